@@ -130,9 +130,12 @@ export type OutputFormat =
 
 export interface ModelCall {
   readonly signal: AbortSignal;
-  /** The run that asks; calls that wait for a busy vendor take turns by it. */
+  /** The run that asks. */
   readonly run?: string | undefined;
-  /** Whose call it is: large requests of several owners are written in turn. Where it is left out, the run's own. */
+  /**
+   * Whose call it is. Calls that wait for a busy vendor, and large requests that are written, take turns by it; by
+   * the run where it is left out.
+   */
   readonly owner?: string | undefined;
   /** Told of retries, waits and parameters left out; never of secrets. */
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;

@@ -276,6 +276,21 @@ describe("the limiter's line", () => {
     ]);
   });
 
+  it("lets tenants take turns, whatever the number of their runs", async () => {
+    const { limiter, slot } = await openFull();
+    const served: string[] = [];
+    const serve = async (owner: string, run: string): Promise<void> => {
+      const held = await limiter.acquire({ signal: NEVER, owner, run });
+      served.push(run);
+      held.release();
+    };
+    const calls = ["1", "2", "3"].map((run) => serve("many", run));
+    calls.push(serve("one", "one"));
+    slot.release();
+    await Promise.all(calls);
+    assert.deepEqual(served, ["1", "one", "2", "3"]);
+  });
+
   it("takes a call without a run for a run of its own", async () => {
     assert.deepEqual(await orderOf(["a", "a", undefined, undefined]), ["a0", "-2", "-3", "a1"]);
   });
