@@ -75,19 +75,14 @@ export async function withGrowingLimit(
 }
 
 /**
- * Asks what may be asked again until it is answered. A question to a process that dies at that moment may get
- * no answer at all, so each try has a limit, and a slow machine gets longer ones.
+ * Asks what may be asked again until it is answered: a process that dies at that moment breaks the connection. A
+ * question that is neither answered nor broken off ends with the signal.
  */
 export async function askAgain<Out>(
   ask: (limit: AbortSignal) => Promise<Out>,
   what: string,
 ): Promise<Out> {
-  let limitMs = 1000;
-  return await until(async () => {
-    // Tries that fail at once are many.
-    limitMs = Math.min(limitMs * 2, PATIENCE_MS);
-    return await ask(AbortSignal.timeout(limitMs)).catch(() => undefined);
-  }, what);
+  return await until(async () => await ask(patience()).catch(() => undefined), what);
 }
 
 /** For requests of model servers: everything comes at once on the loopback, on a machine that is fast enough. */

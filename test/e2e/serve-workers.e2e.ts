@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
-import { PATIENCE_MS, until, untilTrue } from "../patience.ts";
+import { patience, until, untilTrue } from "../patience.ts";
 import { createPlace } from "./command.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
@@ -28,15 +28,6 @@ async function untilAllAnswer(served: Served, workers = 2): Promise<void> {
     await served.ask("GET", "/healthz");
     return workersOf(served, "/healthz").size === workers;
   }, `${workers} workers have answered`);
-}
-
-/** Signals that give an answer longer and longer, so that in the end it has the time that it needs. */
-function createGrowingLimit(): () => AbortSignal {
-  let limitMs = 150;
-  return () => {
-    limitMs = Math.min(limitMs * 2, PATIENCE_MS);
-    return AbortSignal.timeout(limitMs);
-  };
 }
 
 describe(...unless(LINUX_LACK)("several workers"), () => {
@@ -109,13 +100,10 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     process.kill(doomed ?? assert.fail(), "SIGKILL");
     upstream.finish();
     for (const { id } of made) {
-      // The connection that was just being handed to the worker that died gets no answer.
-      const limit = createGrowingLimit();
       const done = await until(async () => {
-        const path = `/v1/responses/${id}`;
-        const answer = await served.ask("GET", path, undefined, limit()).catch(() => undefined);
-        const response = answer?.body as EmittedResponse | undefined;
-        return response?.status === "completed" ? response : undefined;
+        const { body } = await served.ask("GET", `/v1/responses/${id}`, undefined, patience());
+        const response = body as EmittedResponse;
+        return response.status === "completed" ? response : undefined;
       }, `${id} is finished`);
       assert.equal(done.output.at(-1)?.type, "message");
     }
@@ -127,6 +115,20 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     await served.command.waitForStderr(`(process ${doomed}) was ended by SIGKILL; `);
     const metrics = String((await served.ask("GET", "/metrics")).body);
     assert.match(metrics, /^offshoot_worker_deaths_total 1$/m);
+  });
+
+  it("keep their port, and lose no connection, when all of them are killed", async () => {
+    await using served = await serve({ args: ["--workers", "2"] });
+    for (let kill = 0; kill < 2; kill++) {
+      const doomed = await until(async () => {
+        const pids = await pidsOf(served);
+        return pids.length === 2 ? pids : undefined;
+      }, "two workers");
+      for (const pid of doomed) process.kill(pid, "SIGKILL");
+      // None of them could take these: the next workers do.
+      const asks = [1, 2, 3, 4].map(() => served.ask("GET", "/healthz", undefined, patience()));
+      for (const { status } of await Promise.all(asks)) assert.equal(status, 200);
+    }
   });
 
   it("let a key have so many requests at once, of all of them", async () => {
@@ -150,13 +152,10 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     // Those of a worker that died are free again.
     const [doomed] = await pidsOf(served);
     process.kill(doomed ?? assert.fail(), "SIGKILL");
-    const limit = createGrowingLimit();
-    const again = await until(async () => {
-      const asked = { method: "GET", headers, signal: limit() };
-      const answer = await fetch(`${served.url}/v1/responses/no`, asked).catch(() => undefined);
-      return answer?.status === 404 ? true : undefined;
+    await untilTrue(async () => {
+      const asked = { headers, signal: patience() };
+      return (await fetch(`${served.url}/v1/responses/no`, asked)).status === 404;
     }, "there is a place");
-    assert.ok(again);
     upstream.finish();
     await Promise.all(taken);
   });

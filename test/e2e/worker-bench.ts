@@ -63,8 +63,6 @@ export function createWorkerServer(place: Place, args: readonly string[]): Worke
       await untilListening(url, 3);
     },
     async killWorker(chance) {
-      // The port was any that was free: it is lost with the last worker that listens at it.
-      await untilListening(url, 2);
       const workers = await pids();
       const doomed = workers[Math.floor(chance() * workers.length)];
       if (doomed !== undefined) tryKill(doomed, "SIGKILL");
@@ -163,7 +161,7 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
       const answer = await fetch(`${server.url}${path}`, { headers, signal, ...init });
       return { status: answer.status, body: (await answer.json()) as Asked["body"] };
     };
-    // A connection that is just being handed to a worker that dies gets no answer.
+    // A worker that dies breaks off the answers that it is about to give.
     if (isSettling) return await askAgain(once, `an answer to ${path}`);
     return await once(AbortSignal.timeout(GIVE_UP_MS)).catch(() => undefined);
   }

@@ -1,12 +1,15 @@
-/** A socket that listens, and what it takes of anybody before a request is one. Several worker processes may share it. */
+/**
+ * What listens, and what it takes of anybody before a request is one. A worker has no socket that listens: it is
+ * given connections that the primary has accepted.
+ */
 
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Failure } from "../../base/failure.ts";
 import type { App } from "../app.ts";
 import { answerBrokenRequest } from "../guard/broken-request.ts";
+import { type ListenAddress, listen, toUrlHost } from "./listen.ts";
 import type { TlsOptions } from "./tls.ts";
 
 export interface SocketLimits {
@@ -31,10 +34,17 @@ export const SOCKET_LIMITS: SocketLimits = {
 /** How often connections are looked at for being too slow. */
 const CHECK_MS = 1000;
 
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 for any that is free. */
-  readonly port: number;
+/** Connections that another process accepts. */
+export interface GivenConnections {
+  /** Calls `take` with each connection, from now on. Resolves with the port that they come from. */
+  open(take: (socket: Socket) => void): Promise<number>;
+  /** No more are taken. */
+  close(): void;
+}
+
+export interface ListenOptions extends ListenAddress {
+  /** Where connections come from, in place of a socket of its own. */
+  readonly given?: GivenConnections | undefined;
   readonly socket?: SocketLimits | undefined;
   /** HTTPS where it is there. */
   readonly tls?: TlsOptions | undefined;
@@ -60,7 +70,7 @@ export interface Listener {
 
 /** Rejects with `invalid_request` where it cannot listen. */
 export async function openListener(options: ListenOptions, app: App): Promise<Listener> {
-  const { tls, upgrade, socket = SOCKET_LIMITS } = options;
+  const { tls, upgrade, given, socket = SOCKET_LIMITS } = options;
   const handle = (...[request, response]: Parameters<App>): void => void app(request, response);
   // Its own interval is half a minute: limits in seconds would not hold.
   const checks = { connectionsCheckingInterval: CHECK_MS };
@@ -75,21 +85,68 @@ export async function openListener(options: ListenOptions, app: App): Promise<Li
   // Whatever else is expected is no reason to refuse it.
   server.on("checkExpectation", handle);
   if (upgrade) server.on("upgrade", upgrade);
-  await listen(server, options);
+  const open = trackConnections(server);
+  const port = given ? await takeGiven(server, given, open) : await listen(server, options);
   return {
-    url: toUrl(server, options),
+    url: toUrl(options, port),
     setTls: (changed) => {
       if (tls) (server as TlsServer).setSecureContext(changed);
     },
     setLimits: (limits) => applyLimits(server, limits),
     closeIdle: () => server.closeIdleConnections(),
     destroy: () => server.closeAllConnections(),
-    close: () =>
+    async close() {
+      given?.close();
+      server.close().closeIdleConnections();
+      await open.ended();
+    },
+  };
+}
+
+interface OpenConnections {
+  readonly count: number;
+  /** Resolves when there are none. */
+  ended(): Promise<void>;
+}
+
+/** Node.js counts those alone that a server has accepted by itself. */
+function trackConnections(server: Server | TlsServer): OpenConnections {
+  const sockets = new Set<Socket>();
+  const waiting: (() => void)[] = [];
+  const tellEnded = (): void => {
+    if (sockets.size === 0) for (const resolve of waiting.splice(0)) resolve();
+  };
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      tellEnded();
+    });
+  });
+  return {
+    get count() {
+      return sockets.size;
+    },
+    ended: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
+        waiting.push(resolve);
+        tellEnded();
       }),
   };
+}
+
+/** Does what Node.js does by itself with connections that the server has accepted. */
+async function takeGiven(
+  server: Server | TlsServer,
+  given: GivenConnections,
+  open: OpenConnections,
+): Promise<number> {
+  // With this event Node.js begins to look for connections that are too slow.
+  server.emit("listening");
+  return await given.open((socket) => {
+    if (open.count >= server.maxConnections) return void socket.destroy();
+    server.emit("connection", socket);
+  });
 }
 
 function applyLimits(server: Server | TlsServer, limits: SocketLimits): void {
@@ -100,35 +157,6 @@ function applyLimits(server: Server | TlsServer, limits: SocketLimits): void {
   server.maxConnections = limits.maxConnections;
 }
 
-function listen(server: Server | TlsServer, { host, port }: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (cause: NodeJS.ErrnoException): void => reject(toRefusal(cause, host, port));
-    server.once("error", onError);
-    server.listen(port, host, () => {
-      server.off("error", onError);
-      resolve();
-    });
-  });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "something else listens there. Choose another `--port`",
-  EACCES: "it needs more rights. Choose a `--port` of 1024 or more",
-  EADDRNOTAVAIL: "this machine has no such address",
-  ENOTFOUND: "there is no such host",
-};
-
-function toRefusal(cause: NodeJS.ErrnoException, host: string, port: number): Failure {
-  const reason = REASONS[cause.code ?? ""] ?? cause.message;
-  const message = `The server cannot listen at ${toHost(host)}:${port}: ${reason}.`;
-  return new Failure("invalid_request", message, { cause });
-}
-
-function toUrl(server: Server | TlsServer, { host, tls }: ListenOptions): string {
-  const { port } = server.address() as AddressInfo;
-  return `${tls ? "https" : "http"}://${toHost(host)}:${port}`;
-}
-
-function toHost(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
+function toUrl({ host, tls }: ListenOptions, port: number): string {
+  return `${tls ? "https" : "http"}://${toUrlHost(host)}:${port}`;
 }

@@ -11,6 +11,7 @@ import { type Books, openBooks } from "./books.ts";
 import { makeFirstKey } from "./first-key.ts";
 import type { LoadedServer } from "./generation.ts";
 import { refuseOwnAddress, toModelNote, toOwnAddress } from "./own-address.ts";
+import { openPort } from "./port.ts";
 import { type RecordCheck, startRecordCheck } from "./record-check.ts";
 import { createReloader, watchFiles } from "./reload.ts";
 import { openServing, type Serving } from "./serving.ts";
@@ -92,15 +93,15 @@ async function runPrimary(
 ): Promise<number> {
   const books = await openRecord(loaded);
   await showFirstKey(books, loaded, around).finally(() => books.close());
-  const workers = startWorkers(loaded.settings.workers, CLOCK, around.tell);
+  const { host, port: number, socket, workers: count } = loaded.settings;
+  const port = await openPort({ host, port: number, maxConnections: socket.maxConnections });
+  const workers = startWorkers({ count, port, clock: CLOCK, tell: around.tell });
   const started = await workers.ready;
   if ("exitCode" in started) {
     workers.kill();
     return started.exitCode || CUT;
   }
-  around.tell(
-    `listening at ${started.url} with ${loaded.settings.workers} workers${toModelNote(loaded)}`,
-  );
+  around.tell(`listening at ${started.url} with ${count} workers${toModelNote(loaded)}`);
   const check = checkUnless(books.isChecked, loaded, around, () => workers.tellDamage());
   // The primary reads the settings first: what is wrong is said once, and no worker hears of it.
   const reload = createReloader(async () => {
@@ -166,10 +167,10 @@ async function runWorker(load: Load, around: ServerProcess): Promise<number> {
     const loaded = await load();
     const books = await openRecord(loaded);
     const { env, log, write, onDefect } = around;
-    const { collectMetrics, places, number: worker } = link;
+    const { collectMetrics, connections, places, number: worker } = link;
     const isDamaged = (): boolean => hasDamage;
     const parts = { env, log, write, onDefect, books, clock: CLOCK, worker, isDamaged };
-    serving = await openServing(loaded, { ...parts, collectMetrics, places });
+    serving = await openServing(loaded, { ...parts, collectMetrics, connections, places });
     link.tellReady(serving.url);
     await Promise.race([told.promise, waitForStop(around, () => around.leave(LEFT))]);
     return await endServing(serving, around);

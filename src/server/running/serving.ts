@@ -21,7 +21,7 @@ import type { Books } from "./books.ts";
 import { createDrain, type Drain, toCut } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
 import { createHealth } from "./health.ts";
-import { type Listener, openListener, type Upgrade } from "./listener.ts";
+import { type GivenConnections, type Listener, openListener, type Upgrade } from "./listener.ts";
 import { refuseOwnAddress, toOwnAddress } from "./own-address.ts";
 import { removeOrphans, sweep, sweepBooks } from "./sweep.ts";
 import { readTls } from "./tls.ts";
@@ -46,6 +46,8 @@ export interface ServingParts {
   readonly write: (text: string) => unknown;
   /** Its number among several processes; undefined where it is alone. */
   readonly worker: number | undefined;
+  /** Where connections come from; a socket of its own when left out. */
+  readonly connections?: GivenConnections | undefined;
   /** Those of all processes; of this one alone when left out. */
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
   /** Counts requests at once for all processes; of this one alone when left out. */
@@ -137,7 +139,7 @@ class OneServing implements Serving {
     };
     const app = this.#watch.watchApp(this.#drain.refuseNew(answer));
     const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
-    const listening = { host, port, socket, tls, upgrade };
+    const listening = { host, port, socket, tls, upgrade, given: this.#parts.connections };
     this.#listener = await openListener(listening, this.#drain.watchApp(app));
     await this.#refuseOwnAddress(this.#listener);
     this.#every(TAKE_OVER_MS, () => this.#takeOver());

@@ -1,8 +1,10 @@
 /** A worker's side of the line to the process that started it. */
 
 import cluster from "node:cluster";
+import type { Socket } from "node:net";
 import type { PlaceCount } from "../guard/places.ts";
 import type { Metric } from "../watching/metrics.ts";
+import type { GivenConnections } from "./listener.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 export interface WorkerLink {
@@ -11,6 +13,8 @@ export interface WorkerLink {
   tellReady(url: string): void;
   /** The numbers of all workers. */
   collectMetrics(): Promise<readonly Metric[]>;
+  /** Those that the primary accepts. */
+  readonly connections: GivenConnections;
   /** Counts for all workers. */
   readonly places: PlaceCount;
   close(): void;
@@ -31,8 +35,13 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
   const tell = (message: FromWorker): void => {
     process.send?.(message);
   };
-  const hear = (message: ToWorker): void => {
+  const connections = createGivenConnections(tell);
+  const hear = (message: ToWorker, socket?: Socket): void => {
     switch (message.type) {
+      case "listening":
+        return connections.onListening(message.port);
+      case "connection":
+        return connections.accept(socket);
       case "drain":
         return onDrain();
       case "reload":
@@ -60,6 +69,7 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
         waiting.set(id, resolve);
         tell({ type: "collect", id });
       }),
+    connections,
     places: {
       take: (key, limit) =>
         new Promise((resolve) => {
@@ -72,6 +82,37 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
     close: () => {
       process.off("message", hear);
       cluster.worker?.disconnect();
+    },
+  };
+}
+
+interface PrimaryConnections extends GivenConnections {
+  /** The primary has said where they come from. */
+  onListening(port: number): void;
+  accept(socket: Socket | undefined): void;
+}
+
+function createGivenConnections(tell: (message: FromWorker) => void): PrimaryConnections {
+  let take: ((socket: Socket) => void) | undefined;
+  let onListening = (_port: number): void => {};
+  return {
+    open: (onConnection) =>
+      new Promise((resolve) => {
+        take = onConnection;
+        onListening = resolve;
+        tell({ type: "listen" });
+      }),
+    close: () => {
+      take = undefined;
+    },
+    onListening: (port) => onListening(port),
+    accept(socket) {
+      // One that is not accepted the primary gives to another worker.
+      if (!take) return void socket?.destroy();
+      // Before anything of it is read.
+      tell({ type: "accepted" });
+      // One that was broken on the way is none.
+      if (socket) take(socket);
     },
   };
 }

@@ -3,7 +3,11 @@
 import type { Metric } from "../watching/metrics.ts";
 
 export type FromWorker =
-  /** It listens. */
+  /** It takes connections. */
+  | { readonly type: "listen" }
+  /** It has the connection that it was given. */
+  | { readonly type: "accepted" }
+  /** It answers. */
   | { readonly type: "ready"; readonly url: string }
   /** It wants to know the numbers of all. */
   | { readonly type: "collect"; readonly id: number }
@@ -15,6 +19,10 @@ export type FromWorker =
   | { readonly type: "metrics"; readonly id: number; readonly metrics: readonly Metric[] };
 
 export type ToWorker =
+  /** Where its connections come from. */
+  | { readonly type: "listening"; readonly port: number }
+  /** A connection comes with it. */
+  | { readonly type: "connection" }
   | { readonly type: "drain" }
   | { readonly type: "reload" }
   /** The record was found damaged. */

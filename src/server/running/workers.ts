@@ -1,13 +1,14 @@
 /**
  * Several processes behind one port: the primary starts them, puts another one in the place of each that
- * dies, passes on what it is told, counts requests at once, and adds their numbers up. It answers no
- * request itself.
+ * dies, gives them connections in turn, passes on what it is told, counts requests at once, and adds their
+ * numbers up. It answers no request itself.
  */
 
 import cluster, { type Worker } from "node:cluster";
 import type { Clock } from "../../base/clock.ts";
 import { createPlaceBook } from "../guard/places.ts";
 import { joinMetrics, type Metric } from "../watching/metrics.ts";
+import type { Port } from "./port.ts";
 import { createWorkerDeaths, type Death } from "./worker-deaths.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
@@ -32,18 +33,23 @@ const HEALTHY_MS = 10_000;
 /** A worker that does not say its numbers is left out. */
 const MEASURE_MS = 1000;
 
-/** `tell` is given a line for each worker that dies. */
-export function startWorkers(
-  count: number,
-  clock: Clock,
-  tell: (line: string) => unknown,
-): Workers {
-  return new Pool(count, clock, tell);
+interface PoolParts {
+  readonly count: number;
+  /** Closed with the workers. */
+  readonly port: Port;
+  readonly clock: Clock;
+  /** Is given a line for each worker that dies. */
+  readonly tell: (line: string) => unknown;
+}
+
+export function startWorkers(parts: PoolParts): Workers {
+  return new Pool(parts);
 }
 
 class Pool implements Workers {
   readonly ready: Promise<Started>;
   readonly #count: number;
+  readonly #port: Port;
   readonly #clock: Clock;
   readonly #tell: (line: string) => unknown;
   readonly #dead = createWorkerDeaths();
@@ -59,8 +65,9 @@ class Pool implements Workers {
   #questions = 0;
   #exitCode = 0;
 
-  constructor(count: number, clock: Clock, tell: (line: string) => unknown) {
+  constructor({ count, port, clock, tell }: PoolParts) {
     this.#count = count;
+    this.#port = port;
     this.#clock = clock;
     this.#tell = tell;
     this.ready = new Promise((resolve) => {
@@ -84,14 +91,17 @@ class Pool implements Workers {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    if (this.#live.size === 0) return this.#exitCode;
-    this.#tellAll({ type: "drain" });
-    await empty;
+    if (this.#live.size > 0) {
+      this.#tellAll({ type: "drain" });
+      await empty;
+    }
+    this.#port.close();
     return this.#exitCode;
   }
 
   kill(): void {
     this.#stopped.abort();
+    this.#port.close();
     for (const worker of this.#live) worker.process.kill("SIGKILL");
   }
 
@@ -102,6 +112,9 @@ class Pool implements Workers {
     worker.on("message", (message: FromWorker) => this.#hear(worker, message));
     // A message to one that is just ending is lost, which is no failure of anybody.
     worker.on("error", () => {});
+    // Not at its exit: what it said last may come after that. Nor when it is disconnected: Node.js does not say so
+    // while a connection is on its way to it.
+    worker.process.once("close", () => this.#port.leave(worker));
     worker.once("exit", (code: number | null, signal: string | null) => {
       this.#live.delete(worker);
       this.#places.forget(worker);
@@ -132,8 +145,14 @@ class Pool implements Workers {
 
   #hear(worker: Worker, message: FromWorker): void {
     switch (message.type) {
-      case "ready":
+      case "listen":
+        // It knows before its first connection.
         if (this.#isDamaged) tell(worker, { type: "damaged" });
+        tell(worker, { type: "listening", port: this.#port.number });
+        return this.#port.join(worker);
+      case "accepted":
+        return this.#port.taken(worker);
+      case "ready":
         if (this.#isReady) return;
         this.#isReady = true;
         for (let at = 1; at < this.#count; at++) this.#fork();
