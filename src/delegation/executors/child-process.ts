@@ -6,15 +6,12 @@
  * more of the budget is answered there. What it asks its parent's model is answered in the record.
  */
 
-import type { ChildAccount } from "../../agent/account.ts";
-import { type Amount, eachKind } from "../../agent/limits.ts";
 import { throwIfAborted } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Variables } from "../../tools/sandbox/environment.ts";
 import type { ChildOrder, Executor, Places } from "../child.ts";
 import type { OpenQuestions } from "../questions.ts";
-import { encodeAnswer, type TopUpAsk } from "../top-up.ts";
 import { childVariables } from "./child-environment.ts";
 import { type PayloadParts, toPayload } from "./child-payload.ts";
 import { createChildQuestions } from "./child-questions.ts";
@@ -24,6 +21,7 @@ import { createPersonAsks, type Person } from "./person-asks.ts";
 import { createPlaceGrants } from "./place-grants.ts";
 import { type RunnerProcess, startRunner } from "./runner-process.ts";
 import { createTail } from "./tail.ts";
+import { chargeUpTo, createTopUps } from "./top-ups.ts";
 
 export interface ChildProcessParts extends PayloadParts {
   /** What starts a runner: `node cli.js subagent`. */
@@ -76,8 +74,8 @@ async function runChild(
   const key = await parts.grantKey();
   const line = JSON.stringify(toPayload(order, parts, { key, nowMs: clock.now() }));
   const env = childVariables(all, parts.variablesFor(task));
-  const topUps = answerAsks(order, (answer) => child.write(answer), signal);
   const write = (answer: string): void => child.write(answer);
+  const topUps = createTopUps(order.account, write, signal);
   const asks = createPersonAsks(parts.person, { clock, write });
   const id = `${parts.parent.id}/${order.key}`;
   const questions = createChildQuestions(id, order.account, parts);
@@ -122,32 +120,6 @@ async function runChild(
     grants.stop();
     await child.end();
   }
-}
-
-/** Gives the child more while it works: it asks, waits, and is told what it may spend now. */
-function answerAsks(
-  { account }: ChildOrder,
-  write: (line: string) => void,
-  signal: AbortSignal,
-): { answer(ask: TopUpAsk): void; stop(): void } {
-  const over = new AbortController();
-  const until = AbortSignal.any([signal, over.signal]);
-  async function answer({ ask, spent, least, most }: TopUpAsk): Promise<void> {
-    chargeUpTo(account, spent);
-    const toMore = (all: Amount): Amount => eachKind((kind) => all[kind] - account.spent[kind]);
-    await account.gather(toMore(least), toMore(most), until);
-    write(encodeAnswer({ ask, given: account.limits }));
-  }
-  return {
-    // Whose parent is cancelled, or who is gone, needs no answer.
-    answer: (ask) => void answer(ask).catch(() => {}),
-    stop: () => over.abort(),
-  };
-}
-
-/** What the child says that it has spent in all; it has said some of that before. */
-function chargeUpTo(account: ChildAccount, spent: Amount): void {
-  account.charge(eachKind((kind) => Math.max(0, spent[kind] - account.spent[kind])));
 }
 
 /** Whether it comes to an end by itself. */

@@ -1,12 +1,13 @@
 /** Children in this process, as runs of the same engine: found again when their parent is replayed. */
 
 import type { ChildAccount } from "../../agent/account.ts";
-import { eachKind, NOTHING } from "../../agent/limits.ts";
+import { NOTHING } from "../../agent/limits.ts";
 import { encodeTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { ChildReport, Executor } from "../child.ts";
+import { chargeUpTo } from "./top-ups.ts";
 
 /** The accounts of children that run here, by their ids: their bodies spend from them. */
 export type OpenAccounts = Map<string, ChildAccount>;
@@ -31,7 +32,8 @@ export function createInProcessExecutor(
         try {
           const { events } = await context.waiting(callKey, () => child.result());
           const report = toReport(child.id, events);
-          chargeRest(account, report);
+          // One that another process ran, or that ended before a restart, has not spent from this account.
+          chargeUpTo(account, report.spent);
           return report;
         } finally {
           signal.removeEventListener("abort", stop);
@@ -41,11 +43,6 @@ export function createInProcessExecutor(
       }
     },
   };
-}
-
-/** A child that another process ran, or that ended before a restart, has not spent from this account. */
-function chargeRest(account: ChildAccount, { spent }: ChildReport): void {
-  account.charge(eachKind((kind) => Math.max(0, spent[kind] - account.spent[kind])));
 }
 
 /** How a child ended, as its last events tell. */
