@@ -164,12 +164,13 @@ function toParentLine(
 
 /** A parent of ours is asked for more than the limits, as far as its ceiling goes. */
 function toOpenAccount(
-  { ceiling }: Payload,
+  { ceiling, limits }: Payload,
   line: ParentLine | undefined,
 ): RuntimeOptions["openAccount"] {
   if (!ceiling || !line) return undefined;
   const most = { ...NO_LIMITS, ...ceiling };
-  return (given) => openParentAccount({ ceiling: most, given }, line);
+  // What the parent has set aside now, which is not what a run that is taken up once began with.
+  return (given) => openParentAccount({ ceiling: most, given: { ...given, ...limits } }, line);
 }
 
 function toAsk({ asks }: Payload, line: ParentLine | undefined): RuntimeOptions["ask"] {
