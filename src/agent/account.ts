@@ -16,6 +16,7 @@ import {
   addAmounts,
   eachKind,
   findLacking,
+  isNothing,
   KINDS,
   type LimitKind,
   type Limits,
@@ -104,8 +105,8 @@ export interface Purse extends Partial<Source> {
 interface Source {
   /** Waits for it. False when nobody will give any more back. Both are amounts in all. */
   gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean>;
-  /** Takes back all that was not spent. Once; the second time does nothing. */
-  close(spent: Amount, isStarted: boolean): void;
+  /** Takes back all that was not spent, and says what was. Once; the second time does nothing. */
+  close(spent: Amount, isStarted: boolean): Amount;
   /** So much is spent or set aside now, which may be more than was given. */
   cover(used: Amount): void;
   pause(): () => void;
@@ -187,7 +188,8 @@ class Ledger implements ChildAccount {
   hold(amount: Partial<Amount>): Hold {
     const wanted: Amount = { ...NOTHING, ...amount };
     this.reach(wanted, wanted);
-    const [lacking] = findLacking(wanted, this.left);
+    // Nothing can always be set aside, also where more was spent than there was.
+    const [lacking] = isNothing(wanted) ? [] : findLacking(wanted, this.left);
     if (lacking) throw this.#exceeded(lacking);
     this.#held = addAmounts(this.#held, wanted);
     this.#cover();
@@ -264,7 +266,7 @@ class Ledger implements ChildAccount {
   }
 
   close(isStarted = true): void {
-    this.#purse?.close?.(this.#spent, isStarted);
+    this.#spent = this.#purse?.close?.(this.#spent, isStarted) ?? this.#spent;
   }
 
   /** So much more is so much in all. What is beyond the ceiling would be set aside in vain. */

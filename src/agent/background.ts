@@ -27,7 +27,7 @@ export interface Background {
   readonly isOpen: boolean;
   /** Of a call that was made here; undefined for most. */
   noteOf(callKey: string): CallNote | undefined;
-  /** Called with each note, in the order of the calls; `isReplayed` for those that the journal had. */
+  /** Called once with each note; `isReplayed` for those that the journal had. */
   learn(note: CallNote, how: { readonly isReplayed: boolean }): void;
   /** Finds the children again that a past owner of the run has left. Called before anything is done. */
   restore(): Promise<void>;

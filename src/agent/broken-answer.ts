@@ -11,8 +11,8 @@ import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest } from "../providers/provider.ts";
 import type { Account } from "./account.ts";
-import { estimateInput, toTokens } from "./call-cost.ts";
-import type { Amount } from "./limits.ts";
+import { estimateInput, type Priced, toTokens } from "./call-cost.ts";
+import { type Amount, NOTHING } from "./limits.ts";
 
 /** Watches one model call, so that its cost is known if it does not end. */
 export interface CallMeter {
@@ -67,7 +67,7 @@ function isTooLarge(thrown: unknown): boolean {
 }
 
 /** Each count of the vendor's wins where it is there. */
-function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): Usage {
+function estimateUsage(request: Priced, chars: number, counted?: Usage): Usage {
   const most = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const details = counted?.input_tokens_details;
   return toUsage({
@@ -83,7 +83,7 @@ function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): U
 }
 
 /** Ids are made here and say nothing to a model: with or without them a request costs the same. */
-function withoutIds(request: ModelRequest): ModelRequest {
+function withoutIds(request: Priced): Priced {
   const items = request.items.map((item) => {
     if (!("id" in item)) return item;
     const { id: _, ...rest } = item;
@@ -188,8 +188,15 @@ export function chargeAbandoned(
 ): void {
   if (attempts.length === 0) return;
   const asked = request();
-  const broken = { mostUsd: account.limits.usd ?? 0 };
-  for (const chars of attempts) {
-    account.charge(toBrokenAmount(estimateUsage(asked, chars), prices, broken));
-  }
+  const broken = { ...prices, mostUsd: account.limits.usd ?? 0 };
+  for (const chars of attempts) account.charge(toAbandonedAmount(asked, chars, broken));
+}
+
+/** What an attempt that was left in the middle has used, by what was sent and how much it had said. */
+export function toAbandonedAmount(
+  asked: Priced,
+  chars: number,
+  { mostUsd, ...prices }: Prices & Pick<BrokenCall, "mostUsd">,
+): Amount {
+  return { ...NOTHING, ...toBrokenAmount(estimateUsage(asked, chars), prices, { mostUsd }) };
 }

@@ -17,6 +17,7 @@ import type { WaitReason } from "../protocol/run-events.ts";
 import type { ChildAccount, Purse } from "./account.ts";
 import { Announced } from "./announced.ts";
 import { FamilyQueue } from "./family-queue.ts";
+import { FoundChildren } from "./found-children.ts";
 import { keepAnswers, toKept } from "./kept-part.ts";
 import {
   type Amount,
@@ -28,7 +29,7 @@ import {
   mapKinds,
   NOTHING,
 } from "./limits.ts";
-import { type Newcomer, toRefusal } from "./newcomer.ts";
+import { type Adopted, type Newcomer, toRefusal } from "./newcomer.ts";
 import { type FamilyParent, Quota } from "./quota.ts";
 import { Share } from "./share.ts";
 
@@ -66,6 +67,8 @@ export class Family {
   #filled: Promise<void> | undefined;
   /** The parent's own calls that wait for something to come back. */
   readonly #parentWaits: (() => void)[] = [];
+  /** Children that a past owner of the run has begun. */
+  readonly found = new FoundChildren(() => this.#parent);
   /** How many children are open at once at most. */
   maxOpen = Number.POSITIVE_INFINITY;
   /** And how many of them in processes of their own. */
@@ -156,18 +159,18 @@ export class Family {
     return this.#enter(newcomer, { ...NOTHING, ...newcomer.enough });
   }
 
-  #expect({ callKey }: Newcomer): void {
+  #expect({ callKey }: Adopted): void {
     if (!this.#announced.has(callKey)) this.announce(callKey, 1);
   }
 
-  /** A child that another process has let in gets what there is of what it had. */
-  adopt(limits: Limits): ChildAccount {
-    if (this.#count === 0) this.#begin({});
-    const share = new Share(this, this.#parent, { ceiling: limits, create: this.#createAccount });
+  /** Lets a child in that a past owner has begun. It has what it spent, and its share beyond that. Never refused. */
+  adopt(id: string, adopted: Adopted): ChildAccount {
+    this.#expect(adopted);
+    const share = this.#toShare(adopted);
+    share.takeUp(this.found.take(id));
     this.#open.add(share);
-    const { left } = this.#parent;
-    share.grow(eachKind((kind) => clamp(limits[kind] ?? 0, left[kind])));
-    if (this.#hasPlace()) share.takePlace();
+    this.#announced.leave(adopted.callKey);
+    this.raise(share, NOTHING, share.most);
     return share.account;
   }
 
@@ -358,18 +361,23 @@ export class Family {
   }
 
   /** Opens an account that holds what is needed, and its share where that is more. */
-  #enter({ callKey, ceiling, isFixed }: Newcomer, needed: Amount): ChildAccount | undefined {
+  #enter(newcomer: Newcomer, needed: Amount): ChildAccount | undefined {
+    const { callKey, isFixed } = newcomer;
     if (this.#atWork() >= this.maxOpen || (isFixed && !this.#hasProcess())) return undefined;
     if (!this.#hasPlace()) return undefined;
-    const own = mapKinds((kind) => ceiling[kind] ?? this.#parent.ceiling[kind]);
-    const share = new Share(this, this.#parent, { ceiling: own, create: this.#createAccount });
-    share.isFixed = isFixed ?? false;
-    const most = eachKind((kind) => own[kind] ?? ANY);
-    if (!this.raise(share, needed, most)) return undefined;
+    const share = this.#toShare(newcomer);
+    if (!this.raise(share, needed, share.most)) return undefined;
     this.#open.add(share);
     this.#announced.leave(callKey);
     share.takePlace();
     return share.account;
+  }
+
+  #toShare({ ceiling: own, isFixed = false }: Adopted): Share {
+    const ceiling = mapKinds((kind) => own[kind] ?? this.#parent.ceiling[kind]);
+    const share = new Share(this, this.#parent, { ceiling, create: this.#createAccount });
+    share.isFixed = isFixed;
+    return share;
   }
 
   #hasPlace(): boolean {

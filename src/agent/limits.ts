@@ -53,6 +53,10 @@ export function addAmounts(a: Amount, b: Amount): Amount {
   return eachKind((kind) => a[kind] + b[kind]);
 }
 
+export function isNothing(amount: Amount): boolean {
+  return KINDS.every((kind) => amount[kind] === 0);
+}
+
 /** The kinds of which `wanted` is more than `left`. */
 export function findLacking(wanted: Amount, left: Amount): LimitKind[] {
   return KINDS.filter((kind) => wanted[kind] > left[kind]);

@@ -51,6 +51,7 @@ export interface LoopParts {
   /** What it may spend. */
   readonly account: Account;
   readonly spentBelow: ToolParts["spentBelow"];
+  readonly findChildren?: ToolParts["findChildren"];
   /** Which calls the run makes itself. */
   readonly calls: Calls;
   /** Tools that the model's vendor runs, beside those of the gate. */

@@ -24,6 +24,9 @@ export interface Newcomer {
   readonly onWait?: ((why: WaitReason) => void) | undefined;
 }
 
+/** A child that a past owner of its parent has let in. */
+export type Adopted = Pick<Newcomer, "callKey" | "ceiling" | "isFixed">;
+
 interface Refusal {
   /** How many children are open, and may be. */
   readonly open: number;

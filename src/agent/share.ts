@@ -35,6 +35,8 @@ export class Share implements Purse {
   /** What the parent has set aside for it. */
   readonly #hold: Hold;
   #used: Amount = NOTHING;
+  /** What it had spent before a takeover, by the record: counted until its replay has counted it. */
+  #before: Amount = NOTHING;
   /** Its own place among the runs below its parent. */
   #place: Hold | undefined;
 
@@ -43,6 +45,11 @@ export class Share implements Purse {
     this.#parent = parent;
     this.#hold = parent.hold(NOTHING);
     this.account = create(ceiling, this);
+  }
+
+  /** Most that it may ever have. */
+  get most(): Amount {
+    return eachKind((kind) => this.account.ceiling[kind] ?? Number.POSITIVE_INFINITY);
   }
 
   /** What its parent does not limit it may have as its own limits say. */
@@ -62,7 +69,7 @@ export class Share implements Purse {
 
   /** Spent, and set aside for what is on its way. Kept, because siblings ask for it with every call. */
   used(kind: LimitKind): number {
-    return this.#used[kind];
+    return Math.max(this.#used[kind], this.#before[kind]);
   }
 
   /** What it holds beyond a fair part of what is unspent, and beyond what it needs for its next step. */
@@ -75,6 +82,14 @@ export class Share implements Purse {
     this.#place = this.#parent.hold({ children: 1 });
   }
 
+  /** It was let in, and has spent so much, before this process took its parent over: that is never refused. */
+  takeUp(spent: Amount): void {
+    this.#before = spent;
+    this.#hold.resize(spent);
+    this.#place = this.#parent.hold(NOTHING);
+    this.#place.resize({ ...NOTHING, children: 1 });
+  }
+
   grow(more: Amount): void {
     this.#hold.resize(addAmounts(this.#hold.most, more));
   }
@@ -84,6 +99,8 @@ export class Share implements Purse {
   }
 
   raise(least: Amount, most: Amount): void {
+    // Its run is about to spend something: it has counted all that it had spent before.
+    this.#before = NOTHING;
     this.#family.raise(this, least, most);
   }
 
@@ -110,12 +127,14 @@ export class Share implements Purse {
     if (KINDS.some((kind) => most[kind] > held[kind])) this.#hold.resize(most);
   }
 
-  close(spent: Amount, isStarted: boolean): void {
+  close(spent: Amount, isStarted: boolean): Amount {
+    const settled = eachKind((kind) => Math.max(spent[kind], this.#before[kind]));
     this.isClosed = true;
     if (isStarted) this.#place?.settle({ children: 1 });
     else this.#place?.release();
-    this.#hold.settle(spent);
+    this.#hold.settle(settled);
     this.#family.leave(this);
+    return settled;
   }
 
   get isPaused(): boolean {

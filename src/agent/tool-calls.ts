@@ -16,7 +16,7 @@ import type { Gate } from "../tools/gate/gate.ts";
 import { type Account, takeDrawn } from "./account.ts";
 import type { Background, CallNote } from "./background.ts";
 import type { MadeCall, OwnCall } from "./calls.ts";
-import { type Amount, addAmounts, NOTHING } from "./limits.ts";
+import { type Amount, addAmounts, isNothing, NOTHING } from "./limits.ts";
 import { recordQuestion } from "./record-question.ts";
 import type { AgentTask } from "./task.ts";
 
@@ -28,6 +28,10 @@ export interface ToolParts {
   readonly account: Account;
   /** What children of a call have spent, by the call's idempotency key. */
   readonly spentBelow: (idempotencyKey: string) => Amount | undefined;
+  /** Sets aside what children of these calls have spent that a past owner has begun. Returns the calls that have such. */
+  readonly findChildren?:
+    | ((callKeys: readonly string[]) => Promise<ReadonlySet<string>>)
+    | undefined;
   /** Called once for each call that is made, or was made before a takeover. */
   readonly onCall?: (() => void) | undefined;
   /** What the run's last model call took: the next one, which has the results to read, takes more. */
@@ -52,7 +56,6 @@ export async function runToolCalls(
 ): Promise<MadeCall[]> {
   const outputs: MadeCall[] = [];
   for (const group of toGroups(calls, parts.gate)) {
-    const ranHere = new Set<number>();
     const places = createTurnstile(parts.gate.parallelCalls);
     const steps = group.map((call, at) => ({
       // By place and not by id: there are servers that give one id to all calls, or count ids from 0
@@ -61,15 +64,15 @@ export async function runToolCalls(
       // The first call after a takeover finds the background children again, whatever it does.
       isStage: parts.gate.mayWait(call.name) || parts.backgroundChildren?.isOpen,
       fn: async (step: Step) => {
-        ranHere.add(at);
         parts.onCall?.();
         await parts.backgroundChildren?.restore();
-        const done = await runBeside(parts, { call, step, places });
+        const done = await runBeside(parts, { call, step, places, begun });
+        if (done.note) parts.backgroundChildren?.learn(done.note, { isReplayed: false });
         return done as unknown as Json;
       },
     }));
-    const done = (await parts.context.all(steps)) as unknown as Done[];
-    for (const [at, one] of done.entries()) countIn(parts, one, { isReplayed: !ranHere.has(at) });
+    const begun = await findBegun(parts, countEnded(parts, steps));
+    const done = await makeAll(parts, steps);
     outputs.push(...done.map(({ item, shown = null }) => ({ item, shown })));
     const thrown = done.find((one) => one.thrown !== null)?.thrown;
     if (thrown && parts.task.on_throw === "end") throw new Failure("tool_failed", thrown);
@@ -77,17 +80,50 @@ export async function runToolCalls(
   return outputs;
 }
 
-/** What a call that was made means for the run; what the journal had of it was not counted here yet. */
-function countIn(
-  { account, backgroundChildren, onCall }: ToolParts,
-  { spent, note }: Done,
-  { isReplayed }: { readonly isReplayed: boolean },
-): void {
-  if (note) backgroundChildren?.learn(note, { isReplayed });
-  if (!isReplayed) return;
-  account.charge(spent);
-  if (spent.children) account.family.charge(spent);
-  onCall?.();
+/** Counts the calls that the journal has, before any other of their group is made. Returns the keys of the others. */
+function countEnded(
+  { context, account, backgroundChildren, onCall }: ToolParts,
+  steps: readonly { readonly key: string }[],
+): readonly string[] {
+  const open: string[] = [];
+  for (const { key } of steps) {
+    const ended = context.recall(key) as unknown as Done | undefined;
+    if (!ended) {
+      open.push(key);
+      continue;
+    }
+    const { spent, note } = ended;
+    if (note) backgroundChildren?.learn(note, { isReplayed: true });
+    account.charge(spent);
+    if (spent.children) account.family.charge(spent);
+    onCall?.();
+  }
+  return open;
+}
+
+type CallStep = { readonly key: string; fn(step: Step): Promise<Json> };
+
+/** However they end, what children have spent that were found and not let in again stays spent. */
+async function makeAll(
+  { context, account }: ToolParts,
+  steps: readonly CallStep[],
+): Promise<readonly Done[]> {
+  try {
+    return (await context.all([...steps])) as unknown as Done[];
+  } finally {
+    for (const { key } of steps) account.family.found.giveUp(`${context.id}/${key}`);
+  }
+}
+
+/** Calls that a past owner of the run was making, and whose children it had begun. They are paid for. */
+async function findBegun(
+  { context, account, findChildren }: ToolParts,
+  open: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const callKeys = open.map((key) => `${context.id}/${key}`);
+  const begun = (await findChildren?.(callKeys)) ?? new Set<string>();
+  for (const _ of begun) account.charge(ONE_CALL);
+  return begun;
 }
 
 function toGroups(calls: readonly OwnCall[], gate: Gate): OwnCall[][] {
@@ -106,20 +142,23 @@ interface Beside {
   readonly call: OwnCall;
   readonly step: Step;
   readonly places: Turnstile;
+  /** The calls that were paid for before a takeover. */
+  readonly begun: ReadonlySet<string>;
 }
 
 /**
  * Takes a place among the calls that work at once. One that delegates takes none: it waits for children,
  * which are announced before any of them begins, so that all of the turn share alike.
  */
-async function runBeside(parts: ToolParts, { call, step, places }: Beside): Promise<Done> {
+async function runBeside(parts: ToolParts, beside: Beside): Promise<Done> {
+  const { call, step, places } = beside;
   const { family } = parts.account;
   const { idempotencyKey, signal } = step;
   const children = parts.gate.countChildren(call);
   if (children > 0) family.announce(idempotencyKey, children, parts.lastCall);
   const leave = children > 0 ? undefined : await places.enter(signal);
   try {
-    return await runCall(parts, call, step);
+    return await runCall(parts, beside);
   } finally {
     leave?.();
     if (children > 0) family.withdraw(idempotencyKey);
@@ -128,7 +167,7 @@ async function runBeside(parts: ToolParts, { call, step, places }: Beside): Prom
 
 const ONE_CALL = { tool_calls: 1 };
 
-async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Done> {
+async function runCall(parts: ToolParts, { call, step, begun }: Beside): Promise<Done> {
   const { context, gate, clock, account } = parts;
   const { callId: call_id, name, arguments: text } = call;
   const { signal, idempotencyKey } = step;
@@ -143,7 +182,8 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
       starting: (process) => context.emit([{ type: "tool_process", call_id, ...process }]),
       async take() {
         const wish = { least: ONE_CALL, most: ONE_CALL, signal };
-        await takeDrawn(account, wish, () => account.hold(ONE_CALL).settle(ONE_CALL));
+        const isPaid = begun.has(idempotencyKey);
+        if (!isPaid) await takeDrawn(account, wish, () => account.hold(ONE_CALL).settle(ONE_CALL));
         spent = ONE_CALL;
       },
       asked: (question) =>
@@ -163,13 +203,14 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
   const shown = call.show?.(result);
   const end: RunEvent = { type: "tool_end", call_id, name, item, failed, at_ms: clock.now() };
   step.end([shown ? { ...end, shown } : end]);
-  const below = parts.spentBelow(idempotencyKey);
+  const lost = account.family.found.giveUp(idempotencyKey);
+  const below = addAmounts(parts.spentBelow(idempotencyKey) ?? NOTHING, lost);
   const note = parts.backgroundChildren?.noteOf(idempotencyKey);
   return {
     ...(note ? { note } : {}),
     item,
     shown: shown ?? null,
     thrown: thrown && typeof output === "string" ? output : null,
-    spent: below ? addAmounts({ ...NOTHING, ...spent }, below) : spent,
+    spent: isNothing(below) ? spent : addAmounts({ ...NOTHING, ...spent }, below),
   };
 }

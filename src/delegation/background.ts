@@ -9,18 +9,19 @@
  */
 
 import type { Background, CallNote, LeftChildren } from "../agent/background.ts";
-import { parseTask } from "../agent/task.ts";
+import { type AgentTask, parseTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
 import type { OtherRuns, RunContext } from "../engine/engine.ts";
-import type { ChildWord, LoggedEvent } from "../protocol/run-events.ts";
+import type { ChildStart, ChildWord, LoggedEvent } from "../protocol/run-events.ts";
 import { BackgroundChild } from "./background-child.ts";
 import type { ChildReport, ChildWish } from "./child.ts";
 import { listChildren, readChild } from "./child-log.ts";
 import { toReport } from "./executors/in-process.ts";
 import { createNews } from "./news.ts";
 import type { DelegationNode } from "./node.ts";
+import { findChildren } from "./past-children.ts";
 import { type OpenQuestions, type Question, sendAnswer } from "./questions.ts";
 import { adoptChild, orderChild, type Spawning } from "./spawn.ts";
 
@@ -141,7 +142,11 @@ export class BackgroundChildren implements Background {
     // Let in at once or not at all: others may wait for a word of this run.
     const isUrgent = isBackground && executor === "in_process";
     const begun = orderChild(node, wish, { ...child.toSpawning(spawning), isUrgent }).then(
-      (ordered) => child.begin(ordered),
+      (ordered) => {
+        // It may end before its call knows that it has begun.
+        child.isDetached = isBackground;
+        return child.begin(ordered);
+      },
     );
     this.#children.set(child.id, child);
     try {
@@ -187,13 +192,23 @@ export class BackgroundChildren implements Background {
   }
 
   async #restoreAll(): Promise<void> {
-    const log = await this.#parts.context.readLog();
-    for (const id of this.#toRestore) await this.#find(id, log);
+    const { context, node } = this.#parts;
+    const log = await context.readLog();
+    const working: Left[] = [];
+    for (const id of this.#toRestore) working.push(...(await this.#find(id, log)));
+    const starts = working.map(({ start }) => start);
+    await findChildren(node, context, starts);
+    for (const { call_key } of starts) {
+      const beside = starts.filter((start) => start.call_key === call_key);
+      node.account.family.announce(call_key, beside.length);
+    }
+    for (const left of working) await this.#goOn(left);
     this.#toRestore.length = 0;
     this.#restoring = undefined;
   }
 
-  async #find(id: string, log: readonly LoggedEvent[]): Promise<void> {
+  /** The child, if it works on; what one that has ended has spent is charged. */
+  async #find(id: string, log: readonly LoggedEvent[]): Promise<Left[]> {
     const { context, node } = this.#parts;
     const { start, hasEnded } = readChild(id, log);
     const input = await context.runs.input(id);
@@ -201,7 +216,7 @@ export class BackgroundChildren implements Background {
     this.#children.set(id, child);
     if (!start || input === undefined) {
       child.lose("Subagent execution failed: it was cut before it was written down. Ask again.");
-      return;
+      return [];
     }
     if (hasEnded) {
       const { events } = await context.runs.result(id);
@@ -211,15 +226,21 @@ export class BackgroundChildren implements Background {
       node.account.charge(whole);
       node.account.family.charge(whole);
       child.takeEnd(report);
-      return;
+      return [];
     }
-    this.#found.add(id);
-    const key = id.slice(context.id.length + 1);
+    return [{ child, start, task: parseTask(input) }];
+  }
+
+  async #goOn({ child, start, task }: Left): Promise<void> {
+    const { context, node } = this.#parts;
+    const { requested } = start;
+    this.#found.add(child.id);
+    const key = child.id.slice(context.id.length + 1);
     const own = { callKey: start.call_key, key, executor: node.settings.executor };
     const spawning = child.toSpawning({ ...own, signal: context.signal });
     const timeoutMs = Number(start.effective["timeout_ms"]);
     child.detach();
-    const ordered = adoptChild(node, { key, task: parseTask(input), timeoutMs }, spawning);
+    const ordered = adoptChild(node, { key, task, timeoutMs, requested }, spawning);
     // What is wrong with it is its report.
     await child.begin(ordered).catch(() => {});
   }
@@ -340,6 +361,13 @@ export class BackgroundChildren implements Background {
       unread: unread.map((child) => toName(child, child.howEnded)),
     };
   }
+}
+
+/** A child that a past owner of the run has left at work. */
+interface Left {
+  readonly child: BackgroundChild;
+  readonly start: ChildStart;
+  readonly task: AgentTask;
 }
 
 interface WaitBounds {

@@ -10,6 +10,7 @@ import {
   addAmounts,
   eachKind,
   findLacking,
+  type Limits,
   NOTHING,
   toFigure,
 } from "../agent/limits.ts";
@@ -154,9 +155,13 @@ async function admit(
     leave = await executing.enter?.(until, () => onWait("process"));
   };
   const newcomer = { ...first, callKey, ceiling, isFixed, isUrgent, onWait, enter };
+  const { family } = node.account;
   try {
-    const account = await node.account.family.admit(newcomer, signal);
-    return { account, leave };
+    if (family.found.has(child_id)) {
+      await enter(signal);
+      return { account: family.adopt(child_id, newcomer), leave };
+    }
+    return { account: await family.admit(newcomer, signal), leave };
   } catch (thrown) {
     leave?.();
     throw thrown;
@@ -174,14 +179,28 @@ function checkOwnLimits({ limits = {} }: ChildWish, least: Amount): void {
   throw new Failure("budget_exceeded", message);
 }
 
-/** A child that was written down before this process took its parent over. */
+interface PastChild extends Pick<ChildOrder, "key" | "task" | "timeoutMs"> {
+  /** What was asked for, by its start in the record. */
+  readonly requested: JsonObject;
+}
+
+/** A child that was written down before this process took its parent over, and that no call asks for again. */
 export function adoptChild(
   node: DelegationNode,
-  child: Omit<ChildOrder, "account" | "callKey">,
+  { requested, ...child }: PastChild,
   spawning: Spawning,
 ): OrderedChild {
-  const account = node.account.family.adopt(child.task.limits);
-  return toOrdered(node, { order: { ...child, callKey: spawning.callKey, account }, spawning });
+  const { account, settings } = node;
+  const { callKey, executor } = spawning;
+  const { task } = child;
+  const wish = {
+    limits: requested["limits"] as Partial<Limits> | undefined,
+    response: task.response ?? undefined,
+  };
+  const ceiling = toChildCeiling(account.ceiling, wish, { task, maxDepth: settings.maxDepth });
+  const adopted = { callKey, ceiling, isFixed: executor === "child_process" };
+  const own = account.family.adopt(toChildId(node, spawning), adopted);
+  return toOrdered(node, { order: { ...child, callKey, account: own }, spawning });
 }
 
 interface Ordering {
@@ -193,12 +212,19 @@ function toOrdered(node: DelegationNode, { order, spawning }: Ordering): Ordered
   return {
     order,
     async run(onStart) {
+      let isStarted = false;
+      const started = (): void => {
+        isStarted = true;
+        onStart?.();
+      };
       try {
-        return await runChild(node, { ...order, onStart }, spawning);
+        return await runChild(node, { ...order, onStart: started }, spawning);
       } finally {
         order.leave?.();
         order.account.close();
-        addSpent(node, spawning.callKey, order.account);
+        // Of one that no call waits for, whoever takes the run over reads in the record what it has spent.
+        const isLeft = isStarted && spawning.isDetached?.() === true;
+        if (!isLeft) addSpent(node, spawning.callKey, order.account);
       }
     },
   };

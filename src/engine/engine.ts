@@ -184,6 +184,8 @@ export interface RunContext {
     }[],
     limit?: number,
   ): Promise<Out[]>;
+  /** What a step returned that an earlier owner of the run has ended; undefined for any other. */
+  recall(key: string): Json | undefined;
   /** Starts a run of its own under this one, with the id `<this id>/<key>`; found again on replay. Not inside a step. */
   child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
   /**
@@ -242,7 +244,7 @@ export interface WaitOptions {
   readonly onWait?: (() => void) | undefined;
 }
 
-export type OtherRuns = Pick<Engine, "input" | "result" | "follow" | "signal">;
+export type OtherRuns = Pick<Engine, "input" | "result" | "follow" | "signal" | "record">;
 
 export interface ChildOptions {
   readonly timeoutMs?: number | undefined;

@@ -140,6 +140,10 @@ class Context implements RunContext {
     return results;
   }
 
+  recall(key: string): Json | undefined {
+    return this.#parts.owned.journal.get(key);
+  }
+
   async child(key: string, name: string, input: Json, options: ChildOptions = {}): Promise<Child> {
     this.#use("child", key);
     this.signal.throwIfAborted();

@@ -3,7 +3,7 @@
 import { type Account, createAccount } from "../agent/account.ts";
 import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
-import { type Amount, type Limits, NO_LIMITS } from "../agent/limits.ts";
+import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { type LoopParts, runLoop } from "../agent/loop.ts";
 import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
@@ -14,6 +14,7 @@ import type { Conversations } from "../delegation/conversations.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../delegation/node.ts";
+import { toCountedChildren } from "../delegation/past-children.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import { createOpenQuestions, type TellQuestion } from "../delegation/questions.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
@@ -26,7 +27,11 @@ import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Always } from "../tools/gate/always.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createAskers } from "./askers.ts";
-import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
+import {
+  type ChildProcessSettings,
+  createProcessChildren,
+  type ProcessChildren,
+} from "./child-processes.ts";
 import { openGate, type SafetyParts } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
@@ -46,6 +51,8 @@ export interface AgentParts {
   readonly observe: (event: SubagentEvent) => void;
   /** How children in processes of their own are started; without it there are none. */
   readonly childProcess?: ChildProcessSettings | undefined;
+  /** Runs them in another way than as processes of the package's own command. */
+  readonly processChildren?: ProcessChildren | undefined;
   /** Where they find the record. */
   readonly storePath?: string | undefined;
   /** Those that calls may name. */
@@ -59,7 +66,7 @@ export interface AgentParts {
   /** Keeps what children say, where that is wanted. */
   readonly conversations?: Conversations | undefined;
   /** Opens the account of a run that is no child of another here; its own limits when left out. */
-  readonly openAccount?: ((limits: Limits) => Account) | undefined;
+  readonly openAccount?: ((limits: Limits, run: Pick<RunContext, "id">) => Account) | undefined;
   /** Told of what runs ask their parents, for a parent in another process. */
   readonly tellQuestion?: TellQuestion | undefined;
   /** What a person allows for the whole tree that all runs here belong to, below a run of another process. */
@@ -87,15 +94,16 @@ export function createAgentBody(parts: AgentParts): AgentBody {
   const accounts: OpenAccounts = new Map();
   const askers = createAskers({ ...safety, treeAlways: parts.treeAlways }, clock);
   const questions = createOpenQuestions(parts.tellQuestion);
-  const open = parts.openAccount ?? createAccount;
+  const open = parts.openAccount ?? ((limits: Limits) => createAccount(limits));
   const { childProcess, storePath, conversations, catalog, overrides } = parts;
   const { alwaysOf } = askers;
   const shared = { storePath, safety, settings, clock, questions, catalog, overrides, alwaysOf };
-  const processChildren = childProcess && createProcessChildren({ childProcess, ...shared });
+  const processChildren =
+    parts.processChildren ?? (childProcess && createProcessChildren({ childProcess, ...shared }));
   const checkModel = (task: AgentTask): Promise<void> => checkModelOf(parts, task);
   /** What its children get a share of. Those of a replay that sends nothing were paid for. */
   const openAccountOf = ({ id }: RunContext, { limits }: AgentTask, replay?: ReplayRun): Account =>
-    replay?.account ? createAccount(NO_LIMITS) : (accounts.get(id) ?? open(limits));
+    replay?.account ? createAccount(NO_LIMITS) : (accounts.get(id) ?? open(limits, { id }));
 
   const toAsk = ({ context, task, account }: Asking): readonly Tool[] => {
     const { askTimeoutMs: timeoutMs } = settings;
@@ -121,9 +129,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const { background } = node;
       const all = [...tools, ...createDelegatingTools(node, task.tools), ...toAsk(place)];
       const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
-      const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
-        const own = { context, task, clock, checkOutput, spentBelow };
+        const own = { context, task, clock, checkOutput, ...toCountedChildren(node, context) };
         const loop = { ...own, calls: AGENT_CALLS, backgroundChildren: background };
         const swapped = toPlayed(replay, { account, provider: model.provider, gate, background });
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));

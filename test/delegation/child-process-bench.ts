@@ -18,6 +18,7 @@ import {
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import { toUsage } from "../../src/protocol/usage.ts";
 import { PATIENCE_MS, patientClock } from "../patience.ts";
+import { openChildAccount } from "./child-account.ts";
 
 export const KEY = Buffer.alloc(32, 3);
 
@@ -85,8 +86,8 @@ export function createShellBench(t: TestContext, script: string, setup: Setup = 
 }
 
 function openShare(limits: Limits, share: Partial<Limits> | undefined): ChildAccount {
+  if (!share) return openChildAccount(limits);
   const { family } = createAccount(limits);
-  if (!share) return family.adopt(limits);
   // As many are announced as leave it its share.
   const parts = Math.floor((limits.tokens ?? 0) / (share.tokens ?? 1)) - 1;
   family.announce("call", parts);

@@ -7,6 +7,7 @@ import { createTotalTime } from "../../src/delegation/executors/total-time.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { respond } from "../../src/testing/index.ts";
 import { reply } from "../../src/testing/reply.ts";
+import { openChildAccount } from "./child-account.ts";
 import { TASK } from "./child-process-bench.ts";
 import { calling, envelopesIn, playing, spawning } from "./family.ts";
 import { startTree } from "./tree-bench.ts";
@@ -68,7 +69,7 @@ describe("max_total_time of subagents", () => {
   };
   const order = (key: string): ChildOrder => ({
     ...{ key, callKey: key, task: TASK, timeoutMs: 60_000 },
-    account: createAccount(NO_LIMITS).family.adopt(NO_LIMITS),
+    account: openChildAccount(NO_LIMITS),
   });
 
   it("passes once for those that run at once, not at all between them, and ends", async () => {

@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { createAccount } from "../../src/agent/account.ts";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -19,6 +18,7 @@ import { DELEGATION } from "../../src/delegation/settings.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { userPaths } from "../../src/runtime/paths.ts";
 import { reply, respond, type Script, startChatUpstream } from "../../src/testing/index.ts";
+import { openChildAccount } from "../delegation/child-account.ts";
 import { TASK } from "../delegation/child-process-bench.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 import { PATIENCE_MS, untilTrue } from "../patience.ts";
@@ -97,7 +97,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     const children = Array.from({ length: 50 }, (_, at) => {
       const items = [{ type: "message", role: "user", content: `number ${at}` }] as const;
       const task = { ...TASK, url: upstream.url, api_key_name: null, root: place.cwd, items };
-      const account = createAccount(NO_LIMITS).family.adopt(NO_LIMITS);
+      const account = openChildAccount(NO_LIMITS);
       const order = {
         key: `child-${at}`,
         callKey: `run_1/tool:1.${at}`,

@@ -7,6 +7,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import {
@@ -45,6 +46,7 @@ interface StartedAgent {
 interface KnownAgent extends StartedAgent {
   readonly task: Parameters<typeof adoptChild>[1]["task"];
   readonly timeoutMs: number;
+  readonly requested: JsonObject;
   /** The last number of its log that was told. */
   readonly told: number;
 }
@@ -97,8 +99,9 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
     },
     adopt(agent) {
       const begun = createBegun(agent.told);
-      const { key, task, timeoutMs } = agent;
-      const child = adoptChild(node, { key, task, timeoutMs }, toSpawning(agent, begun.signal));
+      const { key, task, timeoutMs, requested } = agent;
+      const past = { key, task, timeoutMs, requested };
+      const child = adoptChild(node, past, toSpawning(agent, begun.signal));
       return run(agent, child, begun);
     },
     tell,

@@ -14,6 +14,7 @@ import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import { toReport } from "../../delegation/executors/in-process.ts";
 import { createNews, type News } from "../../delegation/news.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
+import { findChildren } from "../../delegation/past-children.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildStart, RunEvent } from "../../protocol/run-events.ts";
@@ -142,6 +143,8 @@ export class Roster {
     for (const id of [...messageIds(before), ...log.delivered]) this.#delivered.add(id);
     const tasks = findTasks(log.output, me);
     for (const { name, message } of tasks) this.#lastTasks.set(name, message);
+    const working = log.starts.filter(({ child_id }) => !log.ends.has(child_id));
+    await findChildren(this.#parts.node, this.#parts.context, working);
     for (const start of log.starts) await this.#takeUp(start, log);
     this.#queueLeft(tasks, log);
     this.#heard = Math.max(this.#heard, log.heard);
@@ -342,14 +345,16 @@ export class Roster {
     const key = id.slice(context.id.length + 1);
     if (!ends.has(id)) {
       const timeoutMs = Number(start.effective["timeout_ms"]);
-      const task = parseTask(input);
-      this.#join(this.crew.adopt({ name, key, callKey, task, timeoutMs, told: after }), key);
+      const past = { task: parseTask(input), timeoutMs, requested: start.requested };
+      this.#join(this.crew.adopt({ name, key, callKey, ...past, told: after }), key);
       return;
     }
     const { events } = await engine.result(id);
     const report = toReport(id, events);
-    const { spent } = report;
-    this.#parts.node.account.charge({ ...spent, children: spent.children + 1 });
+    const { account } = this.#parts.node;
+    const whole = { ...report.spent, children: report.spent.children + 1 };
+    account.charge(whole);
+    account.family.charge(whole);
     await this.crew.tell(name, id, after);
     await this.#finish(name, id, report);
   }

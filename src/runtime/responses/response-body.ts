@@ -13,6 +13,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
+import { toCountedChildren } from "../../delegation/past-children.ts";
 import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
 import { toFailedOutcome, toUsedByRun } from "../../engine/ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
@@ -157,7 +158,7 @@ async function open(
   const own = await openCatalogue(parts, { context, task, wish: asked }, account);
   const isLimited = account.limits.usd !== null;
   const native = chooseNative(model.native, { ...parts, isLimited });
-  const paid = createPaidCalls(account, own.node);
+  const paid = createPaidCalls(account, own.node && toCountedChildren(own.node, context));
   const told = await readTold(context);
   const bridge = await openBridge({
     // What is to be made short is not answered: nothing of it is called.
@@ -173,7 +174,7 @@ async function open(
   scope.push(() => bridge.close());
   const gate = await openResponseGate(parts, { task, context }, bridge);
   scope.push(() => gate.close());
-  const tools = { context, gate, clock, task, account, spentBelow: paid.spentBelow };
+  const tools = { context, gate, clock, task, account, ...paid.counted };
   const enter = async (): Promise<void> => {
     if (wish.background) {
       const take = () => enterBackground(parts, { context, wish });
@@ -213,19 +214,25 @@ async function open(
   });
 }
 
-interface PaidCalls extends Pick<LoopParts, "spentBelow"> {
+type CountedChildren = Pick<LoopParts, "spentBelow" | "findChildren">;
+
+interface PaidCalls {
+  readonly counted: CountedChildren;
   readonly payerOf: (idempotencyKey: string) => Payer;
 }
 
 /** What calls cost beside the model and their children is in the journal with them, too. */
-function createPaidCalls(account: Account, node: DelegationNode | undefined): PaidCalls {
+function createPaidCalls(account: Account, children: CountedChildren | undefined): PaidCalls {
   const paid = new Map<string, Amount>();
   return {
     payerOf: (key) =>
       createPayer(account, (amount) => paid.set(key, addAmounts(paid.get(key) ?? NOTHING, amount))),
-    spentBelow(key) {
-      const [below, beside] = [node?.spentBelow.get(key), paid.get(key)];
-      return below && beside ? addAmounts(below, beside) : (below ?? beside);
+    counted: {
+      findChildren: children?.findChildren,
+      spentBelow(key) {
+        const [below, beside] = [children?.spentBelow(key), paid.get(key)];
+        return below && beside ? addAmounts(below, beside) : (below ?? beside);
+      },
     },
   };
 }
