@@ -43,7 +43,7 @@ export type Ran =
 
 const MINUTE_MS = 60_000;
 /** How long a child that was found again has to come back to its question: a process has to start first. */
-const FOUND_MS = { in_process: 5000, child_process: 60_000 };
+const FOUND_MS = { in_process: 5000, child_process: 60_000, anywhere: 60_000 };
 
 export class BackgroundChildren implements Background {
   readonly #parts: BackgroundParts;

@@ -30,7 +30,9 @@ export interface DelegationSettings {
 /** When a child is asked for its report in a turn of its own: where its call gives a wish, always, never. */
 export type SummaryMode = "auto" | "always" | "never";
 
-export type ExecutorName = "in_process" | "child_process";
+/** `anywhere`: in whichever process has room of those that share the record. */
+export const EXECUTORS = ["in_process", "child_process", "anywhere"] as const;
+export type ExecutorName = (typeof EXECUTORS)[number];
 
 export const DELEGATION: DelegationSettings = {
   maxDepth: 3,

@@ -145,7 +145,7 @@ async function admit(
   checkOwnLimits(wish, { ...NOTHING, ...first.least });
   const { maxDepth } = node.settings;
   const ceiling = toChildCeiling(node.account.ceiling, wish, { task, maxDepth });
-  const isFixed = executor === "child_process";
+  const isFixed = executor !== "in_process";
   const child_id = toChildId(node, spawning);
   const onWait = (why: WaitReason): void =>
     node.queue.wait([{ child_id, label: wish.label, callKey }], why);
@@ -198,7 +198,7 @@ export function adoptChild(
     response: task.response ?? undefined,
   };
   const ceiling = toChildCeiling(account.ceiling, wish, { task, maxDepth: settings.maxDepth });
-  const adopted = { callKey, ceiling, isFixed: executor === "child_process" };
+  const adopted = { callKey, ceiling, isFixed: executor !== "in_process" };
   const own = account.family.adopt(toChildId(node, spawning), adopted);
   return toOrdered(node, { order: { ...child, callKey, account: own }, spawning });
 }

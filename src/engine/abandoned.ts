@@ -67,7 +67,7 @@ export async function findAbandoned(
 }
 
 /** One that was begun and has no owner waits for its turn in a queue. */
-function isQueued({ owner, epoch }: UnfinishedRun): boolean {
+export function isQueued({ owner, epoch }: Pick<UnfinishedRun, "owner" | "epoch">): boolean {
   return owner === null && epoch > 0;
 }
 

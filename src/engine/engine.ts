@@ -112,7 +112,7 @@ export interface SubmitOptions {
   readonly isHeld?: boolean | undefined;
   /** What is put on the shelf of the same record, in one transaction with the run. */
   readonly things?: readonly NewThing[] | undefined;
-  /** The place it is written down with, for a queue whose lanes are bounded; its body asks for the turn. */
+  /** The place it is written down with, for a queue whose lanes are bounded. */
   readonly queue?: QueuedPlace | undefined;
 }
 
@@ -129,6 +129,11 @@ export interface QueuedPlace {
   readonly lane: string;
   /** How many of a lane may wait. */
   readonly maxWaiting: number;
+  /**
+   * Where it begins: `here`, whose body asks for the turn, or in the queue itself: whichever process has
+   * room begins it, with its turn. `here` when left out.
+   */
+  readonly placement?: "here" | "queue" | undefined;
   /** What `submit` rejects with where so many do. */
   toFull(): Error;
 }
@@ -249,6 +254,8 @@ export type OtherRuns = Pick<Engine, "input" | "result" | "follow" | "signal" | 
 export interface ChildOptions {
   readonly timeoutMs?: number | undefined;
   readonly title?: string | undefined;
+  /** Left to whichever process has room, in this queue. Begun here when left out. */
+  readonly queue?: QueuedPlace | undefined;
 }
 
 export interface Step {
@@ -267,6 +274,6 @@ export interface Step {
 export interface Child {
   readonly id: string;
   result(): Promise<RunOutcome>;
-  /** Ends it and everything below it as `cancelled`. Does nothing when it has ended, or runs elsewhere. */
+  /** Has it ended as `cancelled`, with everything below it, wherever it runs. Does nothing when it has ended. */
   cancel(): Promise<void>;
 }

@@ -83,9 +83,12 @@ class LocalEngine implements Engine {
     const { id, title, parent_id = null, path = "/root", timeoutMs, tenant } = options;
     const created_at_ms = clock.now();
     const { things, queue, isHeld } = options;
-    const owner = queue || isHeld ? null : await this.#here.toOwner();
+    const isLeft = queue?.placement === "queue";
+    const isOwned = isLeft || !(queue || isHeld);
+    const owner = isOwned ? await this.#here.toOwner() : null;
     const run = { id, parent_id, path, name, input, title, created_at_ms, tenant, owner, things };
     if (!(await turns.create(run, queue)) || isHeld) return;
+    if (isLeft) return await this.#here.leaveToOthers(id, queue, timeoutMs);
     const fresh = owner === null ? undefined : toStored(run);
     await this.#here.launch(id, { fresh, from: 0, limitMs: timeoutMs });
   }
@@ -129,7 +132,7 @@ class LocalEngine implements Engine {
     if (!canTakeOver && !(await owners.has(run))) throw toAbandoned(id);
     await askToCancel(store, { id, tree });
     await waitForOutcome(seen, id, undefined, async () => {
-      if (canTakeOver) await this.#here.adopt(id);
+      if (canTakeOver) await this.#here.adopt(id, { isQueued: true });
       else if (!(await owners.has(run))) throw toAbandoned(id);
     });
   }

@@ -6,12 +6,21 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import type { Store } from "../store/store.ts";
+import { isQueued } from "./abandoned.ts";
 import { type BrokenRun, createBrokenRuns } from "./broken-runs.ts";
 import { callBody, writeEnding } from "./call-body.ts";
-import { type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
+import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
 import { toStopped, toUsedByRun } from "./ending.ts";
-import type { ChildOptions, Engine, RunBody, RunContext, RunOutcome } from "./engine.ts";
+import type {
+  ChildOptions,
+  Engine,
+  QueuedPlace,
+  RunBody,
+  RunContext,
+  RunOutcome,
+} from "./engine.ts";
 import type { followRun } from "./follow.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
 import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
@@ -34,6 +43,9 @@ import {
 
 /** Journal key of a run's time limit, so that it holds after a takeover too. */
 const LIMIT_KEY = "@limit_ms";
+/** Of the process that has written a run down. */
+const FIRST_EPOCH = 1;
+const LEFT_IN_QUEUE = { isQueued: false };
 
 export class LocalRuns {
   readonly store: Store;
@@ -60,6 +72,8 @@ export class LocalRuns {
   readonly #executions = new Map<string, Promise<void>>();
   /** Runs that end with everything below them. */
   readonly #treeEnds = new Set<string>();
+  /** Runs that left children to whichever process has room. */
+  readonly #placing = new Set<string>();
   readonly #unlisten: (() => void) | undefined;
   #stopped = false;
 
@@ -123,13 +137,31 @@ export class LocalRuns {
     return launch;
   }
 
-  /** Takes over a run whose owner is gone. */
-  async adopt(id: string): Promise<void> {
+  /** Takes over a run whose owner is gone. One that waits in a queue is left there, unless it is meant too. */
+  async adopt(id: string, options: { readonly isQueued: boolean } = LEFT_IN_QUEUE): Promise<void> {
     if (this.#owned.has(id)) return;
     const run = await this.store.getRunStatus(id);
-    if (run?.status === "running" && !(await this.owners.has(run))) {
-      await this.launch(id, { from: run.epoch });
+    if (run?.status !== "running" || (isQueued(run) && !options.isQueued)) return;
+    if (!(await this.owners.has(run))) await this.launch(id, { from: run.epoch });
+  }
+
+  /** Puts a run into its queue that this process has just written down: it is whoever's who has room. */
+  async leaveToOthers(id: string, place: QueuedPlace, limitMs: number | undefined): Promise<void> {
+    const { name: queue, lane } = place;
+    if (limitMs !== undefined) {
+      await this.store.saveStep(id, FIRST_EPOCH, { key: LIMIT_KEY, value: limitMs });
     }
+    await this.store.awaitTurn(id, FIRST_EPOCH, { queue, lane, atOnce: 0 });
+    void this.takeTurns();
+  }
+
+  /** Has a run ended with everything below it: here at once, elsewhere by a message. */
+  async #cancelTree(id: string): Promise<void> {
+    if (await this.abort(id, { tree: true })) return;
+    const run = await this.store.getRunStatus(id);
+    if (run?.status !== "running") return;
+    await askToCancel(this.store, { id, tree: true });
+    await this.adopt(id, { isQueued: true });
   }
 
   /** False when none of them runs here. */
@@ -219,7 +251,8 @@ export class LocalRuns {
     let outcome: RunOutcome | undefined;
     try {
       outcome = await this.#runBody(owned, broken);
-      if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
+      const isLast = this.#treeEnds.has(id) || this.#placing.has(id);
+      if (isLast && !owned.lost) await this.#endBelow(id);
       const { store, hub, clock } = this;
       await writeEnding({ store, hub, clock, owned }, outcome);
       this.broken.forget(id);
@@ -231,6 +264,7 @@ export class LocalRuns {
       done.abort();
       owned.close();
       this.#treeEnds.delete(id);
+      this.#placing.delete(id);
       this.#owned.delete(id);
       this.#executions.delete(id);
       this.#rest();
@@ -248,7 +282,7 @@ export class LocalRuns {
         const check = (child: string): void => this.#check(child, this.broken.reasonOf);
         return waitForOutcome({ ...this.seen, check }, id, signal, () => this.adopt(id));
       },
-      cancel: (id: string) => this.abort(id, { tree: true }).then(() => {}),
+      cancel: (id: string) => this.#cancelTree(id),
     };
     const uncounted: RunContext["uncounted"] = (work, { alone } = { alone: false }) =>
       waitUncounted(alone ? [owned] : findAbove(this.#owned, owned), clock, work);
@@ -263,28 +297,46 @@ export class LocalRuns {
 
   /**
    * A run ends after everything below it. After a takeover there may be children that nobody waits for:
-   * their parent was cancelled before it came to them.
+   * their parent was cancelled before it came to them. Those that other processes run, or take out of a
+   * queue at this moment, are asked to end, all of them before any is waited for.
    */
   async #endBelow(id: string): Promise<void> {
     const query = { limit: Number.MAX_SAFE_INTEGER, parent_id: id, status: "running" } as const;
+    const elsewhere: string[] = [];
     for (const run of await this.store.listRuns(query)) {
       const isElsewhere = !this.isHere(run.id) && (await this.owners.has(run));
-      if (isElsewhere || !this.bodies.has(run.name)) continue;
-      this.#treeEnds.add(run.id);
-      await this.launch(run.id, { from: run.epoch });
-      this.#owned.get(run.id)?.abort(new Failure("cancelled", "The run above it has ended."));
-      await this.#executions.get(run.id);
+      const isEnded = !isElsewhere && this.bodies.has(run.name) && (await this.#endHere(run));
+      if (isEnded) continue;
+      await askToCancel(this.store, { id: run.id, tree: true });
+      if (isElsewhere || this.bodies.has(run.name)) elsewhere.push(run.id);
     }
+    for (const child of elsewhere) {
+      const tend = (): Promise<void> => this.adopt(child, { isQueued: true });
+      await waitForOutcome(this.seen, child, undefined, tend);
+    }
+  }
+
+  /** False where another process was faster. */
+  async #endHere({ id, epoch }: Pick<RunStatus, "id" | "epoch">): Promise<boolean> {
+    this.#treeEnds.add(id);
+    if (!(await this.launch(id, { from: epoch }))) {
+      this.#treeEnds.delete(id);
+      return false;
+    }
+    this.#owned.get(id)?.abort(new Failure("cancelled", "The run above it has ended."));
+    await this.#executions.get(id);
+    return true;
   }
 
   async #startChild(
     parent: OwnedRun,
     key: string,
-    { name, input, timeoutMs, title = key }: ChildOptions & { name: string; input: Json },
+    { name, input, timeoutMs, title = key, queue }: ChildOptions & { name: string; input: Json },
   ): Promise<string> {
     const [id, path] = [`${parent.run.id}/${key}`, `${parent.run.path}/${key}`];
     const { id: parent_id, tenant } = parent.run;
-    const place = { id, path, title, parent_id, tenant, timeoutMs };
+    const place = { id, path, title, parent_id, tenant, timeoutMs, queue };
+    if (queue) this.#placing.add(parent.run.id);
     await this.#engine.submit(name, input, place);
     await this.adopt(id);
     // The parent may have been cancelled after the child was written down and before it ran.

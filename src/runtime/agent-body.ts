@@ -12,7 +12,7 @@ import type { Clock } from "../base/clock.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Conversations } from "../delegation/conversations.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
-import type { OpenAccounts } from "../delegation/executors/in-process.ts";
+import type { OpenAccounts, PlaceOf } from "../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import { toCountedChildren } from "../delegation/past-children.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
@@ -48,6 +48,10 @@ export interface AgentParts {
   readonly toolbox: Toolbox;
   readonly safety: SafetyParts;
   readonly delegation: DelegationSettings;
+  /** Of children that run here, whichever body their parents have: all bodies of a runtime share them. */
+  readonly accounts?: OpenAccounts | undefined;
+  /** Where subagents wait that may run anywhere; without it none may. */
+  readonly placeOf?: PlaceOf | undefined;
   readonly observe: (event: SubagentEvent) => void;
   /** How children in processes of their own are started; without it there are none. */
   readonly childProcess?: ChildProcessSettings | undefined;
@@ -91,7 +95,7 @@ interface Asking {
 
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
-  const accounts: OpenAccounts = new Map();
+  const accounts: OpenAccounts = parts.accounts ?? new Map();
   const askers = createAskers({ ...safety, treeAlways: parts.treeAlways }, clock);
   const questions = createOpenQuestions(parts.tellQuestion);
   const open = parts.openAccount ?? ((limits: Limits) => createAccount(limits));
@@ -119,7 +123,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
       const account = openAccountOf(context, task, replay);
-      const place = { context, task, account, tools, body: AGENT_BODY, accounts };
+      const { placeOf } = parts;
+      const place = { context, task, account, tools, body: AGENT_BODY, accounts, placeOf };
       const isRecorded = storePath !== undefined;
       const modelOf = toModelOf(parts, task);
       const about = { agents, check: checkModel, modelOf, conversations, isRecorded, questions };

@@ -8,7 +8,11 @@ import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import { BackgroundChildren, type BackgroundParts } from "../delegation/background.ts";
 import type { Executor } from "../delegation/child.ts";
 import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
-import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
+import {
+  createInProcessExecutor,
+  type OpenAccounts,
+  type PlaceOf,
+} from "../delegation/executors/in-process.ts";
 import { createTotalTime } from "../delegation/executors/total-time.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
@@ -29,6 +33,8 @@ export interface NodeParts {
   readonly tools: readonly Tool[];
   readonly body: string;
   readonly accounts: OpenAccounts;
+  /** Where children wait that may run anywhere; without it none may. */
+  readonly placeOf?: PlaceOf | undefined;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
   readonly observe: (event: SubagentEvent) => void;
@@ -87,7 +93,7 @@ function openExecutors(parts: NodeParts): DelegationNode["executors"] {
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
   if (replayed) {
     const played = replayed.wrapExecutor(inProcess);
-    return { in_process: played, child_process: played };
+    return { in_process: played, child_process: played, anywhere: played };
   }
   const processes = parts.processChildren?.(context) ?? NO_PROCESSES;
   account.family.maxOpen = settings.maxParallel;
@@ -100,8 +106,24 @@ function openExecutors(parts: NodeParts): DelegationNode["executors"] {
     isRoot && totalMs !== undefined
       ? createTotalTime({ totalMs, now: () => clock.now(), parentId: context.id })
       : (executor: Executor) => executor;
-  return { in_process: inTime(inProcess), child_process: inTime(processes) };
+  const anywhere = parts.placeOf
+    ? createInProcessExecutor(context, parts.body, parts.accounts, parts.placeOf)
+    : NOWHERE;
+  return {
+    in_process: inTime(inProcess),
+    child_process: inTime(processes),
+    anywhere: inTime(anywhere),
+  };
 }
+
+/** Of a run that belongs to the folder and the settings of one process. */
+const NOWHERE: Executor = {
+  run() {
+    const message =
+      "Only servers leave subagents to other processes: set `agent.subagent.executor` to `in_process` or `child_process`.";
+    return Promise.reject(new Failure("forbidden", message));
+  },
+};
 
 /** Of a program that embeds the runtime and did not say how. */
 const NO_PROCESSES: Executor = {

@@ -52,6 +52,7 @@ import {
   refuseUnknown,
   toTask,
 } from "./run-request.ts";
+import { defineSubagents } from "./subagent-queue.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
 export type { Run } from "./run-handle.ts";
@@ -83,6 +84,11 @@ export interface RuntimeOptions
   readonly subagentLog?: Log | undefined;
   /** How children in processes of their own are started; without it there are none. */
   readonly childProcess?: ChildProcessSettings | undefined;
+  /**
+   * How many subagents that are left to whichever process has room run here at once. Without it none does, and
+   * none is left to others: their folders and settings must be the same.
+   */
+  readonly maxPlacedHere?: number | undefined;
   /** What a run spends from that is no child of another here; an account of its own limits when left out. */
   readonly openAccount?: AgentParts["openAccount"];
   /** Told of what runs ask their parents, for a parent in another process. */
@@ -109,7 +115,7 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
   },
   ...{ hardLinks: true, protectedPaths: true, agents: true, delegation: true, observe: true },
   ...{ subagentLog: true, conversationsDir: true, childProcess: true, openAccount: true },
-  ...{ tellQuestion: true, treeAlways: true },
+  ...{ tellQuestion: true, treeAlways: true, maxPlacedHere: true },
 };
 
 export const RUNTIME_OPTIONS: readonly string[] = Object.keys(OPTIONS);
@@ -150,6 +156,14 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
+function openToolbox(
+  { tools = [], log = silentLog, toolSettings }: RuntimeOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Clock,
+): ReturnType<typeof createToolbox> {
+  return createToolbox({ ...toolSettings, tools, env, clock, log, version: VERSION });
+}
+
 /** The vendors and models that may be named: ours, and those that the program brings. */
 function toKnown({ vendors = {}, overrides = [] }: RuntimeOptions) {
   const catalog = toCatalog(checkVendors(vendors, "vendors"));
@@ -159,9 +173,7 @@ function toKnown({ vendors = {}, overrides = [] }: RuntimeOptions) {
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   refuseUnknown("A runtime has no option", options, RUNTIME_OPTIONS);
   const { env = process.env, clock = systemClock } = options;
-  const { tools: own = [], log = silentLog, toolSettings } = options;
-  const toolParts = { tools: own, env, clock, log, version: VERSION };
-  const toolbox = await createToolbox({ ...toolSettings, ...toolParts });
+  const toolbox = await openToolbox(options, env, clock);
   const network = createNetwork(env);
   const gguf = createGguf(options.log);
   const transport = limitAnswers(options.transport ?? network.open, options.maxAnswerBytes);
@@ -182,6 +194,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       options.provider ? openOwnModel(options.provider, task) : await openModel(task, modelParts),
     safety: { ...options, ...toSafety(options), env },
     delegation,
+    accounts: new Map(),
+    placeOf: defineSubagents(engine, delegation, options.maxPlacedHere),
     observe: watch.tell,
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
     ...{ tellQuestion: options.tellQuestion, treeAlways: options.treeAlways },

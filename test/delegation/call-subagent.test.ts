@@ -59,7 +59,7 @@ async function createBench(t: TestContext, report: Partial<ChildReport> = {}): P
     account: createAccount(NO_LIMITS),
     tools: [named("read"), named("grep")],
     settings: DELEGATION,
-    executors: { in_process: nowhere, child_process: executor },
+    executors: { in_process: nowhere, child_process: executor, anywhere: nowhere },
     observe: (event) => observed.push(event),
     emit: async (batch) => events.push(...batch),
     queue: { wait: () => {}, leave: () => {} },

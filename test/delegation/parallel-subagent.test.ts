@@ -81,7 +81,7 @@ function createBench(
     tools: [],
     agents,
     settings: DELEGATION,
-    executors: { in_process: executor, child_process: executor },
+    executors: { in_process: executor, child_process: executor, anywhere: executor },
     observe: (event: SubagentEvent) => void observed.push(event),
     emit: async () => {},
     queue: { wait: () => {}, leave: () => {} },

@@ -16,6 +16,7 @@ import {
 } from "./local-bench.ts";
 import { describeStoreUse } from "./local-store-use.ts";
 import { describeOwnership } from "./ownership-contract.ts";
+import { describePlacement } from "./placement-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
 import { describeRecord } from "./record-contract.ts";
 import { describeStages } from "./stage-contract.ts";
@@ -38,6 +39,7 @@ for (const [name, open] of Object.entries(records)) {
   const openBench = (): Promise<LocalBench> => openLocalBench(open);
   describeEngine(name, openBench);
   describeOwnership(name, openBench);
+  describePlacement(name, openBench);
   describeCancelling(name, openBench);
   describeFollow(name, openBench);
   describeDraining(name, openBench);

@@ -41,6 +41,7 @@ async function load(options: Options, io: Io): Promise<LoadedServer> {
     runtime: {
       ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }),
       ...{ agents, approvalWaitMs: undefined },
+      maxPlacedHere: config.get("server.max_subagents"),
     },
     ...(await pick(config, io)),
     sealKey: await openSealKey(settings.storePath, config.paths.dataDir),

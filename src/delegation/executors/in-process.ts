@@ -1,10 +1,13 @@
-/** Children in this process, as runs of the same engine: found again when their parent is replayed. */
+/**
+ * Children as runs of the same engine: found again when their parent is replayed. They run in this process, or
+ * in whichever has room of those that share the record.
+ */
 
 import type { ChildAccount } from "../../agent/account.ts";
 import { NOTHING } from "../../agent/limits.ts";
 import { encodeTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
-import type { RunContext } from "../../engine/engine.ts";
+import type { QueuedPlace, RunContext } from "../../engine/engine.ts";
 import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { ChildReport, Executor } from "../child.ts";
 import { chargeUpTo } from "./top-ups.ts";
@@ -12,18 +15,28 @@ import { chargeUpTo } from "./top-ups.ts";
 /** The accounts of children that run here, by their ids: their bodies spend from them. */
 export type OpenAccounts = Map<string, ChildAccount>;
 
+/** The queue that a child waits in for a process that has room. */
+export type PlaceOf = (child: {
+  readonly depth: number;
+  readonly tenant: string | null;
+}) => QueuedPlace;
+
 export function createInProcessExecutor(
   context: RunContext,
   body: string,
   accounts: OpenAccounts,
+  placeOf?: PlaceOf,
 ): Executor {
   return {
     async run({ key, callKey, task, account, timeoutMs, onStart }, signal) {
       const id = `${context.id}/${key}`;
-      accounts.set(id, account);
+      // One that another process runs has no more than its share: nobody there can ask for more.
+      if (!placeOf) accounts.set(id, account);
       try {
         const title = task.label ?? key;
-        const child = await context.child(key, body, encodeTask(task), { timeoutMs, title });
+        const queue = placeOf?.({ depth: task.depth, tenant: context.tenant });
+        const options = { timeoutMs, title, queue };
+        const child = await context.child(key, body, encodeTask(task), options);
         onStart?.();
         // A cancelled parent takes its children along by itself; this is for one child alone.
         const stop = (): void => void child.cancel();

@@ -155,6 +155,14 @@ const ANSWERING_KEYS = {
     summary:
       "Background responses that run at once, in all workers together; the others are queued, in turn by tenant",
   },
+  "server.max_subagents": {
+    type: "integer",
+    min: 0,
+    default: 16,
+    guarded: true,
+    summary:
+      "Subagents that may run anywhere (`agent.subagent.executor`) which a process works on at once, of each depth",
+  },
   "server.max_queued": {
     type: "integer",
     min: 0,

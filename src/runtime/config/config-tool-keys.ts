@@ -1,5 +1,6 @@
 /** The settings of tools and of delegation; a part of `CONFIG_KEYS`. */
 
+import { EXECUTORS } from "../../delegation/settings.ts";
 import type { ConfigRow } from "./config-row.ts";
 
 type Rows = Readonly<Record<string, ConfigRow>>;
@@ -217,9 +218,10 @@ export const SUBAGENT_KEYS = {
   "agent.subagent.executor": {
     guarded: true,
     type: "enum",
-    values: ["in_process", "child_process"],
+    values: EXECUTORS,
     default: "in_process",
-    summary: "Where subagents run",
+    summary:
+      "Where subagents run: in the process of their parent, in one of their own, or (servers with one record) anywhere",
   },
   "agent.subagent.timeout": {
     type: "number",

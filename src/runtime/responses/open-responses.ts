@@ -159,7 +159,8 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   });
   const placeOf = defineBackground(durable, settings);
   for (const place of [durable, passing]) {
-    const body = createBody(inside, settings, {
+    const own = place === durable ? inside : { ...inside, agent: toAlone(inside.agent) };
+    const body = createBody(own, settings, {
       ...{ kept, before, sealOf, thoughtSealOf, search, place },
     });
     place.define(RESPONSE_BODY, body);
@@ -258,7 +259,7 @@ function createBody(
 ): ReturnType<typeof createResponseBody> {
   const parts: ResponseBodyParts = {
     ...agent,
-    accounts: new Map(),
+    accounts: agent.accounts ?? new Map(),
     engine: place,
     slots: createTeamSlots(),
     ...{ charge: settings.charge, settle: settings.settle, openPurse: settings.openPurse },
@@ -291,6 +292,17 @@ function connectMcp(
 /** Responses that are not stored run in memory and leave nothing. */
 function openPassing({ agent, clock }: RuntimeInside): Engine {
   const engine = createLocalEngine({ store: createMemoryStore(), clock });
-  engine.define(AGENT_BODY, createAgentBody(agent).run);
+  engine.define(AGENT_BODY, createAgentBody(toAlone(agent)).run);
   return engine;
+}
+
+/** What runs in memory can be left to no other process. */
+function toAlone(agent: AgentParts): AgentParts {
+  const { executor } = agent.delegation;
+  if (executor !== "anywhere") return agent;
+  return {
+    ...agent,
+    placeOf: undefined,
+    delegation: { ...agent.delegation, executor: "in_process" },
+  };
 }

@@ -56,8 +56,8 @@ import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
 
 export interface ResponseBodyParts extends AgentParts, TeamSurroundings, ResponseMoney {
-  readonly context: ContextSettings;
   readonly accounts: OpenAccounts;
+  readonly context: ContextSettings;
   readonly kinds: readonly ToolKind[];
   /** The conversation that a request goes on with. */
   readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
@@ -332,6 +332,7 @@ async function openCatalogue(
   const granted: AgentTask = { ...task, tools: names };
   const node = openNode({
     ...{ context, task: granted, account, body: AGENT_BODY, accounts: parts.accounts },
+    placeOf: parts.placeOf,
     tools: unasked,
     ...{ settings, clock, observe, agents, conversations, processChildren: undefined },
     check: async () => {},

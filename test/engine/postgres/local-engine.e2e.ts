@@ -10,6 +10,7 @@ import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
 import { type BenchRecord, type LocalBench, openLocalBench, withoutNews } from "../local-bench.ts";
 import { describeOwnership } from "../ownership-contract.ts";
+import { describePlacement } from "../placement-contract.ts";
 import { describeQueues } from "../queue-contract.ts";
 import { describeRecord } from "../record-contract.ts";
 import { describeStages } from "../stage-contract.ts";
@@ -34,6 +35,7 @@ if (server === undefined) {
   const openBench = (): Promise<LocalBench> => openLocalBench(openRecord);
   describeEngine(NAME, openBench);
   describeOwnership(NAME, openBench);
+  describePlacement(NAME, openBench);
   describeCancelling(NAME, openBench);
   describeFollow(NAME, openBench);
   describeDraining(NAME, openBench);

@@ -127,6 +127,33 @@ describe("embeddings", () => {
 describe("model calls that a request does not show", () => {
   const usage = { input: 100, output: 10 };
 
+  it("of subagents side by side take no more together than the key has", async (t) => {
+    const bench = createGuardBench();
+    const big = { input: 200, output: 1_800 };
+    const tasks = Array.from({ length: 40 }, (_, at) => `part ${at}`);
+    const engine = respond(({ items }) => {
+      const text = JSON.stringify(items);
+      if (text.includes("function_call_output")) return reply.text("Done.", { usage });
+      if (!text.includes("Begin")) return reply.text("Done.", { usage: big });
+      return reply.calls(
+        tasks.map((task_prompt) => ({
+          name: "offshoot__subagent",
+          arguments: { label: "a", task_prompt },
+        })),
+        { usage },
+      );
+    });
+    const server = await startGuarded(t, bench, engine);
+    const limits = { tokens_per_day: 50_000 };
+    const { token, key } = await bench.makeKey({ limits });
+    const tools = [{ type: "mcp", server_label: "offshoot", require_approval: "never" }];
+    const made = await server.send({ token, body: { input: "Begin", tools } });
+    assert.equal(made.status, 200, made.text);
+    const { tokens } = await readUsed(bench, key.id);
+    assert.ok(tokens <= limits.tokens_per_day, `${tokens} tokens`);
+    assert.ok(tokens >= 10_000, `${tokens} tokens: children have worked`);
+  });
+
   it("of subagents are booked to the key of the response, at any depth", async (t) => {
     const bench = createGuardBench();
     const engine = respond(({ items }) => {

@@ -1,0 +1,151 @@
+/** What every `Engine` must do with runs that are left to whichever process has room. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Engine, QueuedPlace } from "../../src/engine/engine.ts";
+import {
+  type Bench,
+  completed,
+  createGate,
+  type OpenBench,
+  onBenches,
+  until,
+} from "./engine-bench.ts";
+
+const RUN = { id: "run_1", title: "a run" };
+const QUEUE: QueuedPlace = {
+  name: "children",
+  lane: "",
+  maxWaiting: 1000,
+  placement: "queue",
+  toFull: () => new Error("full"),
+};
+const EVERYWHERE = Number.MAX_SAFE_INTEGER;
+
+interface Placed {
+  /** Which process runs which child. */
+  readonly where: Map<string, string>;
+  /** An engine that works on so many of the queue at once. */
+  open(name: string, here: number): ReturnType<Bench["engine"]>;
+  end(): void;
+}
+
+/** A parent that leaves six children to others, and waits for all of them. */
+function createPlaced(bench: Bench): Placed {
+  const where = new Map<string, string>();
+  const gate = createGate();
+  const define = (engine: Engine, name: string, here: number): void => {
+    engine.defineQueue("children", { atOnce: EVERYWHERE, here });
+    engine.define("child", async (context) => {
+      where.set(context.id, name);
+      const { signal } = context;
+      const aborted = new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+      await Promise.race([gate.opened, aborted]);
+      return completed(name);
+    });
+    engine.define("parent", async (context) => {
+      const keys = ["a", "b", "c", "d", "e", "f"];
+      const children = await Promise.all(
+        keys.map((key) => context.child(key, "child", null, { queue: QUEUE, timeoutMs: 60_000 })),
+      );
+      const ended = await Promise.all(children.map((child) => child.result()));
+      return completed(ended.map(({ ending }) => ending));
+    });
+  };
+  return {
+    where,
+    open(name, here) {
+      const engine = bench.engine({ workerId: name, isAlive: ({ id }) => id !== "dead" });
+      define(engine, name, here);
+      return engine;
+    },
+    end: () => gate.open(),
+  };
+}
+
+export function describePlacement(name: string, openBench: OpenBench): void {
+  const onBench = onBenches(openBench);
+
+  describe(`${name}: children that are left to others`, () => {
+    it(
+      "run where there is room, and their parent has their endings",
+      onBench(async (bench) => {
+        const placed = createPlaced(bench);
+        const parent = placed.open("parent", 0);
+        const others = [placed.open("one", 2), placed.open("two", 4)];
+        await parent.submit("parent", null, RUN);
+        await until(async () => (await parent.countWaiting("children")) === 6);
+        assert.equal(placed.where.size, 0, "nobody has looked yet");
+        for (const other of others) await other.start();
+        await until(() => placed.where.size === 6);
+        const counts = ["one", "two", "parent"].map(
+          (at) => [...placed.where.values()].filter((where) => where === at).length,
+        );
+        assert.deepEqual(counts, [2, 4, 0]);
+        const status = await parent.status("run_1/a");
+        assert.deepEqual([status?.parent_id, status?.path], ["run_1", "/root/a"]);
+        placed.end();
+        for (const id of placed.where.keys()) {
+          await until(async () => (await parent.status(id))?.status === "ended");
+        }
+        bench.clock.advance(1000);
+        const { result } = await parent.result("run_1");
+        assert.deepEqual(result, Array(6).fill("completed"));
+      }),
+    );
+
+    it(
+      "are cancelled with their parent, those that run elsewhere and those that wait",
+      onBench(async (bench) => {
+        const placed = createPlaced(bench);
+        const parent = placed.open("parent", 0);
+        const other = placed.open("one", 2);
+        await parent.submit("parent", null, RUN);
+        await until(async () => (await parent.countWaiting("children")) === 6);
+        await other.start();
+        await until(() => placed.where.size === 2);
+        const cancelled = parent.cancel("run_1", { tree: true });
+        let isOver = false;
+        const over = parent.result("run_1").then((outcome) => {
+          isOver = true;
+          return outcome;
+        });
+        await until(() => {
+          bench.clock.advance(250);
+          return isOver;
+        });
+        await cancelled;
+        assert.equal((await over).ending, "cancelled");
+        for (const key of ["a", "b", "c", "d", "e", "f"]) {
+          const run = await bench.record.getRun(`run_1/${key}`);
+          assert.deepEqual([run?.status, run?.ending], ["ended", "cancelled"], key);
+        }
+        assert.equal(await parent.countWaiting("children"), 0);
+      }),
+    );
+
+    it(
+      "are taken over by their parent when the process that ran them is gone",
+      onBench(async (bench) => {
+        const placed = createPlaced(bench);
+        const parent = placed.open("parent", 0);
+        const dead = placed.open("dead", 6);
+        await parent.submit("parent", null, RUN);
+        await until(async () => (await parent.countWaiting("children")) === 6);
+        await dead.start();
+        await until(() => placed.where.size === 6);
+        dead.crash();
+        placed.where.clear();
+        await until(() => {
+          bench.clock.advance(250);
+          return placed.where.size === 6;
+        });
+        placed.end();
+        assert.deepEqual((await parent.result("run_1")).result, Array(6).fill("completed"));
+        assert.deepEqual(new Set(placed.where.values()), new Set(["parent"]));
+      }),
+    );
+  });
+}
