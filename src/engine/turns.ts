@@ -46,6 +46,8 @@ class EngineTurns implements Turns {
   /** The queues of runs that have, or ask for, a turn in this process. */
   readonly #here = new Map<string, string>();
   #taking: Promise<void> | undefined;
+  /** Called while runs are taken: room that came meanwhile may have been looked for already. */
+  #isAskedAgain = false;
   #isClosed = false;
 
   constructor(parts: TurnsParts) {
@@ -95,6 +97,7 @@ class EngineTurns implements Turns {
   }
 
   take(): Promise<void> {
+    if (this.#taking !== undefined) this.#isAskedAgain = true;
     this.#taking ??= this.#takeAll().finally(() => {
       this.#taking = undefined;
     });
@@ -106,6 +109,13 @@ class EngineTurns implements Turns {
   }
 
   async #takeAll(): Promise<void> {
+    do {
+      this.#isAskedAgain = false;
+      await this.#takeOnce();
+    } while (this.#isAskedAgain);
+  }
+
+  async #takeOnce(): Promise<void> {
     const { store, owner, beat, launch } = this.#parts;
     for (const [queue, { atOnce }] of this.#queues) {
       while (!this.#isClosed && this.#hasRoom(queue) && (await store.countWaiting(queue)) > 0) {

@@ -32,6 +32,16 @@ export function describeQueues(name: string, openBench: OpenBench): void {
   const alive = { isAlive: () => true };
   const submit = (engine: Engine, id: string): Promise<void> =>
     engine.submit("body", { lane: id.slice(0, 1) }, { id, title: id });
+  /** The first has the turn before another asks for it. */
+  const submitAll = async (
+    engine: Engine,
+    queued: Queued,
+    [first = "", ...others]: readonly string[],
+  ): Promise<void> => {
+    await submit(engine, first);
+    await until(() => queued.begun.includes(first));
+    for (const id of others) await submit(engine, id);
+  };
 
   describe(`${name}: queues`, () => {
     it(
@@ -41,7 +51,11 @@ export function describeQueues(name: string, openBench: OpenBench): void {
         for (const engine of engines) queued.define(engine, { atOnce: 1 });
         for (const [at, id] of ["a1", "a2", "a3", "b1"].entries()) {
           await submit(engines[at % 2] ?? engines[0], id);
-          await until(async () => id === "a1" || (await bench.record.getRun(id))?.owner === null);
+          await until(async () =>
+            id === "a1"
+              ? queued.begun.length === 1
+              : (await bench.record.getRun(id))?.owner === null,
+          );
         }
         for (const id of ["a1", "b1", "a2", "a3"]) {
           await until(async () => {
@@ -63,8 +77,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
       onBench(async (bench, queued) => {
         const first = bench.engine();
         queued.define(first, { atOnce: 1 });
-        await submit(first, "a1");
-        await submit(first, "a2");
+        await submitAll(first, queued, ["a1", "a2"]);
         await until(async () => (await bench.record.getRun("a2"))?.owner === null);
         first.crash();
         const second = bench.engine();
@@ -86,7 +99,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
       onBench(async (bench, queued) => {
         const engine = bench.engine();
         queued.define(engine, { atOnce: 1 });
-        for (const id of ["a1", "a2", "a3"]) await submit(engine, id);
+        await submitAll(engine, queued, ["a1", "a2", "a3"]);
         await until(async () => (await bench.record.getRun("a3"))?.owner === null);
         await engine.cancel("a2", { tree: true });
         assert.equal((await engine.result("a2")).ending, "cancelled");
@@ -103,7 +116,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
       onBench(async (bench, queued) => {
         const engines = [bench.engine(alive), bench.engine(alive)] as const;
         for (const engine of engines) queued.define(engine, { atOnce: 8, here: 1 });
-        for (const id of ["a1", "a2"]) await submit(engines[0], id);
+        await submitAll(engines[0], queued, ["a1", "a2"]);
         await until(async () => (await bench.record.getRun("a2"))?.owner === null);
         await engines[1].start();
         await until(() => queued.begun.length === 2);
@@ -117,7 +130,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
       onBench(async (bench, queued) => {
         const [old, next] = [bench.engine(alive), bench.engine(alive)];
         for (const engine of [old, next]) queued.define(engine, { atOnce: 1 });
-        for (const id of ["a1", "a2"]) await submit(old, id);
+        await submitAll(old, queued, ["a1", "a2"]);
         await until(async () => (await bench.record.getRun("a2"))?.owner === null);
         old.retire();
         queued.end("a1");
