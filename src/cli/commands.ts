@@ -13,6 +13,29 @@ import { STORE_OPTION } from "./store-option.ts";
 /** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
 const PROVIDER_NAMES = [...Object.keys(WIRES), "embedded"];
 
+/** Which model a server asks where a request names none. */
+const SERVED_MODEL_OPTIONS = {
+  model: {
+    type: "string",
+    short: "m",
+    value: "VENDOR/MODEL",
+    complete: "models",
+    summary: "The model to ask where a request names none",
+  },
+  provider: {
+    type: "string",
+    value: "NAME",
+    offers: PROVIDER_NAMES,
+    summary: "The API to speak to it",
+  },
+  url: { type: "string", value: "URL", summary: "Its server's base URL" },
+  "api-key-name": {
+    type: "string",
+    value: "VARIABLE",
+    summary: "The environment variable that holds its key",
+  },
+} as const;
+
 export const COMMANDS: Readonly<Record<string, Command>> = {
   run: {
     summary: "Run one prompt through an agent and print its answer",
@@ -161,25 +184,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       host: { type: "string", value: "ADDRESS", summary: "Where to listen (127.0.0.1)" },
       port: { type: "string", short: "p", value: "N", summary: "At which port; 0 for any (8484)" },
-      model: {
-        type: "string",
-        short: "m",
-        value: "VENDOR/MODEL",
-        complete: "models",
-        summary: "The model to ask where a request names none",
-      },
-      provider: {
-        type: "string",
-        value: "NAME",
-        offers: PROVIDER_NAMES,
-        summary: "The API to speak to it",
-      },
-      url: { type: "string", value: "URL", summary: "Its server's base URL" },
-      "api-key-name": {
-        type: "string",
-        value: "VARIABLE",
-        summary: "The environment variable that holds its key",
-      },
+      ...SERVED_MODEL_OPTIONS,
       workers: { type: "string", value: "N", summary: "How many processes answer (1)" },
       "no-auth": { type: "boolean", summary: "Ask nobody for a key" },
       ...STORE_OPTION,
@@ -205,6 +210,23 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem",
     ],
     load: () => import("./commands/serve.ts"),
+  },
+  worker: {
+    summary: "Work on what servers have queued, without HTTP",
+    usage: "",
+    options: {
+      ...SERVED_MODEL_OPTIONS,
+      ...STORE_OPTION,
+      root: { type: "string", value: "DIR", summary: "The folder that tools work in (this one)" },
+      log: {
+        type: "string",
+        value: "FORMAT",
+        choices: ["text", "json", "off"],
+        summary: "A line for each run that is taken over, on standard error",
+      },
+    },
+    examples: ["offshoot worker --store postgres://offshoot@db/offshoot"],
+    load: () => import("./commands/worker.ts"),
   },
   subagent: {
     summary: "Run one JSON payload from standard input as SSE: the runner of child processes",

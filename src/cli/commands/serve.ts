@@ -26,7 +26,7 @@ export const run: RunCommand = async ({ options }, io) =>
   await runServer(() => load(options, io), toServerProcess(io));
 
 /** Everything that the files, the environment and the flags say now. */
-async function load(options: Options, io: Io): Promise<LoadedServer> {
+export async function load(options: Options, io: Io): Promise<LoadedServer> {
   // `--no-store` of a run is no record at all; here it is what a request means that does not say.
   const { "no-store": noStore, tools, ...flags } = options;
   const config = await openConfig(flags, io);
@@ -80,7 +80,7 @@ function toFiles(config: Config, { tls }: ServerSettings, { cwd, home }: Io): st
   return named.filter((file) => file !== undefined);
 }
 
-function toServerProcess(io: Io): ServerProcess {
+export function toServerProcess(io: Io): ServerProcess {
   const { env } = io;
   const redact = createRedact(findSecrets(env));
   const write = (text: string): void => void io.stderr.write(text);

@@ -160,8 +160,7 @@ const ANSWERING_KEYS = {
     min: 0,
     default: 16,
     guarded: true,
-    summary:
-      "Subagents that may run anywhere (`agent.subagent.executor`) which a process works on at once, of each depth",
+    summary: "Subagents that may run `anywhere`: how many here at once, of each depth",
   },
   "server.max_queued": {
     type: "integer",

@@ -220,8 +220,7 @@ export const SUBAGENT_KEYS = {
     type: "enum",
     values: EXECUTORS,
     default: "in_process",
-    summary:
-      "Where subagents run: in the process of their parent, in one of their own, or (servers with one record) anywhere",
+    summary: "Where subagents run; `anywhere` is for servers that share a record",
   },
   "agent.subagent.timeout": {
     type: "number",

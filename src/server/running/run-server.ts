@@ -5,7 +5,7 @@
 
 import cluster from "node:cluster";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { toFailure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { type Books, openBooks } from "./books.ts";
 import { makeFirstKey } from "./first-key.ts";
@@ -48,7 +48,21 @@ export async function runServer(load: Load, around: ServerProcess): Promise<numb
   refuseOwnAddress(loaded, loaded.settings);
   return loaded.settings.workers > 1
     ? await runPrimary(loaded, load, around)
-    : await runAlone(loaded, load, around);
+    : await runAlone(loaded, load, around, { listens: true });
+}
+
+/**
+ * A process that serves no HTTP: it works on background responses and subagents of a record that servers write to.
+ * Returns the exit code.
+ */
+export async function runWithoutPort(load: Load, around: ServerProcess): Promise<number> {
+  const loaded = await load();
+  const { storePath } = loaded.settings;
+  if (storePath === undefined) {
+    const message = "A worker needs the record of its servers: name it with `--store`.";
+    throw new Failure("invalid_request", message);
+  }
+  return await runAlone(loaded, load, around, { listens: false });
 }
 
 const CLOCK: Clock = systemClock;
@@ -56,15 +70,20 @@ const CLOCK: Clock = systemClock;
 const LEFT = 130;
 const CUT = 1;
 
-async function runAlone(loaded: LoadedServer, load: Load, around: ServerProcess): Promise<number> {
+async function runAlone(
+  loaded: LoadedServer,
+  load: Load,
+  around: ServerProcess,
+  { listens }: { readonly listens: boolean },
+): Promise<number> {
   const { env, log, write, onDefect } = around;
   const books = await openRecord(loaded);
-  await showFirstKey(books, loaded, around);
+  if (listens) await showFirstKey(books, loaded, around);
   let hasDamage = false;
   const isDamaged = (): boolean => hasDamage;
   const parts = { env, log, write, onDefect, books, clock: CLOCK, worker: undefined, isDamaged };
-  const serving = await openServing(loaded, parts);
-  around.tell(`listening at ${serving.url}${toModelNote(loaded)}`);
+  const serving = await openServing(loaded, { ...parts, listens });
+  around.tell(`${listens ? `listening at ${serving.url}` : "working"}${toModelNote(loaded)}`);
   const check = checkUnless(books.isChecked, loaded, around, () => {
     hasDamage = true;
   });

@@ -1,4 +1,7 @@
-/** One process that answers: its socket, what stands behind it, and what it does by itself meanwhile. */
+/**
+ * One process that answers: its socket, what stands behind it, and what it does by itself meanwhile. One without a
+ * socket does only that: it works on what is queued, and goes on with what others have left.
+ */
 
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -46,6 +49,8 @@ export interface ServingParts {
   readonly write: (text: string) => unknown;
   /** Its number among several processes; undefined where it is alone. */
   readonly worker: number | undefined;
+  /** Whether it has a port; it has when left out. */
+  readonly listens?: boolean | undefined;
   /** Where connections come from; a socket of its own when left out. */
   readonly connections?: GivenConnections | undefined;
   /** Those of all processes; of this one alone when left out. */
@@ -129,19 +134,9 @@ class OneServing implements Serving {
   }
 
   async open(): Promise<void> {
-    const { settings } = this.#loaded;
-    const { host, port, socket } = settings;
-    const tls = settings.tls && (await readTls(settings.tls));
     this.#current = await this.#openGeneration(this.#loaded);
     await this.#takeOver();
-    const answer: App = async (request, response) => {
-      await this.#current?.app(request, response);
-    };
-    const app = this.#watch.watchApp(this.#drain.refuseNew(answer));
-    const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
-    const listening = { host, port, socket, tls, upgrade, given: this.#parts.connections };
-    this.#listener = await openListener(listening, this.#drain.watchApp(app));
-    await this.#refuseOwnAddress(this.#listener);
+    if (this.#parts.listens ?? true) await this.#listen();
     this.#every(TAKE_OVER_MS, () => this.#takeOver());
     this.#every(SWEEP_MS, () => this.#sweep());
     const { shelf } = this.#current.responses;
@@ -212,6 +207,20 @@ class OneServing implements Serving {
     await this.#tracer?.close();
     await this.#guard.budgets.flush();
     await this.#parts.books.close();
+  }
+
+  async #listen(): Promise<void> {
+    const { settings } = this.#loaded;
+    const { host, port, socket } = settings;
+    const tls = settings.tls && (await readTls(settings.tls));
+    const answer: App = async (request, response) => {
+      await this.#current?.app(request, response);
+    };
+    const app = this.#watch.watchApp(this.#drain.refuseNew(answer));
+    const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
+    const listening = { host, port, socket, tls, upgrade, given: this.#parts.connections };
+    this.#listener = await openListener(listening, this.#drain.watchApp(app));
+    await this.#refuseOwnAddress(this.#listener);
   }
 
   /** With port 0 it is known only now. */
