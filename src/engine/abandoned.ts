@@ -43,49 +43,43 @@ export async function findTrees(
 }
 
 /**
- * Oldest first, so that a parent comes before its children. A child whose parent is in good hands, here or
- * elsewhere, is left to that parent, which takes it over when it comes to it: a tree stays together. A parent
- * that this process is about to take over may still go to another.
+ * The topmost of each tree. A child whose parent runs, here or elsewhere, or is taken over too, is left to
+ * that parent, which takes it over when it comes to it: a tree stays together, and a child spends what its
+ * parent sets aside for it.
  */
 export async function findAbandoned(
   runs: readonly UnfinishedRun[],
   parts: AbandonedParts,
 ): Promise<UnfinishedRun[]> {
   const found: UnfinishedRun[] = [];
-  const inHands = new Set<string>();
-  const owners = new Map<string, boolean>();
+  /** Those that somebody runs or will run. Runs are given oldest first, so that a parent comes before its children. */
+  const kept = new Set<string>();
+  const isOwned = createOwnedCheck(parts);
   for (const run of runs) {
-    const { id, owner, parent_id } = run;
-    if (isQueued(run)) continue;
-    if (owner !== null && !owners.has(owner)) owners.set(owner, await parts.isOther(owner));
-    const isOwned = owner === null ? parts.isYoung(run.created_at_ms) : owners.get(owner);
-    const isLeft = parent_id !== null && inHands.has(parent_id);
-    if (isOwned || isLeft || parts.isHere(id)) inHands.add(id);
-    else if (parts.hasBody(run.name)) found.push(run);
+    const { id, parent_id } = run;
+    if (isQueued(run) && !parts.isHere(id)) continue;
+    if ((await isOwned(run)) || (parent_id !== null && kept.has(parent_id))) kept.add(id);
+    else if (parts.hasBody(run.name)) {
+      kept.add(id);
+      found.push(run);
+    }
   }
   return found;
+}
+
+/** Whether somebody runs it, or is about to. Each owner is looked at once. */
+function createOwnedCheck(parts: AbandonedParts): (run: UnfinishedRun) => Promise<boolean> {
+  const owners = new Map<string, Promise<boolean>>();
+  return async ({ id, owner, created_at_ms }) => {
+    if (parts.isHere(id)) return true;
+    if (owner === null) return parts.isYoung(created_at_ms);
+    const known = owners.get(owner) ?? parts.isOther(owner);
+    owners.set(owner, known);
+    return await known;
+  };
 }
 
 /** One that was begun and has no owner waits for its turn in a queue. */
 export function isQueued({ owner, epoch }: Pick<UnfinishedRun, "owner" | "epoch">): boolean {
   return owner === null && epoch > 0;
-}
-
-/**
- * Takes them over in their order; returns the ids of those that it got. A parent that is replayed may
- * start its child before that child's turn comes here: they join.
- */
-export async function takeOver(
-  runs: readonly UnfinishedRun[],
-  take: (run: UnfinishedRun) => Promise<boolean>,
-): Promise<string[]> {
-  const taken: string[] = [];
-  const missed = new Set<string>();
-  for (const run of runs) {
-    const { id, parent_id } = run;
-    const isLeft = parent_id !== null && missed.has(parent_id);
-    if (!isLeft && (await take(run))) taken.push(id);
-    else missed.add(id);
-  }
-  return taken;
 }

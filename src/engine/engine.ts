@@ -36,7 +36,8 @@ export interface Engine {
   /** Takes no more runs out of queues. What runs here goes on. */
   retire(): void;
   /**
-   * Goes on with every unfinished run that has no living owner; returns their ids. Then takes from the
+   * Goes on with every unfinished run that has no living owner; returns the ids of those that it began. A
+   * run whose parent goes on is taken over by that parent, when it comes to it. Then takes from the
    * queues what there is room for. May be called again and again, by several processes at once: each run
    * is taken once. `roots` are the names of the bodies whose trees are taken over, all when left out: a
    * store is shared by programs that have other folders and settings.

@@ -11,7 +11,7 @@ import type { LoggedEvent } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import { toStored } from "../store/new-run.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import { findAbandoned, findTrees, takeOver } from "./abandoned.ts";
+import { findAbandoned, findTrees } from "./abandoned.ts";
 import { askToCancel } from "./cancels.ts";
 import { toAbandoned, toEnded } from "./ending.ts";
 import type {
@@ -68,11 +68,12 @@ class LocalEngine implements Engine {
       isOther: (owner) => owners.isOther(owner),
       isYoung: (createdAtMs) => isYoung(clock, createdAtMs),
     });
-    const taken = await takeOver(abandoned, async ({ id, epoch }) => {
+    const taken: string[] = [];
+    for (const { id, epoch } of abandoned) {
       const isStuck = await broken.isStuck(id, store);
-      if (isStuck || this.#here.isStopped || this.#here.resting.isDraining) return false;
-      return await this.#here.launch(id, { from: epoch });
-    });
+      if (isStuck || this.#here.isStopped || this.#here.resting.isDraining) continue;
+      if (await this.#here.launch(id, { from: epoch })) taken.push(id);
+    }
     await this.#here.takeTurns();
     return taken;
   }

@@ -266,9 +266,11 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
         first.crash();
         const heir = bench.engine({ isAlive: () => false });
         define(heir);
-        assert.deepEqual(await heir.start(["mine"]), ["run_1", "run_1/a"]);
+        assert.deepEqual(await heir.start(["mine"]), ["run_1"]);
+        await until(async () => (await heir.status("run_1/a"))?.epoch === 2);
         assert.equal((await bench.record.getRun("run_2/a"))?.owner, "first");
-        assert.deepEqual(await heir.start(), ["run_2", "run_2/a"]);
+        assert.deepEqual(await heir.start(), ["run_2"]);
+        await until(async () => (await heir.status("run_2/a"))?.epoch === 2);
       }),
     );
 

@@ -1,0 +1,143 @@
+/** A parent that is killed while children hold a part of its budget: what they had spent stays spent. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { KINDS, type Limits, NO_LIMITS } from "../../src/agent/limits.ts";
+import { untilAborted } from "../../src/base/async.ts";
+import type { RunEnd } from "../../src/protocol/run-events.ts";
+import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
+import { type AnswerReply, reply, type ScriptedCall } from "../../src/testing/reply.ts";
+import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
+import { untilTrue } from "../patience.ts";
+import { type GrownTree, startGrownTree } from "./grown-tree.ts";
+
+const TOKENS = 100_000;
+/** What an answer has, where it may have so much. */
+const ANSWER = 10_000;
+const BOUNDS = { maxOutputTokens: ANSWER, maxDepth: 1 };
+const READ = { name: "read", arguments: { path: "none.txt" } };
+
+/** `few` has answered so often when the process is killed, and `many` so often. */
+const BEFORE = { few: 1, many: 4 };
+
+type Child = keyof typeof BEFORE;
+const LITTLE = { input: 10, output: 10 };
+const NEVER_ENDS = new Promise<never>(() => {});
+
+interface Scene {
+  readonly calls: readonly ScriptedCall[];
+  /** Whether `many` has ended by then, or works on. */
+  readonly hasEnded: boolean;
+}
+
+const task = (label: string) => ({ label, task_prompt: label, max_turns: 20 });
+const SUBAGENTS: readonly ScriptedCall[] = [
+  { name: "subagent", arguments: task("few") },
+  { name: "subagent", arguments: task("many") },
+];
+const SCENES: Readonly<Record<string, Scene>> = {
+  "of two calls": { calls: SUBAGENTS, hasEnded: false },
+  "of two calls, one of which has ended": { calls: SUBAGENTS, hasEnded: true },
+  "of one call": {
+    calls: [{ name: "parallel_subagent", arguments: { tasks: [task("few"), task("many")] } }],
+    hasEnded: false,
+  },
+  "in the background": {
+    calls: SUBAGENTS.map((call) => ({
+      ...call,
+      arguments: { ...(call.arguments as object), background: true },
+    })),
+    hasEnded: false,
+  },
+};
+
+/** Both children stop at some point and wait there until the process is killed; then `few` takes all it can get. */
+function createModel({ calls, hasEnded }: Scene) {
+  const makeId = createCountingIds();
+  const answered = { few: 0, many: 0 };
+  let isKilled = false;
+  let waiting = 0;
+  const toOwnReply = ({ items }: ModelRequest): AnswerReply => {
+    const isFirst = !items.some(({ type }) => type === "function_call_output");
+    return isFirst ? reply.calls(calls, { usage: LITTLE }) : reply.text("done", { usage: LITTLE });
+  };
+  const toChildReply = (name: Child, { maxOutputTokens = ANSWER }: ModelRequest): AnswerReply => {
+    const usage = { input: 10, output: Math.min(ANSWER, maxOutputTokens) };
+    const isOver = isKilled || (hasEnded && answered.many === BEFORE.many);
+    const isLast = name === "many" && isOver;
+    return isLast ? reply.text("done", { usage }) : reply.calls([READ], { usage });
+  };
+  const toProvider = (tell: (run: string, request: ModelRequest) => void): Provider => ({
+    name: "scripted",
+    async *stream(request, { run = "", signal }) {
+      tell(run, request);
+      const name = /\/(few|many)-/.exec(run)?.[1] as Child | undefined;
+      if (name && !isKilled && answered[name] === BEFORE[name]) {
+        waiting++;
+        await untilAborted(NEVER_ENDS, signal);
+      }
+      if (name) answered[name]++;
+      const said = name ? toChildReply(name, request) : toOwnReply(request);
+      yield* replyEvents(said, request, { signal, makeId });
+    },
+  });
+  return {
+    toProvider,
+    /** Passes when all that still work wait. */
+    untilWaiting: () => untilTrue(() => waiting === (hasEnded ? 1 : 2), "the children wait"),
+    kill: () => {
+      isKilled = true;
+    },
+  };
+}
+
+async function endOf(tree: GrownTree, id: string): Promise<RunEnd> {
+  const log = await tree.store.readEvents(id, -1, 1_000_000);
+  const end = log.at(-1)?.event;
+  assert.ok(end?.type === "run_end", `${id} has not ended`);
+  return end;
+}
+
+const limits: Limits = { ...NO_LIMITS, tokens: TOKENS, children: 10 };
+
+describe("children of a run that is killed and resumed", () => {
+  for (const isApart of [false, true]) {
+    for (const [title, scene] of Object.entries(SCENES)) {
+      const where = isApart ? "which spend by themselves" : "which spend from its account";
+      it(`are counted once, and leave no moment above the limit: ${title}, ${where}`, async () => {
+        const model = createModel(scene);
+        const { toProvider } = model;
+        const tree = await startGrownTree({ toProvider, limits, ...BOUNDS, isApart });
+        await model.untilWaiting();
+        if (scene.hasEnded) await untilCallEnds(tree);
+        model.kill();
+        await tree.killAndResume();
+        await tree.engine.result(tree.id);
+        assert.deepEqual(tree.overdrawn, []);
+        const { spent } = await endOf(tree, tree.id);
+        const runs = (await tree.store.listRuns({ limit: 10 })).filter(
+          ({ parent_id }) => parent_id,
+        );
+        assert.equal(runs.length, 2);
+        const ends = await Promise.all(runs.map(({ id }) => endOf(tree, id)));
+        const below = ends.reduce((sum, end) => sum + Number(end.spent["tokens"]), 0);
+        const own = Number(spent["tokens"]) - below;
+        assert.ok(own > 0 && own < 100, `${own} tokens of its own, beside ${below}`);
+        assert.equal(spent["children"], 2);
+        for (const kind of KINDS)
+          assert.ok(Number(spent[kind]) <= (limits[kind] ?? Infinity), kind);
+        // What it spent before alone is more than a half: the other one got what was left, and no more.
+        assert.ok(below > TOKENS * 0.8, `they got only ${below}`);
+        await tree.engine.stop();
+      });
+    }
+  }
+});
+
+/** The call of the child that has ended is in the journal. */
+async function untilCallEnds({ store, id }: GrownTree): Promise<void> {
+  await untilTrue(async () => {
+    const log = await store.readEvents(id, -1, 1_000_000);
+    return log.some(({ event }) => event.type === "tool_end");
+  }, "the first call has ended");
+}
