@@ -250,8 +250,7 @@ export class Family {
     while (this.isOpen && this.#lacksForParent(needed)) {
       const [first] = this.#open;
       if (first) this.#takeSpare(first, (kind) => needed[kind] > this.#payer.left[kind]);
-      // One that waits for a word of the parent gives nothing back before it.
-      if (!this.#lacksForParent(needed) || !this.#isHoped(({ isPaused }) => !isPaused)) return;
+      if (!this.#lacksForParent(needed) || !this.#isHoped()) return;
       throwIfAborted(signal);
       await new Promise<void>((resolve) => {
         this.#parentWaits.push(resolve);
@@ -401,10 +400,13 @@ export class Family {
     return count;
   }
 
-  /** Whether some child works on: it gives back what it does not use. */
-  #isHoped(isAtWork: (share: Share) => boolean = () => true): boolean {
+  /**
+   * Whether some child works on: it gives back what it does not use. One that waits for a word of its parent
+   * gives nothing back before it, and the word may come only when the others have ended.
+   */
+  #isHoped(): boolean {
     const stopped = this.#waiting.shares;
-    return [...this.#open].some((share) => !stopped.has(share) && isAtWork(share));
+    return [...this.#open].some((share) => !stopped.has(share) && !share.isPaused);
   }
 
   #refuse(least: Amount): Failure {

@@ -74,7 +74,9 @@ export class Share implements Purse {
 
   /** What it holds beyond a fair part of what is unspent, and beyond what it needs for its next step. */
   spare(kind: LimitKind, fairPart: number): number {
-    const kept = Math.max(this.used(kind) + fairPart, this.needed[kind]);
+    const used = this.used(kind);
+    // One that waits for a word of its parent takes no step before it.
+    const kept = this.isPaused ? used : Math.max(used + fairPart, this.needed[kind]);
     return Math.max(0, this.held(kind) - kept);
   }
 

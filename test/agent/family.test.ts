@@ -266,6 +266,35 @@ describe("children of one turn", () => {
   }
 });
 
+describe("a child that waits for a word of its parent", () => {
+  it("leaves what it does not use to the others", async () => {
+    const parent = createAccount(limits({ tokens: 1000 }));
+    for (const key of ["a", "b"]) parent.family.announce(key, 1);
+    const asks = await parent.family.admit(child("a"), NEVER);
+    const works = await parent.family.admit(child("b"), NEVER);
+    spend(asks, 100);
+    const goOn = asks.pause();
+    await works.gather({ tokens: 750 }, { tokens: 750 }, NEVER);
+    spend(works, 750);
+    assert.ok(parent.left.tokens >= 0, String(parent.left.tokens));
+    goOn();
+    works.close();
+    asks.close();
+    assert.equal(parent.spent.tokens, 850);
+  });
+
+  it("keeps nobody waiting for what cannot be taken back from it", async () => {
+    const parent = createAccount(limits({ tokens: 1000 }));
+    for (const key of ["a", "b"]) parent.family.announce(key, 1);
+    const asks = await parent.family.admit({ ...child("a"), isFixed: true }, NEVER);
+    const works = await parent.family.admit(child("b"), NEVER);
+    const told = works.gather({ tokens: 800 }, { tokens: 800 }, NEVER);
+    asks.pause();
+    await told;
+    assert.ok(works.left.tokens < 800, String(works.left.tokens));
+  });
+});
+
 describe("a family", () => {
   const need = fc.record({
     first: fc.integer({ min: 1, max: 40 }),
