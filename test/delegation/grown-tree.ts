@@ -87,7 +87,7 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
       ...DELEGATION,
       maxDepth: setup.maxDepth,
       childTimeoutMs: PATIENCE_MS,
-      askTimeoutMs: 300,
+      askTimeoutMs: PATIENCE_MS,
       executor: setup.isApart ? "child_process" : "in_process",
     },
     observe() {},

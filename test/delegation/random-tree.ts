@@ -7,7 +7,7 @@ import type { Limits } from "../../src/agent/limits.ts";
 import { Failure } from "../../src/base/failure.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
-import { reply, type ScriptedCall } from "../../src/testing/reply.ts";
+import { type AnswerReply, reply, type ScriptedCall } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
 import { type GrownTree, startGrownTree } from "./grown-tree.ts";
 
@@ -68,16 +68,18 @@ function createRandomProvider(
     const background = !isDeep && chance() < 0.4 ? { background: true } : {};
     return { name: "subagent", arguments: { ...toTask(), ...background } };
   };
-  const toReply = (request: ModelRequest, roll: number, usage: ReplyUsage) => {
+  const toCalls = (request: ModelRequest, roll: number): readonly ScriptedCall[] => {
     const mayDelegate = JSON.stringify(request.tools).includes('"subagent"');
     const isFirst = !request.items.some(({ type }) => type === "function_call_output");
-    const some = mayDelegate && roll < 0.55 ? 1 + Math.floor(chance() * 3) : 0;
-    const count = isDeep ? Number(mayDelegate && isFirst) : some;
-    const asking = isDeep ? undefined : findAsking(JSON.stringify(request.items));
-    if (asking !== undefined && chance() < 0.8) return reply.calls([toAnswer(asking)], { usage });
-    if (count > 0) return reply.calls(Array.from({ length: count }, toCall), { usage });
-    const aside = isDeep ? undefined : toAside(request, chance);
-    return aside ? reply.calls([aside], { usage }) : reply.text("Done.", { usage });
+    if (isDeep) return mayDelegate && isFirst ? [toCall()] : [];
+    const asking = findAsking(JSON.stringify(request.items));
+    if (asking !== undefined && chance() < 0.8) return [toAnswer(asking)];
+    const count = mayDelegate && roll < 0.55 ? 1 + Math.floor(chance() * 3) : 0;
+    return count > 0 ? Array.from({ length: count }, toCall) : toAside(request, chance);
+  };
+  const toReply = (request: ModelRequest, roll: number, usage: ReplyUsage): AnswerReply => {
+    const calls = toCalls(request, roll);
+    return calls.length > 0 ? reply.calls(calls, { usage }) : reply.text("Done.", { usage });
   };
   return {
     name: "random",
@@ -100,22 +102,22 @@ function createRandomProvider(
 }
 
 /** A word to a background child or to the parent, a wait or a stop; often none. */
-function toAside({ items, tools }: ModelRequest, chance: Chance): ScriptedCall | undefined {
+function toAside({ items, tools }: ModelRequest, chance: Chance): readonly ScriptedCall[] {
   const roll = chance();
   const text = JSON.stringify(items);
   if (roll < 0.1 && JSON.stringify(tools).includes('"ask_parent"')) {
-    return { name: "ask_parent", arguments: { question: "How?" } };
+    return [{ name: "ask_parent", arguments: { question: "How?" } }];
   }
   const ids = [...text.matchAll(/subagent_id\\":\\"([^"\\]+)/g)].map(([, id]) => id ?? "");
   const id = ids.at(-1);
-  if (id === undefined || roll > 0.5) return undefined;
+  if (id === undefined || roll > 0.5) return [];
   const actions = [
     { action: "wait" },
     { action: "message", id, text: "Like this." },
     { action: "stop", id },
     { action: "list" },
   ];
-  return { name: "subagents", arguments: actions[Math.floor(chance() * actions.length)] ?? {} };
+  return [{ name: "subagents", arguments: actions[Math.floor(chance() * actions.length)] ?? {} }];
 }
 
 const toAnswer = (id: string): ScriptedCall => ({

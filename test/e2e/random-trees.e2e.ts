@@ -1,20 +1,28 @@
-/** What must hold in every tree, whatever happens in it: 1,000 of them, by chance. */
+/** What must hold in every tree, whatever happens in it: many of them, by chance. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { steerRun } from "../../src/agent/inbox.ts";
 import {
   type Amount,
-  LIMIT_KINDS,
+  addAmounts,
+  KINDS,
   type LimitKind,
   type Limits,
   NO_LIMITS,
+  NOTHING,
 } from "../../src/agent/limits.ts";
-import type { LoggedEvent } from "../../src/protocol/run-events.ts";
+import { toLoggedSpending } from "../../src/agent/logged-spending.ts";
+import type { ChildStart, LoggedEvent, ToolEnd } from "../../src/protocol/run-events.ts";
 import type { RunRecord } from "../../src/protocol/run-record.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createChance, type RandomTree, startRandomTree } from "../delegation/random-tree.ts";
+import type { GrownTree } from "../delegation/grown-tree.ts";
+import { type Chance, createChance, startRandomTree } from "../delegation/random-tree.ts";
 
-const TREES = 1000;
+/** `OFFSHOOT_TEST_TREES=1000` for a long look. A whole number of those that grow side by side. */
+const TREES = Number(process.env["OFFSHOOT_TEST_TREES"] ?? 1000);
+/** `OFFSHOOT_TEST_SEED=217` for a tree that broke. */
+const FIRST = Number(process.env["OFFSHOOT_TEST_SEED"] ?? 0);
 const SIDE_BY_SIDE = 50;
 
 interface Node {
@@ -26,18 +34,17 @@ describe("a thousand random trees", () => {
   it("keep their budgets, grants, endings and numbers", async () => {
     let runs = 0;
     let deepest = 0;
-    let background = 0;
+    const seen = createCounts();
     const endings = new Set<string>();
     for (let first = 0; first < TREES; first += SIDE_BY_SIDE) {
-      const seeds = Array.from({ length: SIDE_BY_SIDE }, (_, at) => first + at);
+      const seeds = Array.from({ length: SIDE_BY_SIDE }, (_, at) => FIRST + first + at);
       await Promise.all(
         seeds.map(async (seed) => {
-          const nodes = await growTree(seed);
+          const { nodes, topUps } = await growTree(seed);
           runs += nodes.length;
+          seen.asked_for_more += topUps;
           for (const { run, log } of nodes) {
-            background += log.filter(
-              ({ event }) => event.type === "child_end" && event.background,
-            ).length;
+            countIn(seen, log, nodes);
             deepest = Math.max(deepest, run.path.split("/").length - 2);
             endings.add(String(run.ending));
           }
@@ -48,7 +55,9 @@ describe("a thousand random trees", () => {
         }),
       );
     }
-    assert.ok(background > TREES / 4, `only ${background} in the background`);
+    const few = Object.entries(seen).filter(([, count]) => count < TREES / 100);
+    assert.deepEqual(few, [], JSON.stringify(seen));
+    assert.ok(seen.background > TREES / 4, `only ${seen.background} in the background`);
     assert.ok(runs > 2 * TREES, `only ${runs} runs`);
     assert.equal(deepest, 10, "how deep the deepest is");
     for (const ending of ["completed", "budget", "failed", "cancelled", "max_turns"]) {
@@ -57,8 +66,57 @@ describe("a thousand random trees", () => {
   });
 });
 
-/** Runs one tree to its end. Some are cancelled in the middle. */
-async function growTree(seed: number): Promise<Node[]> {
+/** What must happen often enough over all trees for them to show anything. */
+function createCounts() {
+  return {
+    background: 0,
+    /** How often a run was taken over. */
+    resumed: 0,
+    /** Children that have spent more than they began with. */
+    given_more: 0,
+    /** The same asked for over a line, as from another process. */
+    asked_for_more: 0,
+    /** Messages of a person that runs have read. */
+    steered: 0,
+    asked_parent: 0,
+    answered_by_parent: 0,
+    ...{ subagent: 0, parallel_subagent: 0, call_subagent: 0 },
+  };
+}
+
+type Counts = ReturnType<typeof createCounts>;
+
+function countIn(seen: Counts, log: readonly LoggedEvent[], nodes: readonly Node[]): void {
+  for (const { event } of log) {
+    if (event.type === "child_end" && event.background) seen.background++;
+    if (event.type === "child_start" && hasMore(event, nodes)) seen.given_more++;
+    if (event.type === "run_resume") seen.resumed++;
+    if (event.type === "run_input") {
+      seen.steered += JSON.stringify(event.items).split(STEERING).length - 1;
+    }
+    if (event.type === "tool_end") countCall(seen, event);
+  }
+}
+
+function countCall(seen: Counts, { name, failed, item }: ToolEnd): void {
+  if (name === "ask_parent") seen.asked_parent++;
+  if (name === "ask_parent" && JSON.stringify(item).includes("Like this.")) {
+    seen.answered_by_parent++;
+  }
+  const isDelegating =
+    name === "subagent" || name === "parallel_subagent" || name === "call_subagent";
+  if (isDelegating && !failed) seen[name]++;
+}
+
+function hasMore({ child_id, effective }: ChildStart, nodes: readonly Node[]): boolean {
+  const child = nodes.find(({ run }) => run.id === child_id);
+  if (!child || child.log.length < 2) return false;
+  const [given, spent] = [effective["limits"] as unknown as Limits, spentOf(child.log)];
+  return KINDS.some((kind) => spent[kind] > (given[kind] ?? Number.POSITIVE_INFINITY) + 1e-9);
+}
+
+/** Runs one tree to its end. Some are cancelled in the middle, and some are spoken to. */
+async function growTree(seed: number): Promise<{ nodes: Node[]; topUps: number }> {
   const chance = createChance(seed);
   const limits: Limits = {
     turns: 3 + Math.floor(chance() * 40),
@@ -73,24 +131,41 @@ async function growTree(seed: number): Promise<Node[]> {
     maxDepth: 10,
     limits: isDeep ? NO_LIMITS : limits,
     isDeep,
+    isApart: !isDeep && chance() < 0.3,
   });
+  if (!isDeep && chance() < 0.3) await steerSome(tree, chance);
   if (!isDeep && chance() < 0.2) await killTwice(tree);
   if (!isDeep && chance() < 0.15) await cancelSoon(tree);
   await tree.engine.result(tree.id);
   assert.deepEqual(tree.overdrawn, [], `seed ${seed}`);
   const nodes = await readTree(tree.store);
   await tree.engine.stop();
-  return nodes;
+  return { nodes, topUps: tree.topUps };
 }
 
-async function killTwice(tree: RandomTree): Promise<void> {
+const STEERING = "A word from outside.";
+
+/** A person speaks to runs of the tree that work, whichever they are. */
+async function steerSome(tree: GrownTree, chance: Chance): Promise<void> {
+  for (let word = 0; word < 3; word++) {
+    for (let tick = 0; tick < 4; tick++) await new Promise((resolve) => setImmediate(resolve));
+    const open = (await tree.store.listRuns({ limit: 100 })).filter(
+      ({ status }) => status !== "ended",
+    );
+    const run = open[Math.floor(chance() * open.length)];
+    // It may have ended meanwhile.
+    if (run) await steerRun(tree.engine, run.id, STEERING).catch(() => {});
+  }
+}
+
+async function killTwice(tree: GrownTree): Promise<void> {
   for (let kill = 0; kill < 2; kill++) {
     for (let tick = 0; tick < 8; tick++) await new Promise((resolve) => setImmediate(resolve));
     await tree.killAndResume();
   }
 }
 
-async function cancelSoon({ engine, id }: RandomTree): Promise<void> {
+async function cancelSoon({ engine, id }: GrownTree): Promise<void> {
   for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setImmediate(resolve));
   // It may have ended by itself.
   await engine.cancel(id, { tree: true }).catch(() => {});
@@ -122,8 +197,10 @@ function checkNode({ run, log }: Node, nodes: readonly Node[], { seed, most }: W
   assert.equal(log.at(-1)?.event.type, "run_end", where);
   // A run that was cancelled before it began has an ending and nothing else.
   if (log.length === 1) return;
-  const children = nodes.filter((node) => node.run.parent_id === run.id && node.log.length > 1);
+  const below = nodes.filter((node) => node.run.parent_id === run.id);
+  const children = below.filter((node) => node.log.length > 1);
   checkMoney({ run, log }, children, { where, most });
+  checkOnce({ run, log }, below, where);
   checkGrant({ run, log }, children, where);
 }
 
@@ -137,7 +214,7 @@ function checkMoney(
   { where, most }: { readonly where: string; readonly most: Limits },
 ): void {
   const spent = spentOf(log);
-  for (const kind of Object.keys(LIMIT_KINDS) as LimitKind[]) {
+  for (const kind of KINDS) {
     const limit = most[kind] ?? Number.POSITIVE_INFINITY;
     const own = limitsOf(log)[kind] ?? Number.POSITIVE_INFINITY;
     assert.ok(own <= limit, `${where}: has more ${kind} than its tree`);
@@ -149,6 +226,23 @@ function checkMoney(
   }
   assert.ok(run.ending !== "completed" || spent.turns > 0, where);
   if (run.ending === "completed") checkTold(log, where);
+}
+
+/** What a run has spent is what its log has and what its children have spent, no more and no less. */
+function checkOnce({ run, log }: Node, below: readonly Node[], where: string): void {
+  // What an answer that broke has used is in no log, and one that was cut in its replay had not come to all.
+  if (run.ending !== "completed" || below.some(({ run: { ending } }) => ending === "cancelled"))
+    return;
+  const own = toLoggedSpending(log, { costOf: () => 0, specs: [] });
+  const spent = spentOf(log);
+  const sum = below.map((child) => spentOf(child.log)).reduce(addAmounts, NOTHING);
+  const told = (kind: LimitKind): string => `${where}: ${kind} ${spent[kind]}, by the logs`;
+  assert.equal(spent.turns, own.turns + sum.turns, told("turns"));
+  assert.equal(spent.children, below.length + sum.children, told("children"));
+  assert.equal(spent.tool_calls, own.tool_calls + sum.tool_calls, told("tool_calls"));
+  // What an attempt has used that another process left is an estimate.
+  if (log.some(({ event }) => event.type === "run_resume")) return;
+  assert.equal(spent.tokens, own.tokens + sum.tokens, told("tokens"));
 }
 
 /** Of a background child a run that completes was told, once. */
