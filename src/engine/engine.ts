@@ -275,6 +275,6 @@ export interface Step {
 export interface Child {
   readonly id: string;
   result(): Promise<RunOutcome>;
-  /** Has it ended as `cancelled`, with everything below it, wherever it runs. Does nothing when it has ended. */
+  /** Has it ended as `cancelled`, with everything below it, wherever it runs. Does nothing when it has ended, or this run goes on elsewhere. */
   cancel(): Promise<void>;
 }

@@ -282,7 +282,8 @@ export class LocalRuns {
         const check = (child: string): void => this.#check(child, this.broken.reasonOf);
         return waitForOutcome({ ...this.seen, check }, id, signal, () => this.adopt(id));
       },
-      cancel: (id: string) => this.#cancelTree(id),
+      // A run that goes on elsewhere has its children there.
+      cancel: async (id: string) => void (owned.lost || (await this.#cancelTree(id))),
     };
     const uncounted: RunContext["uncounted"] = (work, { alone } = { alone: false }) =>
       waitUncounted(alone ? [owned] : findAbove(this.#owned, owned), clock, work);
