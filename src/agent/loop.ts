@@ -22,8 +22,8 @@ import { awaitChildren, type Background, endChildren, hearChildren } from "./bac
 import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
 import { addCost, gatherCall, holdCall, isFree } from "./call-cost.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
-import type { ContextKeeper, Used } from "./context-keeper.ts";
-import { contextNotice } from "./context-notice.ts";
+import type { ContextKeeper, Used } from "./context/context-keeper.ts";
+import { contextNotice } from "./context/context-notice.ts";
 import { hear, hearTooLate, type ReadInbox } from "./inbox.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { toRequest } from "./model-request.ts";

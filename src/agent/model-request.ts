@@ -5,7 +5,7 @@ import type { AnsweredBy } from "../protocol/model-events.ts";
 import type { Tool } from "../protocol/tools.ts";
 import type { ModelRequest, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
-import type { ContextKeeper } from "./context-keeper.ts";
+import type { ContextKeeper } from "./context/context-keeper.ts";
 import { toToolChoice } from "./report.ts";
 import type { AgentTask } from "./task.ts";
 

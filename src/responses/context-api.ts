@@ -1,9 +1,9 @@
 /** What requests go on with, as the API shows it: input items, compaction, the length of an input. */
 
+import type { CompactionSeal } from "../agent/context/compacted-context.ts";
 import type { ResponsesApi } from "./api.ts";
 import { toUnknownResponse } from "./api.ts";
 import type { Caller } from "./caller.ts";
-import type { CompactionSeal } from "./compaction/compaction-seal.ts";
 import { type BeforeParts, readBefore } from "./conversation-before.ts";
 import type { ShownItem } from "./conversations/shown-item.ts";
 import type { Page } from "./paging.ts";

@@ -1,6 +1,8 @@
 /** `POST /v1/responses/compact`: a conversation in short, by the same run as any answer, and nothing kept. */
 
 import { z } from "zod";
+import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
+import { isUserMessage } from "../../agent/context/truncation.ts";
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -11,8 +13,6 @@ import { parseAs } from "../../protocol/parse.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { ResponsesApi } from "../api.ts";
 import type { Caller } from "../caller.ts";
-import type { CompactionSeal } from "../compaction/compaction-seal.ts";
-import { isUserMessage } from "../context/truncation.ts";
 import { type ShownItem, toShownItem } from "../conversations/shown-item.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 

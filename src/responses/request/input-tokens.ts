@@ -3,11 +3,11 @@
  * for an answer, and then an estimate: only the vendor counts exactly, and most have no way to ask.
  */
 
+import { type Expanding, expandCompactions } from "../../agent/context/expand-compactions.ts";
+import { estimateTokens } from "../../agent/context/token-estimate.ts";
 import type { Item } from "../../protocol/items.ts";
 import { type CreateResponse, parseCreateResponse } from "../../protocol/request.ts";
 import type { Caller } from "../caller.ts";
-import { type Expanding, expandCompactions } from "../compaction/expand-compactions.ts";
-import { estimateTokens } from "../context/token-estimate.ts";
 import { withoutRepeated } from "../references/resolve-references.ts";
 import type { Found } from "./plan-response.ts";
 

@@ -5,13 +5,13 @@
 
 import { createAccount, type Purse } from "../../agent/account.ts";
 import { checkAffordable, checkPriced } from "../../agent/call-cost.ts";
+import { findAsked } from "../../agent/context/keep-words.ts";
+import { estimateTokens } from "../../agent/context/token-estimate.ts";
+import { truncate } from "../../agent/context/truncation.ts";
 import { undoAfter } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ApiParts } from "../../responses/api.ts";
-import { findAsked } from "../../responses/compaction/keep-words.ts";
-import { estimateTokens } from "../../responses/context/token-estimate.ts";
-import { truncate } from "../../responses/context/truncation.ts";
 import type { Planned } from "../../responses/request/plan-response.ts";
 import type { AgentParts } from "../agent-body.ts";
 import type { OpenedModel } from "../open-model.ts";

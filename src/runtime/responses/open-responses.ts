@@ -1,5 +1,6 @@
 /** The Responses API over a runtime: where its responses run, and what each request needs of the outside. */
 
+import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
 import type { Payer } from "../../agent/payer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
@@ -11,10 +12,6 @@ import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createResponsesApi, RESPONSE_BODY, type ResponsesApi } from "../../responses/api.ts";
 import type { NativeChoice } from "../../responses/bridge/native.ts";
 import { type ChatsApi, createChatsApi } from "../../responses/chat/stored-chats.ts";
-import {
-  type CompactionSeal,
-  createCompactionSeal,
-} from "../../responses/compaction/compaction-seal.ts";
 import { type ContextApi, createContextApi } from "../../responses/context-api.ts";
 import { type BeforeParts, readBefore } from "../../responses/conversation-before.ts";
 import { readItems } from "../../responses/conversations/items.ts";
@@ -43,6 +40,7 @@ import {
 } from "../../responses/request/find-request.ts";
 import type { IsBacked } from "../../responses/request/hosted-kinds.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
+import { createCompactionSeal } from "../../responses/sealing/compaction-seal.ts";
 import { createThoughtSeal, type ThoughtSeal } from "../../responses/sealing/thought-seal.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";

@@ -1,5 +1,10 @@
 /** What a run that answers a request knows of its conversation: its files, its compactions, its bounds. */
 
+import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
+import { type Compactor, createCompactor } from "../../agent/context/compactor.ts";
+import { createContextKeeper } from "../../agent/context/create-keeper.ts";
+import { cutToFit } from "../../agent/context/cut-to-fit.ts";
+import type { Expanding } from "../../agent/context/expand-compactions.ts";
 import type { LoopParts } from "../../agent/loop.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,11 +15,7 @@ import { EMBEDDED, GGUF, parseModelRef } from "../../providers/models/model-ref.
 import { readsAddress } from "../../providers/own-addresses.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
-import type { CompactionSeal } from "../../responses/compaction/compaction-seal.ts";
-import { type Compactor, createCompactor } from "../../responses/compaction/compactor.ts";
-import type { Expanding } from "../../responses/compaction/expand-compactions.ts";
-import { createContextKeeper } from "../../responses/context/context-keeper.ts";
-import { cutToFit } from "../../responses/context/cut-to-fit.ts";
+import { idPrefixOf } from "../../responses/fold/emitted-item.ts";
 import type { ReadsDocuments } from "../../responses/media/document-text.ts";
 import { provideMedia, type TakesUrls } from "../../responses/media/media-provider.ts";
 import type { WebMediaSettings } from "../../responses/media/web-media.ts";
@@ -75,6 +76,7 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
     own: task.options ?? undefined,
     options: { serviceTier: wish.options.serviceTier, user: wish.options.user },
     keptTokens: Math.min(KEPT_TOKENS, room * KEPT_SHARE),
+    idPrefix: idPrefixOf("compaction"),
   });
   if (!needsKeeper(wish, items)) return { provider, keeper: undefined, compactor };
   const { max_output_tokens: maxOutputTokens, instructions } = task;

@@ -4,6 +4,7 @@
  * history of the next request.
  */
 
+import { writeConversation } from "../../../src/agent/context/conversation-text.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../../src/base/json.ts";
 import { Annotation, Logprob } from "../../../src/protocol/content.ts";
@@ -19,7 +20,6 @@ import { openBridge } from "../../../src/responses/bridge/bridge.ts";
 import { createCitations } from "../../../src/responses/bridge/citations.ts";
 import { NOT_NATIVE } from "../../../src/responses/bridge/native.ts";
 import { createChatWriter } from "../../../src/responses/chat/chat-writer.ts";
-import { writeConversation } from "../../../src/responses/compaction/conversation-text.ts";
 import { toShownItem } from "../../../src/responses/conversations/shown-item.ts";
 import { toEmittedLogprobs } from "../../../src/responses/fold/emitted-item.ts";
 import { createEventWriter } from "../../../src/responses/fold/event-writer.ts";

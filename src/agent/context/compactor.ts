@@ -6,10 +6,6 @@
  * a takeover asks twice or tells twice.
  */
 
-import type { Account } from "../../agent/account.ts";
-import { type CallMeter, createCallMeter, toBrokenAmount } from "../../agent/broken-answer.ts";
-import { holdCall } from "../../agent/call-cost.ts";
-import { type Answer, textOf, toAmount, toSettled } from "../../agent/turn.ts";
 import { Failure, type FailureCode, toFailure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import type { Json } from "../../base/json.ts";
@@ -19,9 +15,12 @@ import type { ModelEnd } from "../../protocol/model-events.ts";
 import type { RunError, RunEvent } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../../providers/provider.ts";
-import { cutToFit } from "../context/cut-to-fit.ts";
-import { idPrefixOf } from "../fold/emitted-item.ts";
-import type { CompactionSeal } from "./compaction-seal.ts";
+import type { Account } from "../account.ts";
+import { type CallMeter, createCallMeter, toBrokenAmount } from "../broken-answer.ts";
+import { holdCall } from "../call-cost.ts";
+import { type Answer, textOf, toAmount, toSettled } from "../turn.ts";
+import type { CompactionSeal } from "./compacted-context.ts";
+import { cutToFit } from "./cut-to-fit.ts";
 import { type Expanded, type Expanding, expandCompactions } from "./expand-compactions.ts";
 import { type KeptWords, keepAsked, keepWords } from "./keep-words.ts";
 import { halveSummaryRequest, type SummaryWish, toSummaryRequest } from "./summary-request.ts";
@@ -33,6 +32,8 @@ export interface CompactorParts extends SummaryWish {
   readonly tellsCost?: boolean | undefined;
   readonly account: Account;
   readonly seal: CompactionSeal;
+  /** What the ids of its items begin with. */
+  readonly idPrefix: string;
   readonly expanding: Expanding;
   /** What may be kept word for word. */
   readonly keptTokens: number;
@@ -130,7 +131,7 @@ async function make(
     }
     const kept = keep(parts, expanded, asked);
     const encrypted_content = parts.seal.seal({ summary, ...kept });
-    const id = makeId(idPrefixOf("compaction"));
+    const id = makeId(parts.idPrefix);
     const { usage, cost_usd } = answer;
     return { item: { type: "compaction", id, encrypted_content }, answer: { usage, cost_usd } };
   } catch (thrown) {

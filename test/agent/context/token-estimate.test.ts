@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { estimateItem, estimateTokens } from "../../../src/agent/context/token-estimate.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import { estimateItem, estimateTokens } from "../../../src/responses/context/token-estimate.ts";
 
 const ask = (content: unknown): Item => ({ type: "message", role: "user", content }) as Item;
 

@@ -8,7 +8,7 @@
  */
 
 import type { Compaction, Item, Message } from "../../protocol/items.ts";
-import type { CompactedContext, CompactionSeal } from "./compaction-seal.ts";
+import type { CompactedContext, CompactionSeal } from "./compacted-context.ts";
 import { toMark } from "./message-text.ts";
 
 export interface Expanding {

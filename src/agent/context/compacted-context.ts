@@ -1,11 +1,6 @@
-/**
- * The form in which a compacted conversation is handed to a client (`sealing/tenant-seal.ts`). What another
- * server made does not open here and is nothing to us.
- */
+/** What a conversation becomes when it is compacted, and the form in which that is handed on. */
 
-import type { Json } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
-import { createTenantSeal } from "../sealing/tenant-seal.ts";
 
 /** What stands in place of a conversation. */
 export interface CompactedContext {
@@ -19,18 +14,9 @@ export interface CompactedContext {
   readonly covered: readonly string[];
 }
 
+/** The text of a `compaction` item. Whoever hands it to clients decides how it is kept from them. */
 export interface CompactionSeal {
   seal(context: CompactedContext): string;
   /** Undefined for what was sealed elsewhere, for another tenant, or not at all. */
   open(text: string): CompactedContext | undefined;
-}
-
-export function createCompactionSeal(serverKey: Uint8Array, tenant: string): CompactionSeal {
-  const { seal, open } = createTenantSeal(serverKey, tenant, {
-    ...{ purpose: "compaction", prefix: "offshoot1." },
-  });
-  return {
-    seal: (context) => seal(context as unknown as Json),
-    open: (text) => open(text) as unknown as CompactedContext | undefined,
-  };
 }

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createAccount } from "../../../src/agent/account.ts";
+import { type Compactor, createCompactor } from "../../../src/agent/context/compactor.ts";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { Json } from "../../../src/base/json.ts";
 import type { RunContext } from "../../../src/engine/engine.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
-import { createCompactionSeal } from "../../../src/responses/compaction/compaction-seal.ts";
-import { type Compactor, createCompactor } from "../../../src/responses/compaction/compactor.ts";
+import { createCompactionSeal } from "../../../src/responses/sealing/compaction-seal.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
 
 /** A run as its owners see it one after the other: one journal, one log. */
@@ -47,6 +47,7 @@ function open(
     reasoning: { effort: undefined, summary: undefined },
     expanding: { open: seal.open, isNative: false },
     keptTokens: 1000,
+    idPrefix: "cmp",
   });
 }
 

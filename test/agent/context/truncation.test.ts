@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { findCutPoints, findOpenCall } from "../../../src/agent/context/cut-points.ts";
+import { estimateTokens } from "../../../src/agent/context/token-estimate.ts";
+import { truncate } from "../../../src/agent/context/truncation.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import { findCutPoints, findOpenCall } from "../../../src/responses/context/cut-points.ts";
-import { estimateTokens } from "../../../src/responses/context/token-estimate.ts";
-import { truncate } from "../../../src/responses/context/truncation.ts";
 
 const user = (content: string): Item => ({ type: "message", role: "user", content });
 const assistant = (content: string): Item => ({ type: "message", role: "assistant", content });

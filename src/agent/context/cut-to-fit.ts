@@ -6,7 +6,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
-import { isSummary } from "../compaction/expand-compactions.ts";
+import { isSummary } from "./expand-compactions.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
 

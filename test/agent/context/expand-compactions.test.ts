@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { writeConversation } from "../../../src/agent/context/conversation-text.ts";
+import { expandCompactions } from "../../../src/agent/context/expand-compactions.ts";
+import { keepWords } from "../../../src/agent/context/keep-words.ts";
+import { toPlainText } from "../../../src/agent/context/message-text.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import { createCompactionSeal } from "../../../src/responses/compaction/compaction-seal.ts";
-import { writeConversation } from "../../../src/responses/compaction/conversation-text.ts";
-import { expandCompactions } from "../../../src/responses/compaction/expand-compactions.ts";
-import { keepWords } from "../../../src/responses/compaction/keep-words.ts";
-import { toPlainText } from "../../../src/responses/compaction/message-text.ts";
+import { createCompactionSeal } from "../../../src/responses/sealing/compaction-seal.ts";
 
 const seal = createCompactionSeal(new Uint8Array(32), "tenant");
 const user = (content: string): Item => ({ type: "message", role: "user", content });

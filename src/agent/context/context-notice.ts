@@ -1,7 +1,7 @@
 /** Tells the user before a conversation is too long for its model. */
 
-import type { Notice } from "../protocol/run-events.ts";
-import type { Usage } from "../protocol/usage.ts";
+import type { Notice } from "../../protocol/run-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
 
 /** Past this share of the window the user is told; past the whole the vendor refuses. */
 const CONTEXT_WARNING = 0.8;

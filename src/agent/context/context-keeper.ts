@@ -1,8 +1,8 @@
 /** The contract of whoever keeps the conversation of a run short. */
 
-import type { Item } from "../protocol/items.ts";
-import type { Usage } from "../protocol/usage.ts";
-import type { Answer } from "./turn.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import type { Answer } from "../turn.ts";
 
 /** Keeps a conversation within a model's window, or a client's wish. Called outside steps. */
 export interface ContextKeeper {

@@ -3,19 +3,25 @@
  * (`context_management`), and shows the model what compactions hold.
  */
 
-import type { Compacted, ContextKeeper, Used } from "../../agent/context-keeper.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import { type Compactor, isVain } from "../compaction/compactor.ts";
-import { type Expanding, expandCompactions } from "../compaction/expand-compactions.ts";
-import { findAsked } from "../compaction/keep-words.ts";
-import type { ResponseWish } from "../request/response-wish.ts";
+import { type Compactor, isVain } from "./compactor.ts";
+import type { Compacted, ContextKeeper, Used } from "./context-keeper.ts";
+import { type Expanding, expandCompactions } from "./expand-compactions.ts";
+import { findAsked } from "./keep-words.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
 
+/** What a client asks of it, as a request of the Responses API spells it. */
+interface KeeperWish {
+  readonly truncation: "auto" | "disabled";
+  /** From how many tokens on the conversation is compacted; null for never. */
+  readonly compact_threshold: number | null;
+}
+
 export interface KeeperParts {
-  readonly wish: Pick<ResponseWish, "truncation" | "compact_threshold">;
+  readonly wish: KeeperWish;
   readonly expanding: Expanding;
   readonly compactor: Compactor;
   /** The model's window; undefined where it is not known: `cut-to-fit.ts` finds it out then. */

@@ -2,11 +2,11 @@
 
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
-import { findCutPoints, findOpenCall } from "../context/cut-points.ts";
-import { estimateItem } from "../context/token-estimate.ts";
-import { isInstruction, isUserMessage } from "../context/truncation.ts";
+import { findCutPoints, findOpenCall } from "./cut-points.ts";
 import { isPromptMessage } from "./expand-compactions.ts";
 import { toMark } from "./message-text.ts";
+import { estimateItem } from "./token-estimate.ts";
+import { isInstruction, isUserMessage } from "./truncation.ts";
 
 export interface KeptWords {
   readonly messages: readonly Item[];
