@@ -11,28 +11,27 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
-import type { AnsweredBy, Continuation } from "../protocol/model-events.ts";
-import type { Ending, Notice, RunError, RunEvent } from "../protocol/run-events.ts";
+import type { Ending, RunError, RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../protocol/tools.ts";
-import { addUsage, NO_USAGE, type Usage } from "../protocol/usage.ts";
+import { NO_USAGE, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { awaitChildren, type Background, endChildren, hearChildren } from "./background.ts";
-import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
-import { addCost, gatherCall, holdCall, isFree } from "./call-cost.ts";
+import { findAbandonedTurns } from "./broken-answer.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
-import type { ContextKeeper, Used } from "./context/context-keeper.ts";
-import { contextNotice } from "./context/context-notice.ts";
+import type { ContextKeeper } from "./context/context-keeper.ts";
+import { compactBehind } from "./context/keep-short.ts";
 import { hear, hearTooLate, type ReadInbox } from "./inbox.ts";
 import { endLeftovers } from "./leftovers.ts";
-import { toRequest } from "./model-request.ts";
-import { asksForReport, turnsKept, withReportWish } from "./report.ts";
+import { createProgress, type Progress } from "./progress.ts";
+import { asksForReport, turnsKept } from "./report.ts";
 import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
+import { takeTurn } from "./take-turn.ts";
 import type { AgentTask } from "./task.ts";
 import { runToolCalls, type ToolParts } from "./tool-calls.ts";
-import { type Answer, runTurn, textOf, toAmount, whyRefused } from "./turn.ts";
+import { type Answer, toAmount, whyRefused } from "./turn.ts";
 
 export interface LoopParts {
   readonly context: RunContext;
@@ -90,33 +89,6 @@ export interface Begun {
   readonly waits?: boolean | undefined;
 }
 
-/** Everything a run has come to know. Only `runLoop` and its helpers below write it. */
-interface Progress {
-  items: Item[];
-  turns: number;
-  toolCalls: number;
-  usage: Usage;
-  /** Null as soon as one turn's price is unknown. */
-  costUsd: number | null;
-  /** The last finished turn's text, or that of the turn being written. */
-  text: string;
-  /** What an answer has said that the vendor paused, and that the next one goes on with. */
-  paused: string | undefined;
-  repairs: number;
-  notices: Notice[];
-  previous: { at: Continuation; covered: number } | undefined;
-  /** Who answered last of several deployments. */
-  by: AnsweredBy | undefined;
-  /** The last turn that was preceded by a look at what people said meanwhile. */
-  heard: number;
-  /** Whether the turn is the last one, which may call nothing. */
-  isReporting: boolean;
-  /** What processes before this one have asked in vain. */
-  abandoned: AbandonedTurns;
-  /** Whether the log has its beginning; a run that was cancelled before gets it with its end. */
-  hasBegun: boolean;
-}
-
 export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
   const progress = createProgress(parts);
   try {
@@ -149,26 +121,6 @@ function hasTurnsLeft({ task }: LoopParts, { turns }: Progress): boolean {
   return turns < task.max_turns - turnsKept(task);
 }
 
-function createProgress({ task, wishes }: LoopParts): Progress {
-  return {
-    items: [...(wishes?.before ?? []), ...withReportWish(task)],
-    turns: 0,
-    toolCalls: 0,
-    usage: NO_USAGE,
-    costUsd: 0,
-    text: "",
-    paused: undefined,
-    repairs: 0,
-    notices: [],
-    previous: undefined,
-    by: undefined,
-    heard: 0,
-    isReporting: false,
-    abandoned: new Map(),
-    hasBegun: false,
-  };
-}
-
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
 async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
   const { context, clock, wishes } = parts;
@@ -186,69 +138,12 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
   const begun = await wishes?.begin?.(progress.items);
   if (begun) progress.items = [...begun.items];
   if (!begun?.done) {
-    await compact(parts, progress, { usage: NO_USAGE, since: [] });
+    await compactBehind(parts, progress, { usage: NO_USAGE, since: [] });
     return undefined;
   }
   progress.usage = begun.done.usage;
   progress.costUsd = begun.done.cost_usd;
   return end(parts, progress, { ending: "completed", waits: begun.waits });
-}
-
-async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
-  const { task, contextTokens, account, context } = parts;
-  await context.rest();
-  // A report only says what was found, and nothing may stand between the halves of one answer.
-  if (!progress.isReporting && progress.paused === undefined) await hear(parts, progress);
-  const notices = progress.notices;
-  progress.notices = [];
-  progress.turns++;
-  const costBefore = progress.costUsd;
-  let written = progress.paused ?? "";
-  let isReplayed = true;
-  let isHeld = false;
-  const attempts = progress.abandoned.get(progress.turns) ?? [];
-  chargeAbandoned(account, attempts, () => toRequest(parts, progress), parts);
-  const answer = await runTurn(parts, {
-    number: progress.turns,
-    notices,
-    async hold(signal) {
-      isReplayed = false;
-      await parts.backgroundChildren?.restore();
-      const request = toRequest(parts, progress);
-      const { costOf, tellsCost } = parts;
-      await gatherCall(account, request, { costOf, tellsCost, signal });
-      const held = await holdCall(account, request, { costOf, tellsCost, signal });
-      isHeld = true;
-      return held;
-    },
-    survives: (items) => (parts.calls.findOwn(items).length > 0 ? "power" : "process"),
-    onText(delta) {
-      written += delta;
-      progress.text = written;
-      // Until its usage comes, at the very end, nobody knows what an answer costs.
-      progress.costUsd = isFree(parts) ? costBefore : null;
-    },
-    onBroken(usage) {
-      progress.usage = addUsage(progress.usage, usage);
-      progress.costUsd = isFree(parts) ? costBefore : null;
-    },
-  }).catch((thrown: unknown) => {
-    // A call that could not be paid for was not made.
-    if (!isReplayed && !isHeld) progress.turns--;
-    throw thrown;
-  });
-  if (isReplayed) account.charge(toAmount(answer, parts));
-  progress.items.push(...answer.items);
-  progress.text = (progress.paused ?? "") + textOf(answer.items);
-  progress.paused = answer.reason === "pause" ? progress.text : undefined;
-  progress.usage = addUsage(progress.usage, answer.usage);
-  progress.costUsd = addCost(costBefore, answer.cost_usd);
-  progress.by = answer.by ?? progress.by;
-  progress.previous = answer.continuation
-    ? { at: answer.continuation, covered: progress.items.length }
-    : undefined;
-  progress.notices.push(...contextNotice(task.model, answer.usage, contextTokens));
-  return answer;
 }
 
 /** Decides what an answer means for the run: an ending, or the next turn (undefined). */
@@ -274,7 +169,7 @@ async function continueFrom(
     progress.items = addResults(progress.items, calls, made);
     since = resultsOf(made);
   }
-  await compact(parts, progress, { usage: answer.usage, since });
+  await compactBehind(parts, progress, { usage: answer.usage, since });
   if (waits) return await waitForClient(parts, progress);
   if (calls.length > 0 || (await awaitChildren(parts, progress))) return undefined;
   return finishOrRepair(parts, progress);
@@ -289,17 +184,6 @@ async function waitForClient(
   if (!items) return end(parts, progress, { ending: "completed", waits: true });
   progress.items = [...items];
   return undefined;
-}
-
-/** Goes on with a shorter conversation, where somebody keeps it short. */
-async function compact(parts: LoopParts, progress: Progress, used: Used): Promise<void> {
-  const compacted = await parts.keeper?.compact(progress.items, used, progress.turns);
-  if (!compacted) return;
-  const { items, answer } = compacted;
-  progress.items = [...items];
-  progress.previous = undefined;
-  progress.usage = addUsage(progress.usage, answer.usage);
-  progress.costUsd = addCost(progress.costUsd, answer.cost_usd);
 }
 
 /**

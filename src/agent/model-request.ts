@@ -39,7 +39,7 @@ export function toRequest(parts: RequestParts, progress: Asking): ModelRequest {
   return {
     model: model.slice(model.indexOf("/") + 1),
     instructions: task.instructions ?? undefined,
-    items: keeper?.fit(progress.items) ?? [...progress.items],
+    items: [...(keeper?.fit(progress.items) ?? progress.items)],
     tools: offered,
     toolChoice: toToolChoice(task, progress, offered),
     parallelToolCalls: wishes?.parallelToolCalls,

@@ -32,6 +32,10 @@ export interface GivenRule {
   readonly source: string;
 }
 
+/** Whether a conversation that has become too long goes on in short (`auto`), or ends the run (`off`). */
+export const COMPACT_MODES = ["auto", "off"] as const;
+export type CompactMode = (typeof COMPACT_MODES)[number];
+
 export interface AgentTask {
   /** `vendor/model`. */
   readonly model: string;
@@ -88,6 +92,8 @@ export interface AgentTask {
   readonly summary_prompt: string | null;
   /** Whether that goes along with the task, so that the last answer is the report and no turn is added. */
   readonly report_along?: boolean | undefined;
+  /** What is done where the conversation nears the model's window; a task of an older version names nothing, and is never compacted. */
+  readonly compact?: CompactMode | undefined;
   /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
   readonly on_throw: "tell_model" | "end";
 }

@@ -1,7 +1,7 @@
 /** One turn: one model call, journaled whole, its events logged as they come. */
 
 import type { Clock } from "../base/clock.ts";
-import { Failure } from "../base/failure.ts";
+import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import { clip } from "../base/text.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
@@ -18,6 +18,7 @@ import type { Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import type { Hold } from "./account.ts";
 import { type CallMeter, createCallMeter, toBrokenAmount } from "./broken-answer.ts";
+import { isTooLong } from "./context/cut-to-fit.ts";
 import type { Amount } from "./limits.ts";
 
 /** What a model call brought, as it stands in the journal. */
@@ -29,6 +30,17 @@ export interface Answer {
   readonly continuation: Continuation | null;
   /** Where the model's name stands for several deployments. */
   readonly by?: AnsweredBy | undefined;
+}
+
+/** That a vendor has refused the conversation as too long, in its words; nothing was said and nothing is paid. */
+export interface TooLong {
+  readonly too_long: string;
+}
+
+export type TurnAnswer = Answer | TooLong;
+
+export function isRefusedAsTooLong(answer: TurnAnswer): answer is TooLong {
+  return "too_long" in answer;
 }
 
 export interface TurnParts {
@@ -44,6 +56,10 @@ export interface Turn {
   readonly number: number;
   /** What the user is told before the call: why the model is asked again. */
   readonly notices: readonly Notice[];
+  /** Whether a refusal because the conversation is too long is what the turn returns, and no failure. */
+  readonly mayShorten?: boolean | undefined;
+  /** Whether it was refused so before, and is asked with a shorter conversation. */
+  readonly isAgain?: boolean | undefined;
   /** Sets the cost of the call aside; called when it is really made. May lower what it may answer. */
   readonly hold: (signal: AbortSignal) => Promise<HeldRequest>;
   /** What an answer with these items has to survive: nothing is done with one that calls nothing. */
@@ -61,18 +77,19 @@ export interface HeldRequest {
 }
 
 /** Asks the model once. Found again in the journal after a crash, it costs nothing. */
-export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
+export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnAnswer> {
   const { context, clock } = parts;
-  const answer = await context.step(`model:${turn.number}`, async (step) => {
+  const key = `model:${turn.number}${turn.isAgain ? ":again" : ""}`;
+  const answer = await context.step(key, async (step) => {
     const start: RunEvent = { type: "turn_start", turn: turn.number, at_ms: clock.now() };
     await context.emit([start, ...turn.notices]);
     return (await askWithin(parts, turn, step)) as unknown as Json;
   });
-  return answer as unknown as Answer;
+  return answer as unknown as TurnAnswer;
 }
 
 /** An answer that broke off costs what it has used, which is in part an estimate. */
-async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answer> {
+async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<TurnAnswer> {
   const { request, hold } = await turn.hold(step.signal);
   const meter = createCallMeter();
   try {
@@ -86,6 +103,9 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
       hold.settle({ turns: 1, ...toBrokenAmount(used, parts, broken) });
       turn.onBroken(used);
     } else hold.release();
+    if (turn.mayShorten && !used && isTooLong(thrown)) {
+      return { too_long: toFailure(thrown).message };
+    }
     throw thrown;
   }
 }

@@ -133,6 +133,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       options: { type: "string", value: "JSON", summary: "Fields of the vendor's own: `top_k`" },
       "max-tokens": { type: "string", value: "N", summary: "Most tokens of one answer" },
       "max-turns": { type: "string", value: "N", summary: "Most model calls of the run (50)" },
+      compact: {
+        type: "string",
+        value: "MODE",
+        choices: ["auto", "off"],
+        summary: "Summarise a conversation that is too long (auto)",
+      },
       timeout: { type: "string", value: "SECONDS", summary: "Most time of the run" },
       schema: {
         type: "string",

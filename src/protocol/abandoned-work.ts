@@ -5,6 +5,7 @@
  * successor writes `run_resume` and does exactly these again, so at a `run_resume` the open turn and
  * the open calls are abandoned: nothing of them is part of an answer or is counted. In a log that ends
  * without a `run_resume` (the run was cancelled, or failed) the same events are partial work, and stay.
+ * A turn that its vendor refused as too long is made again too: a `compaction` abandons it.
  */
 
 import type { RunEvent, ToolStart } from "./run-events.ts";
@@ -17,7 +18,7 @@ export interface Abandoned {
 }
 
 export interface OpenWork {
-  /** Call it with each event of one run's log, in order. Returns what a `run_resume` abandons. */
+  /** Call it with each event of one run's log, in order. Returns what a `run_resume` or a `compaction` abandons. */
   read(event: RunEvent): Abandoned | undefined;
 }
 
@@ -49,6 +50,11 @@ export function createOpenWork(): OpenWork {
           isTurnOpen = false;
           calls = [];
           return undefined;
+        case "compaction": {
+          const abandoned = isTurnOpen ? { turn: true, calls: NO_CALLS } : undefined;
+          isTurnOpen = false;
+          return abandoned;
+        }
         case "run_resume": {
           const abandoned = { turn: isTurnOpen, calls: calls.length > 0 ? calls : NO_CALLS };
           isTurnOpen = false;

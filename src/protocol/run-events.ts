@@ -3,7 +3,7 @@
  *
  * Order: one `run_start` (and `run_begin`, where it had to wait); turns of `turn_start`, the model's events and `turn_end`, each followed by
  * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap), and by what people said
- * meanwhile (`run_input`); exactly one `run_end`, and nothing after. A call has one decision, and one more where it was let in and a guard stopped it;
+ * meanwhile (`run_input`), and by what the conversation is in short (`compaction`); exactly one `run_end`, and nothing after. A call has one decision, and one more where it was let in and a guard stopped it;
  * a `tool_question` before it, where a person was asked.
  * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
  * and the turn starts again under the same number.
@@ -52,6 +52,7 @@ export type RunEvent =
   | ClientInput
   | ClientRefusal
   | RunInput
+  | RunCompaction
   | Notice
   | RunEnd;
 
@@ -336,6 +337,28 @@ export interface ClientRefusal {
 export interface RunInput {
   readonly type: "run_input";
   readonly items: readonly Item[];
+  readonly at_ms: number;
+}
+
+/**
+ * The conversation had become too long for the model, and goes on in short: the task, a summary of what was
+ * done, and the last turns. Stands before the turn that is asked with it, and is written once. Where a
+ * vendor has refused that turn as too long, it ends that attempt: the turn starts again under its number.
+ */
+export interface RunCompaction {
+  readonly type: "compaction";
+  /** The turn that follows. */
+  readonly turn: number;
+  /** The model's own words; empty where only long results of the last turn were cut. */
+  readonly summary: string;
+  /** How many items the summary stands for. */
+  readonly items: number;
+  /** The conversation's size, as far as it is known, and what is left of it, as estimated. */
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  /** Of the summary. It is no turn, and counts in the run's usage and cost. */
+  readonly usage: Usage;
+  readonly cost_usd: number | null;
   readonly at_ms: number;
 }
 

@@ -33,6 +33,7 @@ import {
   type ProcessChildren,
 } from "./child-processes.ts";
 import { openGate, type SafetyParts } from "./open-gate.ts";
+import { openKeeper } from "./open-keeper.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
 import type { ModelWish } from "./open-provider.ts";
@@ -139,7 +140,9 @@ export function createAgentBody(parts: AgentParts): AgentBody {
         const loop = { ...own, calls: AGENT_CALLS, backgroundChildren: background };
         const swapped = toPlayed(replay, { account, provider: model.provider, gate, background });
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));
-        return await runLoop({ ...loop, ...model, ...swapped, nativeTools });
+        const keeper = openKeeper({ ...loop, ...swapped, model, nativeTools });
+        const kept = replay && keeper ? replay.wrapKeeper(keeper) : keeper;
+        return await runLoop({ ...loop, ...model, ...swapped, nativeTools, keeper: kept });
       } finally {
         askers.end(context);
         await gate.close();

@@ -2,7 +2,7 @@
 
 import { KINDS, type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { type OutputOptions, toOutputFormat } from "../agent/output-mode.ts";
-import { type AgentTask, DEFAULT_MAX_TURNS, SAFEGUARDS } from "../agent/task.ts";
+import { type AgentTask, COMPACT_MODES, DEFAULT_MAX_TURNS, SAFEGUARDS } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import { clip, nearest } from "../base/text.ts";
 import type { RunPlace } from "../delegation/runner/payload.ts";
@@ -46,7 +46,7 @@ const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
   ...{ instructions: true, input: true, tools: true, tool_choice: true, max_turns: true },
   ...{ temperature: true, max_output_tokens: true, think: true, format: true },
   ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
-  ...{ deployments: true, options: true, output_mode: true, output_schema: true },
+  ...{ deployments: true, options: true, output_mode: true, output_schema: true, compact: true },
   timeoutMs: true,
 };
 
@@ -75,6 +75,7 @@ export function toTask(asked: InnerRunRequest): AgentTask {
     think: false,
     root: process.cwd(),
     on_throw: "tell_model",
+    compact: "auto",
     ...SAFEGUARDS,
     ...request,
     format: formatOf(asked),
@@ -103,6 +104,16 @@ function checkFields(asked: RunRequest): void {
     throw refuse("max_turns", `\`max_turns\` must be a whole number from 1, not ${max_turns}.`);
   }
   checkLimits(limits);
+  checkCompact(asked);
+}
+
+function checkCompact({ compact = "auto" }: RunRequest): void {
+  if (COMPACT_MODES.includes(compact)) return;
+  const words = COMPACT_MODES.map((word) => `\`${word}\``).join(" or ");
+  throw refuse(
+    "compact",
+    `\`compact\` must be ${words}, not ${clip(JSON.stringify(compact), 60)}.`,
+  );
 }
 
 /** One that is mistyped would be no limit at all. */

@@ -73,9 +73,9 @@ function writeFields(item: Item): string {
 }
 
 /** The beginning and the end tell most: what was looked for, and what came out. */
-function cutMiddle(text: string, maxChars: number): string {
+export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
   const left = text.length - 2 * half;
-  return `${text.slice(0, half)}\n[… ${left} characters …]\n${text.slice(-half)}`;
+  return `${text.slice(0, half)}\n[… ${left} characters …]\n${text.slice(text.length - half)}`;
 }

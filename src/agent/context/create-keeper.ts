@@ -1,27 +1,51 @@
 /**
- * Keeps a conversation within a model's window (`truncation`), or a client's wish
- * (`context_management`), and shows the model what compactions hold.
+ * Keeps a conversation within a model's window, for a run, or as a client wishes (`truncation`,
+ * `context_management`), and shows the model what compactions hold.
  */
 
 import { toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import { type Compactor, isVain } from "./compactor.ts";
-import type { Compacted, ContextKeeper, Used } from "./context-keeper.ts";
+import type { Compacted, ContextKeeper, KeeperMoment, Used } from "./context-keeper.ts";
 import { type Expanding, expandCompactions } from "./expand-compactions.ts";
 import { findAsked } from "./keep-words.ts";
+import { isVain } from "./summariser.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
 
-/** What a client asks of it, as a request of the Responses API spells it. */
+/** Makes a conversation short. How it is kept and told is the compactor's own. */
+export interface Compactor {
+  /** Undefined where it would get no shorter. Rejects as `Summariser.summarise` does. */
+  compact(items: readonly Item[], wish: CompactionWish): Promise<Compacted | undefined>;
+}
+
+export interface CompactionWish extends Partial<Pick<KeeperMoment, "task" | "recorded">> {
+  /** Unique in the run. */
+  readonly place: string;
+  /** Those of the items that the model is still to answer; they stay as they are. */
+  readonly asked?: readonly Item[] | undefined;
+  /** How many tokens the conversation takes, with everything that is sent along. */
+  readonly tokens: number;
+  /** The turn that follows. */
+  readonly turn: number;
+  /** Whether the vendor has refused it: its window is smaller than was known. */
+  readonly isRefused: boolean;
+}
+
+/** When a conversation is compacted. */
 interface KeeperWish {
   readonly truncation: "auto" | "disabled";
-  /** From how many tokens on the conversation is compacted; null for never. */
+  /** From how many tokens on; null for never. */
   readonly compact_threshold: number | null;
 }
 
 export interface KeeperParts {
   readonly wish: KeeperWish;
+  /**
+   * `client`: behind each turn, also the last, because the client goes on with it. `run`: only where a turn
+   * follows, or where one was refused as too long.
+   */
+  readonly keepsFor: "client" | "run";
   readonly expanding: Expanding;
   readonly compactor: Compactor;
   /** The model's window; undefined where it is not known: `cut-to-fit.ts` finds it out then. */
@@ -32,23 +56,45 @@ export interface KeeperParts {
 }
 
 export function createContextKeeper(parts: KeeperParts): ContextKeeper {
-  const { wish, expanding, compactor } = parts;
+  const { wish, expanding } = parts;
   const maxTokens = wish.truncation === "auto" ? toRoom(parts) : undefined;
+  const attempts = { inVain: 0, most: parts.keepsFor === "run" ? MAX_IN_VAIN : Infinity };
   return {
+    shortensRefused: parts.keepsFor === "run",
     fit(items) {
       const expanded = expandCompactions(items, expanding);
       if (maxTokens === undefined) return expanded.items;
       return truncate(expanded.items, { maxTokens, stays: (item) => item === expanded.summary });
     },
-    async compact(items, used, turn) {
-      const threshold = wish.compact_threshold;
-      if (threshold === null || sizeOf(parts, items, used) < threshold) return undefined;
-      // Before the first turn the end of it is a question, which must not be lost in a summary.
-      const asked = turn === 0 ? findAsked(items, threshold * ASKED_SHARE) : [];
-      if (isUnknown(used) && !isWorthwhile(items, asked, threshold)) return undefined;
-      return await compactOrLeave(compactor, items, { turn, asked });
+    async compact(items, used, moment) {
+      if ((moment.when === "behind") !== (parts.keepsFor === "client")) return undefined;
+      const tokens = sizeOf(parts, items, used);
+      const found = findWish(parts, items, { ...moment, used, tokens });
+      return found && (await compactOrLeave(parts.compactor, items, found, attempts));
     },
   };
+}
+
+interface Found extends KeeperMoment {
+  readonly used: Used;
+  readonly tokens: number;
+}
+
+function findWish(
+  { wish, keepsFor }: KeeperParts,
+  items: readonly Item[],
+  { when, turn, task, recorded, used, tokens }: Found,
+): CompactionWish | undefined {
+  const threshold = wish.compact_threshold ?? Number.POSITIVE_INFINITY;
+  const isRefused = when === "refused";
+  if (tokens < threshold && !isRefused && !recorded) return undefined;
+  const place = isRefused ? `${turn}:again` : String(turn);
+  const about = { place, task, recorded, tokens, turn: turn + 1, isRefused };
+  if (keepsFor === "run") return about;
+  // Before the first turn the end of it is a question, which must not be lost in a summary.
+  const asked = turn === 0 ? findAsked(items, threshold * ASKED_SHARE) : [];
+  if (isUnknown(used) && !isWorthwhile(items, asked, threshold)) return undefined;
+  return { ...about, asked };
 }
 
 /** How much of the threshold may be taken by what the model is to answer. */
@@ -88,23 +134,30 @@ function toRoom(parts: KeeperParts): number | undefined {
   return contextTokens - Math.min(answer, contextTokens / 2) - fixed;
 }
 
-interface Place {
-  readonly turn: number;
-  readonly asked: readonly Item[];
+/** How often in a row a run tries: each attempt may cost something. */
+const MAX_IN_VAIN = 3;
+
+interface Attempts {
+  inVain: number;
+  readonly most: number;
 }
 
 /** A summary that cannot be had takes no answer away, neither one that is there nor the next. */
 async function compactOrLeave(
   compactor: Compactor,
   items: readonly Item[],
-  { turn, asked }: Place,
+  wish: CompactionWish,
+  attempts: Attempts,
 ): Promise<Compacted | undefined> {
+  if (attempts.inVain >= attempts.most) return undefined;
   try {
-    const { item, answer } = await compactor.compact(items, turn, asked);
-    return { items: [item], answer };
+    const compacted = await compactor.compact(items, wish);
+    attempts.inVain = 0;
+    return compacted;
   } catch (thrown) {
     const failure = toFailure(thrown);
-    if (isVain(failure.code)) return undefined;
-    throw failure;
+    if (!isVain(failure.code)) throw failure;
+    attempts.inVain++;
+    return undefined;
   }
 }

@@ -56,6 +56,7 @@ function leaveOutOldest(request: ModelRequest): ModelRequest | undefined {
   return kept.length < items.length ? { ...request, items: kept, previous: undefined } : undefined;
 }
 
-function isTooLong(thrown: unknown): boolean {
+/** Whether a vendor has refused a request because its conversation does not fit. */
+export function isTooLong(thrown: unknown): boolean {
   return thrown instanceof Failure && thrown.code === "context_exceeded";
 }

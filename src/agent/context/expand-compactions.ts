@@ -34,8 +34,13 @@ export function expandCompactions(items: readonly Item[], { open, isNative }: Ex
   const fresh = items
     .slice(0, last.at)
     .filter((item) => isPromptMessage(item) && !marks.has(toMark(item)));
-  const told: Item = { type: "message", role: "user", content: `${HEADING}\n\n${summary}` };
+  const told = toSummaryMessage(summary);
   return { items: [...fresh, ...messages, told, ...tail, ...known], summary: told };
+}
+
+/** The message in which a model reads a summary. */
+export function toSummaryMessage(summary: string): Item {
+  return { type: "message", role: "user", content: `${HEADING}\n\n${summary}` };
 }
 
 /** Whether an item is the message that holds a model's summary. */

@@ -22,7 +22,8 @@ export function keepWords(items: readonly Item[], maxTokens: number, except?: It
   const said = items.filter((item) => item !== except && isPromptMessage(item)) as Message[];
   const tail = findTail(items, maxTokens * TAIL_SHARE);
   const room = maxTokens * (1 - TAIL_SHARE);
-  return { messages: chooseMessages(said, room), tail, covered: said.map(toMark) };
+  const messages = [...chooseMessages(said, room).values()];
+  return { messages, tail, covered: said.map(toMark) };
 }
 
 /** Of a conversation of which the end is still to be answered: the end stays as it is. */
@@ -68,10 +69,10 @@ function findTail(items: readonly Item[], maxTokens: number): readonly Item[] {
   return items.slice(cut).filter((item) => !isPromptMessage(item));
 }
 
-/** Instructions all; of the user's words the newest, in their order. */
-function chooseMessages(said: readonly Message[], maxTokens: number): Item[] {
+/** Instructions all; of the user's words the newest, in their order. Each with what is kept of it. */
+export function chooseMessages(said: readonly Message[], maxTokens: number): Map<Item, Item> {
   let left = maxTokens;
-  const chosen: Item[] = [];
+  const chosen: [Item, Item][] = [];
   for (const message of said.toReversed()) {
     const lean = withoutData(message);
     const cost = estimateItem(lean);
@@ -81,9 +82,9 @@ function chooseMessages(said: readonly Message[], maxTokens: number): Item[] {
       continue;
     }
     left -= cost;
-    chosen.unshift(lean);
+    chosen.unshift([message, lean]);
   }
-  return chosen;
+  return new Map(chosen);
 }
 
 /** Longer texts are the media itself; ids and addresses are kept. */

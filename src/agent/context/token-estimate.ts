@@ -9,7 +9,7 @@ import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 
 /** Fewer than ordinary text has, as in `call-cost.ts`: it is better to think a text too long. */
-const CHARS_PER_TOKEN = 3;
+export const CHARS_PER_TOKEN = 3;
 /** An image of ordinary size in full detail; vendors are between 250 and 1,600. */
 const IMAGE_TOKENS = 1000;
 /** Of a file's base64: a page of a PDF is some 50 KB and 1,500 tokens. */

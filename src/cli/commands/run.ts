@@ -144,6 +144,7 @@ function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRunRequest
     max_output_tokens: config.get("max_tokens") ?? null,
     think: config.get("think"),
     options: config.get("options") ?? null,
+    compact: config.get("compact"),
     approve: config.get("approve"),
     sandbox: config.get("sandbox"),
     limits: toLimits(config),

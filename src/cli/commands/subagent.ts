@@ -235,6 +235,7 @@ function toRequest(payload: Payload, config: Config, io: Io): InnerRunRequest {
     summary_prompt: payload.summary_prompt,
     report_along: payload.report_along,
     on_throw: payload.on_throw,
+    compact: payload.compact ?? config.get("compact"),
     timeoutMs: payload.timeout_ms,
     place: payload.run,
   };

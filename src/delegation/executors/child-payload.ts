@@ -53,6 +53,7 @@ export function toPayload(
     schema: task.format.type === "json_schema" ? (task.format.schema as JsonObject) : null,
     ...(task.format.type === "json_object" ? { output_mode: "json_object" } : {}),
     on_throw: task.on_throw,
+    compact: task.compact ?? null,
     approve: task.approve,
     sandbox: task.sandbox,
     root: task.root,

@@ -107,6 +107,7 @@ const COUNTS: ReadonlySet<RunEvent["type"]> = new Set([
   "child_end",
   "run_input",
   "child_news",
+  "compaction",
   "run_end",
 ]);
 const CALLS: ReadonlySet<RunEvent["type"]> = new Set([

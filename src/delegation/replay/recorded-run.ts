@@ -6,6 +6,7 @@ import type { FunctionCall, FunctionCallOutput, Item } from "../../protocol/item
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type {
   LoggedEvent,
+  RunCompaction,
   RunEnd,
   RunEvent,
   RunStart,
@@ -21,6 +22,8 @@ export interface RecordedRun {
   readonly turns: readonly RecordedTurn[];
   /** What people said before a turn, by its number. */
   readonly inputs: ReadonlyMap<number, readonly Item[]>;
+  /** How its conversation was made short before a turn, by its number. */
+  readonly compactions: ReadonlyMap<number, readonly RunCompaction[]>;
   /** The turn that the run ended in the middle of. */
   readonly broken: BrokenTurn | undefined;
   readonly end: RunEnd | undefined;
@@ -72,7 +75,9 @@ export function readRecordedRun(
   const end = events.findLast((event): event is RunEnd => event.type === "run_end");
   const turns = readTurns(events, end);
   const inputs = readInputs(events);
-  return { id, path, start, turns, inputs, broken: readBroken(events, end), end, log: kept };
+  const compactions = readCompactions(events);
+  const broken = readBroken(events, end);
+  return { id, path, start, turns, inputs, compactions, broken, end, log: kept };
 }
 
 /** Why a run broke off, to be thrown again. One whose process died has no end: its parent tells of it. */
@@ -124,6 +129,15 @@ function readInputs(events: readonly RunEvent[]): Map<number, readonly Item[]> {
     if (event.type === "run_input") inputs.set(turn + 1, event.items);
   }
   return inputs;
+}
+
+function readCompactions(events: readonly RunEvent[]): Map<number, readonly RunCompaction[]> {
+  const compactions = new Map<number, readonly RunCompaction[]>();
+  for (const event of events) {
+    if (event.type !== "compaction") continue;
+    compactions.set(event.turn, [...(compactions.get(event.turn) ?? []), event]);
+  }
+  return compactions;
 }
 
 /** What is not a model's word: a turn's log has all of these between its start and its end. */

@@ -5,6 +5,7 @@
  */
 
 import type { Account } from "../../agent/account.ts";
+import type { ContextKeeper } from "../../agent/context/context-keeper.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -28,6 +29,7 @@ import {
   type ReplayedChild,
   type ReplayedChildren,
 } from "./replayed-children.ts";
+import { wrapKeeper } from "./replayed-compactions.ts";
 import { isSameResult } from "./same-result.ts";
 
 export interface ReplayRun {
@@ -39,6 +41,8 @@ export interface ReplayRun {
   readInbox(turn: number): Promise<readonly Item[]>;
   wrapProvider(live: Provider): Provider;
   wrapGate(live: Gate, background: BackgroundChildren | undefined): Gate;
+  /** Makes the conversation short where it was recorded to be, with the recorded words. */
+  wrapKeeper(live: ContextKeeper): ContextKeeper;
   /** What the run was told of its background children after a turn; undefined where that is open. */
   newsAfter(turn: number, isFinal: boolean): readonly ChildWord[] | undefined;
   readonly children: ReplayedChildren;
@@ -98,6 +102,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
         return live.stream(request, call);
       },
     }),
+    wrapKeeper: (live) => wrapKeeper(live, { recorded: ownRecord, mayGoOn: wish.mayGoOn }),
     wrapGate: (live, background) => ({
       ...live,
       async call(call, context) {

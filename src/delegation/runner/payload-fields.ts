@@ -43,6 +43,8 @@ export const PAYLOAD_FIELDS: Readonly<Record<Name, string>> = {
   output_schema: "A JSON schema that the answer must fit.",
   schema: "Another name of `output_schema`.",
   on_throw: "`end` (the default): a tool that cannot do its work ends the run. `tell_model`.",
+  compact:
+    "What is done where its conversation nears the model's window: `auto`, `off`. The setting `compact` when left out.",
   approve:
     "`ask`, `auto` or `deny`. Only a parent with `asks` can be asked; else it is refused at once.",
   sandbox: "What holds commands: `none`, `process` or `sandbox`.",

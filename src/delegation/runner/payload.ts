@@ -5,6 +5,7 @@
 
 import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import { OUTPUT_MODES, toOutputFormat } from "../../agent/output-mode.ts";
+import { COMPACT_MODES, type CompactMode } from "../../agent/task.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -45,6 +46,8 @@ export interface Payload {
   /** What it must answer with. */
   readonly format: OutputFormat;
   readonly on_throw: "tell_model" | "end";
+  /** What is done where its conversation nears the model's window; the setting when left out. */
+  readonly compact: CompactMode | undefined;
   readonly approve: Approval | undefined;
   readonly sandbox: SandboxLevel | undefined;
   readonly root: string | undefined;
@@ -100,6 +103,7 @@ export function parsePayload(document: JsonObject): Payload {
     report_along: read.flag("report_along"),
     format: readFormat(read),
     on_throw: read.word("on_throw", ["end", "tell_model"]) ?? "end",
+    compact: read.word("compact", COMPACT_MODES),
     approve: read.word("approve", APPROVALS),
     sandbox: read.word("sandbox", Object.keys(SANDBOX_LEVELS) as SandboxLevel[]),
     root: read.text("root"),

@@ -138,6 +138,7 @@ class RunWriter {
         this.#voice.work.read(event);
         return this.given.read(this.#voice.agent, this.#output.length);
       case "turn_end":
+      case "compaction":
         return void this.#voice.work.read(event);
       case "item_start":
         return this.#startItem(event);
@@ -223,9 +224,8 @@ class RunWriter {
 
   #begin(): void {
     if (this.response?.status !== "queued") return;
-    const response: EmittedResponse = { ...this.response, status: "in_progress" };
-    this.response = response;
-    this.#emit({ type: "response.in_progress", response });
+    this.response = { ...this.response, status: "in_progress" };
+    this.#emit({ type: "response.in_progress", response: this.response });
   }
 
   #note({ code, params = [] }: Notice): void {

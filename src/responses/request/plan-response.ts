@@ -179,6 +179,8 @@ function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): A
     depth: 0,
     summary_prompt: null,
     on_throw: "tell_model",
+    // For its subagents: what is done about its own conversation is the request's to say.
+    compact: "auto",
     response: encodeWish(wish),
   };
 }

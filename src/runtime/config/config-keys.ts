@@ -3,6 +3,7 @@
  * whether a project's file may set it unasked. Docs, checks and TypeScript types are made from here.
  */
 
+import { COMPACT_MODES } from "../../agent/task.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
 import type { ConfigRow } from "./config-row.ts";
@@ -77,6 +78,15 @@ export const CONFIG_KEYS = {
     flag: "max-turns",
     narrows: true,
     summary: "Most model calls of a run",
+  },
+  compact: {
+    type: "enum",
+    values: COMPACT_MODES,
+    default: "auto",
+    flag: "compact",
+    guarded: true,
+    summary:
+      "What to do when a conversation nears the model's window: `auto` goes on with a summary of it, `off` ends the run ([long-runs.md](long-runs.md))",
   },
   timeout: {
     type: "number",

@@ -267,8 +267,8 @@ async function openAccount(
 
 /** The conversation in short is the whole answer. */
 async function compactAll({ compactor }: OpenedContext, items: readonly Item[]): Promise<Begun> {
-  const { item, answer } = await compactor.compact(items, 0);
-  return { items: [item], done: answer };
+  const { items: short, answer: done } = await compactor.compact(items, { place: "0" });
+  return { items: short, done };
 }
 
 /** Whether the model is spoken to as it is: most requests have functions and messages alone. */

@@ -1,10 +1,10 @@
 /** What a run that answers a request knows of its conversation: its files, its compactions, its bounds. */
 
 import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
-import { type Compactor, createCompactor } from "../../agent/context/compactor.ts";
 import { createContextKeeper } from "../../agent/context/create-keeper.ts";
 import { cutToFit } from "../../agent/context/cut-to-fit.ts";
 import type { Expanding } from "../../agent/context/expand-compactions.ts";
+import { createSummariser } from "../../agent/context/summariser.ts";
 import type { LoopParts } from "../../agent/loop.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -15,11 +15,14 @@ import { EMBEDDED, GGUF, parseModelRef } from "../../providers/models/model-ref.
 import { readsAddress } from "../../providers/own-addresses.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
-import { idPrefixOf } from "../../responses/fold/emitted-item.ts";
 import type { ReadsDocuments } from "../../responses/media/document-text.ts";
 import { provideMedia, type TakesUrls } from "../../responses/media/media-provider.ts";
 import type { WebMediaSettings } from "../../responses/media/web-media.ts";
 import type { ResponseWish } from "../../responses/request/response-wish.ts";
+import {
+  createSealedCompactor,
+  type SealedCompactor,
+} from "../../responses/sealing/sealed-compactor.ts";
 import {
   needsThoughtSeal,
   sealThoughts,
@@ -49,7 +52,7 @@ export interface OpenedContext {
   readonly provider: Provider;
   /** Undefined where nothing of the conversation is compacted, cut or to be. */
   readonly keeper: LoopParts["keeper"];
-  readonly compactor: Compactor;
+  readonly compactor: SealedCompactor;
 }
 
 /** The most that a compaction keeps word for word, and its share of what there is room for. */
@@ -67,21 +70,21 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
   const expanding: Expanding = { open: seal.open, isNative };
   const { contextTokens } = model;
   const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;
-  const compactor = createCompactor({
-    ...{ context, provider, account, seal, expanding, contextTokens },
+  const summariser = createSummariser({
+    ...{ context, provider, account, contextTokens },
     ...{ costOf: model.costOf, tellsCost: model.tellsCost },
     model: task.model.slice(task.model.indexOf("/") + 1),
     reasoning: { ...wish.reasoning, sealed: model.reasoning.sealed },
     // Whom a router may ask holds for the summary too.
     own: task.options ?? undefined,
     options: { serviceTier: wish.options.serviceTier, user: wish.options.user },
-    keptTokens: Math.min(KEPT_TOKENS, room * KEPT_SHARE),
-    idPrefix: idPrefixOf("compaction"),
   });
+  const keptTokens = Math.min(KEPT_TOKENS, room * KEPT_SHARE);
+  const compactor = createSealedCompactor({ summariser, seal, expanding, keptTokens });
   if (!needsKeeper(wish, items)) return { provider, keeper: undefined, compactor };
   const { max_output_tokens: maxOutputTokens, instructions } = task;
   const bounds = { contextTokens, maxOutputTokens, instructions, tools: request.tools };
-  const keeper = createContextKeeper({ wish, expanding, compactor, ...bounds });
+  const keeper = createContextKeeper({ wish, keepsFor: "client", expanding, compactor, ...bounds });
   const kept = withoutPrevious(provider);
   return { provider: wish.truncation === "auto" ? cutToFit(kept) : kept, keeper, compactor };
 }

@@ -52,6 +52,7 @@ describe("table of settings", () => {
       "web_robots",
       "web_proxy",
       "think",
+      "compact",
       "output",
       "output_mode",
       "output_schema",

@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createAccount } from "../../../src/agent/account.ts";
-import { type Compactor, createCompactor } from "../../../src/agent/context/compactor.ts";
+import { createSummariser } from "../../../src/agent/context/summariser.ts";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { Json } from "../../../src/base/json.ts";
 import type { RunContext } from "../../../src/engine/engine.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { createCompactionSeal } from "../../../src/responses/sealing/compaction-seal.ts";
+import {
+  createSealedCompactor,
+  type SealedCompactor,
+} from "../../../src/responses/sealing/sealed-compactor.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
 
 /** A run as its owners see it one after the other: one journal, one log. */
@@ -39,25 +43,24 @@ function open(
   context: RunContext,
   replies: readonly Reply[],
   account = createAccount(limits),
-): Compactor {
-  return createCompactor({
-    ...{ context, seal, account, model: "m", contextTokens: undefined, options: undefined },
+): SealedCompactor {
+  const summariser = createSummariser({
+    ...{ context, account, model: "m", contextTokens: undefined, options: undefined },
     provider: createScriptedProvider(...replies),
     costOf: () => 0,
     reasoning: { effort: undefined, summary: undefined },
-    expanding: { open: seal.open, isNative: false },
-    keptTokens: 1000,
-    idPrefix: "cmp",
   });
+  const expanding = { open: seal.open, isNative: false };
+  return createSealedCompactor({ summariser, seal, expanding, keptTokens: 1000 });
 }
 
 describe("making a conversation short", () => {
   it("asks once and tells once, whoever goes on with the run", async () => {
     const record = new Record();
-    const first = await open(record.open(1), [reply.text("MEMORY")]).compact(items, 3);
+    const first = await open(record.open(1), [reply.text("MEMORY")]).compact(items, { place: "3" });
     assert.equal(record.events.length, 2);
     const account = createAccount(limits);
-    const again = await open(record.open(2), [], account).compact(items, 3);
+    const again = await open(record.open(2), [], account).compact(items, { place: "3" });
     assert.deepEqual(again, first);
     assert.equal(record.events.length, 2);
     assert.ok(account.spent.tokens > 0, "what the journal has is charged");
@@ -66,16 +69,16 @@ describe("making a conversation short", () => {
   it("is not tried again by another owner where it was in vain", async () => {
     const record = new Record();
     const compactor = open(record.open(1), [reply.failure("Broken.")]);
-    await assert.rejects(compactor.compact(items, 1), { code: "provider_failed" });
+    await assert.rejects(compactor.compact(items, { place: "1" }), { code: "provider_failed" });
     const again = open(record.open(2), [reply.text("MEMORY")]);
-    await assert.rejects(again.compact(items, 1), { code: "provider_failed" });
+    await assert.rejects(again.compact(items, { place: "1" }), { code: "provider_failed" });
     assert.equal(record.events.length, 0);
   });
 
   it("is refused where there is no budget for it, and nothing is held afterwards", async () => {
     const account = createAccount({ ...NO_LIMITS, tokens: 10 });
     const compactor = open(new Record().open(1), [reply.text("MEMORY")], account);
-    await assert.rejects(compactor.compact(items, 1), { code: "budget_exceeded" });
+    await assert.rejects(compactor.compact(items, { place: "1" }), { code: "budget_exceeded" });
     assert.equal(account.left.tokens, 10);
   });
 });

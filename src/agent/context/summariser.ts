@@ -1,69 +1,72 @@
 /**
- * Makes a conversation short, with any model: it is asked for a summary, and what it says is sealed
- * together with the user's own words into one `compaction` item.
+ * Has any model sum up a conversation, for whoever keeps it short.
  *
- * Run code: the answer is journaled and the item told in one transaction, so that neither a crash nor
- * a takeover asks twice or tells twice.
+ * Run code: the summary is journaled and told in one transaction, so that neither a crash nor a
+ * takeover asks twice or tells twice.
  */
 
 import { Failure, type FailureCode, toFailure } from "../../base/failure.ts";
-import { makeId } from "../../base/ids.ts";
 import type { Json } from "../../base/json.ts";
 import type { RunContext } from "../../engine/engine.ts";
-import type { Compaction, Item } from "../../protocol/items.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { ModelEnd } from "../../protocol/model-events.ts";
 import type { RunError, RunEvent } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../../providers/provider.ts";
 import type { Account } from "../account.ts";
 import { type CallMeter, createCallMeter, toBrokenAmount } from "../broken-answer.ts";
-import { holdCall } from "../call-cost.ts";
+import { gatherCall, holdCall } from "../call-cost.ts";
 import { type Answer, textOf, toAmount, toSettled } from "../turn.ts";
-import type { CompactionSeal } from "./compacted-context.ts";
 import { cutToFit } from "./cut-to-fit.ts";
-import { type Expanded, type Expanding, expandCompactions } from "./expand-compactions.ts";
-import { type KeptWords, keepAsked, keepWords } from "./keep-words.ts";
 import { halveSummaryRequest, type SummaryWish, toSummaryRequest } from "./summary-request.ts";
 
-export interface CompactorParts extends SummaryWish {
+export interface SummariserParts extends SummaryWish {
   readonly context: RunContext;
   readonly provider: Provider;
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
   readonly tellsCost?: boolean | undefined;
   readonly account: Account;
-  readonly seal: CompactionSeal;
-  /** What the ids of its items begin with. */
-  readonly idPrefix: string;
-  readonly expanding: Expanding;
-  /** What may be kept word for word. */
-  readonly keptTokens: number;
+  /** Awaited before money is set aside for the call, and not where the journal has the summary. */
+  readonly prepare?: (() => Promise<void>) | undefined;
 }
 
-export interface MadeCompaction {
-  readonly item: Compaction;
+/** A summary, and what it cost. */
+export interface Told {
+  readonly summary: string;
   readonly answer: Pick<Answer, "usage" | "cost_usd">;
 }
 
-export interface Compactor {
-  /**
-   * `place` is unique in the run: the number of the turn behind which it is made, 0 for none. `asked` are
-   * those of the items that the model is still to answer; the compaction ends with them as they are.
-   */
-  compact(items: readonly Item[], place: number, asked?: readonly Item[]): Promise<MadeCompaction>;
+export interface SummaryJob<Made extends Pick<Told, "answer">> {
+  /** What is summed up, as a model reads it. */
+  readonly items: readonly Item[];
+  /** A summary that is known already: no model is asked. */
+  readonly told?: Told | undefined;
+  /** What the journal keeps of it, and the events that tell of it. */
+  write(told: Told): { readonly made: Made; readonly events: readonly RunEvent[] };
 }
 
-export function createCompactor(parts: CompactorParts): Compactor {
+export interface Summariser {
+  /**
+   * `place` is unique in the run, and the same on replay. Rejects where the model gave no summary, or it
+   * could not be paid for (`isVain`); a takeover does not try again.
+   */
+  summarise<Made extends Pick<Told, "answer">>(place: string, job: SummaryJob<Made>): Promise<Made>;
+}
+
+export function createSummariser(parts: SummariserParts): Summariser {
   return {
-    async compact(items, place, asked = []) {
+    async summarise<Made extends Pick<Told, "answer">>(place: string, job: SummaryJob<Made>) {
       const { context, account } = parts;
       let isReplayed = true;
       const made = (await context.step(`compact:${place}`, async ({ signal, end }) => {
         isReplayed = false;
-        const tried = await make(parts, { items, asked }, signal).catch(toVain);
-        if ("item" in tried) end(toEvents(tried.item));
-        return tried as unknown as Json;
-      })) as unknown as MadeCompaction | Vain;
-      if ("code" in made) throw new Failure(made.code, made.message);
+        const tried = await tell(parts, job, signal).catch(toVain);
+        if (isVainAttempt(tried)) return tried as unknown as Json;
+        const written = job.write(tried);
+        end(written.events);
+        return written.made as unknown as Json;
+      })) as unknown as Made | Vain;
+      if (isVainAttempt(made)) throw new Failure(made.code, made.message);
       if (isReplayed) account.charge(toAmount(made.answer as Answer, parts));
       return made;
     },
@@ -73,13 +76,17 @@ export function createCompactor(parts: CompactorParts): Compactor {
 /** An attempt that failed at the model; written down, so that a takeover does not make it again. */
 type Vain = RunError;
 
+function isVainAttempt(tried: object): tried is Vain {
+  return "code" in tried;
+}
+
 function toVain(thrown: unknown): Vain {
   const { code, message } = toFailure(thrown);
   if (isVain(code)) return { code, message };
   throw thrown;
 }
 
-/** Whether a conversation could not be compacted for reasons of the model or the budget. */
+/** Whether a conversation could not be summed up for reasons of the model or the budget. */
 export function isVain(code: FailureCode): boolean {
   return VAIN.has(code);
 }
@@ -98,28 +105,20 @@ const VAIN: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "budget_exceeded",
 ]);
 
-interface Conversation {
-  readonly items: readonly Item[];
-  readonly asked: readonly Item[];
-}
-
-async function make(
-  parts: CompactorParts,
-  { items, asked }: Conversation,
+async function tell(
+  parts: SummariserParts,
+  { items, told }: Pick<SummaryJob<Told>, "items" | "told">,
   signal: AbortSignal,
-): Promise<MadeCompaction> {
-  const open = new Set(asked);
-  const before = items.filter((item) => !open.has(item));
-  const expanded = expandCompactions(before, { ...parts.expanding, isNative: false });
-  if (expanded.items.length === 0) {
-    const message = "There is no conversation to compact. Give an `input` before the trigger.";
-    throw new Failure("invalid_request", message, { param: "input" });
-  }
-  const asking = toSummaryRequest(expanded.items, parts);
-  const { request, hold } = await holdCall(parts.account, asking, { ...parts, signal });
+): Promise<Told> {
+  if (told) return told;
+  await parts.prepare?.();
+  const { costOf, tellsCost, account } = parts;
+  const asking = toSummaryRequest(items, parts);
+  await gatherCall(account, asking, { costOf, tellsCost, signal });
+  const { request, hold } = await holdCall(account, asking, { costOf, tellsCost, signal });
   const meter = createCallMeter();
   try {
-    const provider = cutToFit(parts.provider, (one) => halveSummaryRequest(one, expanded.items));
+    const provider = cutToFit(parts.provider, (one) => halveSummaryRequest(one, items));
     const answer = await ask({ ...parts, provider }, { request, meter }, signal);
     hold.settle(toSettled(answer, hold, parts));
     const summary = textOf(answer.items).trim();
@@ -129,11 +128,8 @@ async function make(
         "The model gave no summary of the conversation.",
       );
     }
-    const kept = keep(parts, expanded, asked);
-    const encrypted_content = parts.seal.seal({ summary, ...kept });
-    const id = makeId(parts.idPrefix);
     const { usage, cost_usd } = answer;
-    return { item: { type: "compaction", id, encrypted_content }, answer: { usage, cost_usd } };
+    return { summary, answer: { usage, cost_usd } };
   } catch (thrown) {
     const used = meter.toUsage(request, { isLeft: signal.aborted, thrown });
     // Neither does anything where it was settled: an answer without words was paid for.
@@ -145,18 +141,9 @@ async function make(
   }
 }
 
-function keep(
-  { keptTokens: maxTokens }: CompactorParts,
-  { items, summary: except }: Expanded,
-  asked: readonly Item[],
-): KeptWords {
-  if (asked.length === 0) return keepWords(items, maxTokens, except);
-  return keepAsked(items, asked, { maxTokens, except });
-}
-
 /** Nobody watches it being written: what counts is its end. */
 async function ask(
-  { provider, context, costOf }: CompactorParts,
+  { provider, context, costOf }: SummariserParts,
   { request, meter }: { readonly request: ModelRequest; readonly meter: CallMeter },
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -175,11 +162,4 @@ async function ask(
     return { items: items.filter(Boolean), reason, usage, cost_usd, continuation: null };
   }
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
-}
-
-function toEvents(item: Item): RunEvent[] {
-  return [
-    { type: "item_start", index: 0, item },
-    { type: "item_end", index: 0, item },
-  ];
 }

@@ -1,0 +1,128 @@
+/**
+ * Compacts the conversation of a run: its task, a summary of what was done, and its last turns. What the
+ * journal keeps is the summary; what else stays is found again from the conversation (`keep-turns.ts`).
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { RunCompaction } from "../../protocol/run-events.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
+import type { Compacted } from "./context-keeper.ts";
+import type { CompactionWish, Compactor } from "./create-keeper.ts";
+import { toSummaryMessage } from "./expand-compactions.ts";
+import { clipSummary, type KeptTurns, keepTurns } from "./keep-turns.ts";
+import type { Summariser, Told } from "./summariser.ts";
+import { estimateTokens } from "./token-estimate.ts";
+
+export interface TurnCompactorParts {
+  readonly summariser: Summariser;
+  readonly clock: Clock;
+  /** The model's window; undefined where it is not known. */
+  readonly contextTokens: number | undefined;
+  readonly maxOutputTokens: number | null;
+  readonly instructions: string | null;
+  readonly tools: readonly Tool[];
+}
+
+/** From this share of the window on a conversation is compacted. */
+const THRESHOLD_SHARE = 0.8;
+
+/** How many tokens a conversation may have, so that there is room for the answer. */
+export function toThreshold(window: number, maxOutputTokens: number | null): number {
+  const answer = Math.min(maxOutputTokens ?? 0, window / 2);
+  return Math.min(window * THRESHOLD_SHARE, window - answer);
+}
+
+export function createTurnCompactor(parts: TurnCompactorParts): Compactor {
+  /** The message with the last summary: the next one takes its place. */
+  let summary: Item | undefined;
+  return {
+    async compact(items, wish): Promise<Compacted | undefined> {
+      const window = toWindow(parts, items, wish);
+      const kept = findKept(parts, items, { ...wish, window, summary });
+      if (!kept) return undefined;
+      const { older, before, last } = kept;
+      const told = await parts.summariser.summarise<Told>(wish.place, {
+        items: older,
+        told: wish.recorded ? toTold(wish.recorded) : older.length === 0 ? NOTHING_TOLD : undefined,
+        write(said) {
+          const made = { ...said, summary: clipSummary(said.summary, window) };
+          return { made, events: [toEvent(parts, kept, { made, wish })] };
+        },
+      });
+      if (told.summary === "") return { items: [...before, ...last], answer: told.answer };
+      summary = toSummaryMessage(told.summary);
+      return { items: [...before, summary, ...last], answer: told.answer };
+    },
+  };
+}
+
+/** Where results of the last turn are cut and nothing is summed up, no model is asked. */
+const NOTHING_TOLD: Told = { summary: "", answer: { usage: NO_USAGE, cost_usd: 0 } };
+
+function toTold({ summary, usage, cost_usd }: RunCompaction): Told {
+  return { summary, answer: { usage, cost_usd } };
+}
+
+/** What a window is taken for, where the vendor has refused so much or nothing is known: a share of it. */
+const REFUSED_SHARE = 0.75;
+
+function toWindow(
+  parts: TurnCompactorParts,
+  items: readonly Item[],
+  { isRefused }: CompactionWish,
+): number {
+  const { contextTokens = Number.POSITIVE_INFINITY } = parts;
+  if (!isRefused && contextTokens !== Number.POSITIVE_INFINITY) return contextTokens;
+  return Math.min(contextTokens, sizeOf(parts, items) * REFUSED_SHARE);
+}
+
+interface Keeping extends CompactionWish {
+  readonly window: number;
+  readonly summary: Item | undefined;
+}
+
+function findKept(
+  parts: TurnCompactorParts,
+  items: readonly Item[],
+  { window, summary, task = [], recorded }: Keeping,
+): KeptTurns | undefined {
+  // Played again by another window than it was made for, it may have nothing to leave out.
+  const asItIs = recorded && { older: [], before: [], last: items };
+  if (recorded?.summary === "") return asItIs;
+  const maxTokens = toThreshold(window, parts.maxOutputTokens);
+  const fixedTokens = sizeOf(parts, []);
+  return keepTurns(items, { window, maxTokens, fixedTokens, task, summary }) ?? asItIs;
+}
+
+/** What is sent with these items, as estimated. */
+function sizeOf({ instructions, tools }: TurnCompactorParts, items: readonly Item[]): number {
+  return estimateTokens({ items, instructions: instructions ?? "", tools });
+}
+
+interface Telling {
+  readonly made: Told;
+  readonly wish: CompactionWish;
+}
+
+function toEvent(
+  parts: TurnCompactorParts,
+  { older, before, last }: KeptTurns,
+  { made, wish }: Telling,
+): RunCompaction {
+  const at_ms = parts.clock.now();
+  if (wish.recorded) return { ...wish.recorded, at_ms };
+  const { summary, answer } = made;
+  const told = summary === "" ? [] : [toSummaryMessage(summary)];
+  return {
+    type: "compaction",
+    turn: wish.turn,
+    summary,
+    items: older.length === 0 ? 0 : older.length - before.length,
+    tokens_before: Math.round(wish.tokens),
+    tokens_after: sizeOf(parts, [...before, ...told, ...last]),
+    ...answer,
+    at_ms,
+  };
+}

@@ -1,0 +1,59 @@
+/** The conversation of a run that is played again is made short where it was, with the recorded words. */
+
+import { addCost } from "../../agent/call-cost.ts";
+import type {
+  Compacted,
+  ContextKeeper,
+  KeeperMoment,
+  Used,
+} from "../../agent/context/context-keeper.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { RunCompaction } from "../../protocol/run-events.ts";
+import { addUsage } from "../../protocol/usage.ts";
+import type { RecordedRun } from "./recorded-run.ts";
+
+interface PlayedKeeping {
+  /** The record while nothing has been different. */
+  recorded(): RecordedRun | undefined;
+  /** Whether the run may go on with the real model then. */
+  readonly mayGoOn: boolean;
+}
+
+export function wrapKeeper(
+  live: ContextKeeper,
+  { recorded, mayGoOn }: PlayedKeeping,
+): ContextKeeper {
+  return {
+    ...live,
+    async compact(items, used, moment) {
+      const run = recorded();
+      if (!run) return mayGoOn ? await live.compact(items, used, moment) : undefined;
+      const made = moment.when === "before" ? run.compactions.get(moment.turn + 1) : undefined;
+      return made && (await play(live, { items, used, moment }, made));
+    },
+  };
+}
+
+interface Keeping {
+  readonly items: readonly Item[];
+  readonly used: Used;
+  readonly moment: KeeperMoment;
+}
+
+/** The second is of a turn that its vendor had refused as too long. */
+async function play(
+  live: ContextKeeper,
+  { items, used, moment }: Keeping,
+  [first, second]: readonly RunCompaction[],
+): Promise<Compacted | undefined> {
+  const made = await live.compact(items, used, { ...moment, recorded: first });
+  if (!made || !second) return made;
+  const refused = { ...moment, when: "refused", recorded: second } as const;
+  const again = await live.compact(made.items, used, refused);
+  return again && { items: again.items, answer: addAnswers(made.answer, again.answer) };
+}
+
+function addAnswers(one: Compacted["answer"], other: Compacted["answer"]): Compacted["answer"] {
+  const cost_usd = addCost(one.cost_usd, other.cost_usd);
+  return { usage: addUsage(one.usage, other.usage), cost_usd };
+}

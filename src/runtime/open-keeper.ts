@@ -1,0 +1,44 @@
+/** What keeps the conversation of a run within its model's window. */
+
+import type { ContextKeeper } from "../agent/context/context-keeper.ts";
+import { createContextKeeper } from "../agent/context/create-keeper.ts";
+import { createSummariser } from "../agent/context/summariser.ts";
+import { createTurnCompactor, toThreshold } from "../agent/context/turn-compactor.ts";
+import type { LoopParts } from "../agent/loop.ts";
+import { EMBEDDED } from "../providers/models/model-ref.ts";
+import type { OpenedModel } from "./open-model.ts";
+
+export interface KeptRun
+  extends Pick<LoopParts, "context" | "task" | "clock" | "account" | "backgroundChildren"> {
+  readonly model: OpenedModel;
+  readonly gate: Pick<LoopParts["gate"], "tools">;
+  readonly nativeTools: LoopParts["nativeTools"];
+}
+
+/** Undefined where the run is to end when its conversation is too long. */
+export function openKeeper(run: KeptRun): ContextKeeper | undefined {
+  const { context, task, clock, account, model, backgroundChildren } = run;
+  const { provider, contextTokens, costOf, tellsCost, reasoning } = model;
+  // It has plans and no words of its own: a summary is none of them.
+  if (task.compact !== "auto" || provider.name === EMBEDDED) return undefined;
+  const summariser = createSummariser({
+    ...{ context, provider, account, costOf, tellsCost, contextTokens, reasoning },
+    model: task.model.slice(task.model.indexOf("/") + 1),
+    own: task.options ?? undefined,
+    options: undefined,
+    prepare: async () => await backgroundChildren?.restore(),
+  });
+  const { max_output_tokens: maxOutputTokens, instructions } = task;
+  const tools = [...run.gate.tools.map(({ spec }) => spec), ...(run.nativeTools ?? [])];
+  const bounds = { contextTokens, maxOutputTokens, instructions, tools };
+  const threshold =
+    contextTokens === undefined ? null : toThreshold(contextTokens, maxOutputTokens);
+  return createContextKeeper({
+    keepsFor: "run",
+    wish: { truncation: "disabled", compact_threshold: threshold },
+    // What a vendor compacts itself goes back to it as it is.
+    expanding: { open: () => undefined, isNative: true },
+    compactor: createTurnCompactor({ summariser, clock, ...bounds }),
+    ...bounds,
+  });
+}
