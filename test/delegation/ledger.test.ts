@@ -7,7 +7,7 @@ import { readTreeEvents } from "../../src/delegation/ledger/tree-events.ts";
 import { createTreeTotals } from "../../src/delegation/ledger/tree-totals.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { addUsage } from "../../src/protocol/usage.ts";
-import { USAGE } from "../responses/logged-run.ts";
+import { compaction, USAGE } from "../responses/logged-run.ts";
 import {
   call,
   childEnd,
@@ -28,6 +28,19 @@ function figuresOf(...events: RunEvent[]): RunFigures {
 const cut: RunEvent[] = call(1, 1, 2, 0).slice(0, 2);
 
 describe("the figures of a run", () => {
+  it("count a summary of its conversation as a call that is no turn", () => {
+    const [refused] = call(2, 1600, 2000, 0.5);
+    assert.ok(refused);
+    const log = [start("run_1", 1000), ...call(1, 1000, 1500, 0.25), compaction(2)];
+    const figures = figuresOf(...log, ...call(2, 1600, 2000, 0.5));
+    assert.deepEqual([figures.turns, figures.calls, figures.failed_calls], [2, 3, 0]);
+    assert.deepEqual([figures.usage.total_tokens, figures.cost_usd], [3 * USAGE.total_tokens, 1]);
+    const again = figuresOf(start("run_1", 1000), refused, compaction(2), ...call(2, 1, 2, 0.5));
+    assert.deepEqual([again.turns, again.calls, again.failed_calls], [2, 3, 1]);
+    const cutOnly = figuresOf(start("run_1", 1), compaction(2, { summary: "", cost_usd: 0 }));
+    assert.equal(cutOnly.calls, 0);
+  });
+
   it("are those of its finished calls, whatever the ending says", () => {
     const figures = figuresOf(
       start("run_1", 1000),

@@ -3,7 +3,15 @@ import { describe, it } from "node:test";
 import { withoutAbandoned } from "../../src/protocol/abandoned-work.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { childEnd, childStart } from "../delegation/ledger-record.ts";
-import { functionCall, message, runEnd, runStart, toolRun, turn } from "../responses/logged-run.ts";
+import {
+  compaction,
+  functionCall,
+  message,
+  runEnd,
+  runStart,
+  toolRun,
+  turn,
+} from "../responses/logged-run.ts";
 
 const RESUME: RunEvent = { type: "run_resume", epoch: 2, at_ms: 0 };
 const call = { call_id: "call_1", name: "read" };
@@ -20,6 +28,22 @@ describe("what a takeover abandons", () => {
   it("is nothing where the run ended in the middle of its work", () => {
     const log = [runStart(), ...half, runEnd({ ending: "cancelled" })];
     assert.deepEqual(withoutAbandoned(log), log);
+  });
+
+  it("is a turn that was refused as too long, where the conversation is made short for it", () => {
+    const before = turn(1, ...functionCall(0, call, "{}"));
+    const [refused, ...rest] = turn(2, ...message(0, "Whole"));
+    assert.ok(refused);
+    const log = [runStart(), ...before, refused, compaction(2), refused, ...rest];
+    assert.deepEqual(withoutAbandoned(log), [
+      runStart(),
+      ...before,
+      compaction(2),
+      refused,
+      ...rest,
+    ]);
+    const usual = [runStart(), ...before, compaction(2), refused, ...rest];
+    assert.deepEqual(withoutAbandoned(usual), usual);
   });
 
   it("is the calls that were being made, and none that had ended", () => {

@@ -4,6 +4,7 @@ import type { Item } from "../../src/protocol/items.ts";
 import type { ModelEvent } from "../../src/protocol/model-events.ts";
 import type {
   LoggedEvent,
+  RunCompaction,
   RunEnd,
   RunEvent,
   RunSettings,
@@ -61,6 +62,13 @@ export function turn(number: number, ...events: readonly ModelEvent[]): RunEvent
       at_ms,
     },
   ];
+}
+
+/** The conversation in short, before a turn. */
+export function compaction(turn: number, more: Partial<RunCompaction> = {}): RunCompaction {
+  const sizes = { items: 12, tokens_before: 9000, tokens_after: 3000 };
+  const paid = { usage: USAGE, cost_usd: 0.25, at_ms: 1_700_000_001_000 };
+  return { type: "compaction", turn, summary: "In short.", ...sizes, ...paid, ...more };
 }
 
 export function runEnd(more: Partial<RunEnd> = {}): RunEnd {

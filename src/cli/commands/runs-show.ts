@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import { toCompactionLine } from "../../delegation/ledger/compaction-line.ts";
 import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { createRunFold } from "../../delegation/ledger/run-figures.ts";
 import { agentOf, toNodeName } from "../../delegation/ledger/tree.ts";
@@ -100,6 +101,8 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
       return [renderQueue(event)];
     case "child_news":
       return event.news.map(renderNews);
+    case "compaction":
+      return [`compact  ${toCompactionLine(event)}`];
     case "notice":
       return [toOneLine(`  note   ${event.message}`)];
     case "run_resume":

@@ -283,6 +283,7 @@ function follow(node: Node, event: RunEvent): void {
       node.isAsking = true;
       return;
     case "turn_end":
+    case "compaction":
     case "run_resume":
     case "run_end":
       node.isAsking = false;

@@ -4,8 +4,11 @@
  * it pass.
  */
 
-import type { LoggedEvent } from "../../protocol/run-events.ts";
+import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { Projection } from "./output.ts";
+
+/** Behind these a turn that is open starts again. */
+const AGAIN: ReadonlySet<RunEvent["type"]> = new Set(["run_resume", "compaction"]);
 
 /** `firstLive` is the number of the first event that was not in the log before. */
 export function skipCutTurns(projection: Projection, firstLive: number): Projection {
@@ -22,7 +25,7 @@ export function skipCutTurns(projection: Projection, firstLive: number): Project
     root ??= logged.run_id;
     if (logged.run_id !== root) return [logged];
     const { type } = logged.event;
-    if (logged.seq >= firstLive || type === "run_resume") skip();
+    if (logged.seq >= firstLive || AGAIN.has(type)) skip();
     else if (type === "turn_start") {
       skip();
       open = [];

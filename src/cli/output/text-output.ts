@@ -12,6 +12,7 @@ import { toTextPieces } from "../../base/json-pieces.ts";
 import { clip } from "../../base/text.ts";
 import { NO_ANSWER } from "../../delegation/envelope.ts";
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
+import { toCompactionLine } from "../../delegation/ledger/compaction-line.ts";
 import { createRunFold } from "../../delegation/ledger/run-figures.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type { Annotation } from "../../protocol/content.ts";
@@ -130,6 +131,8 @@ class TextOutput {
         return this.#showNotice(event);
       case "run_input":
         return this.#showInput(event);
+      case "compaction":
+        return this.#line(toCompactionLine(event));
       case "run_resume":
         // What the turn had said is said again.
         this.#held = "";

@@ -2,7 +2,7 @@
  * What a run has come to, folded from its log event by event: for a tree that is drawn while it grows,
  * for the line at a run's end and for what is read from the record. A log may stop anywhere.
  *
- * Finished calls count by their `turn_end`. A call that broke off has none; what it used, in part as an
+ * Finished calls count by their `turn_end`, and summaries by their `compaction`. A call that broke off has none; what it used, in part as an
  * estimate, is in the usage of `run_end`, so the ending's usage counts where it is more.
  */
 
@@ -13,6 +13,7 @@ import { createOpenToolQuestions } from "../../protocol/open-questions.ts";
 import type {
   ChildEnd,
   Ending,
+  RunCompaction,
   RunEnd,
   RunEvent,
   RunStart,
@@ -124,6 +125,8 @@ class Fold implements RunFold {
         return;
       case "turn_end":
         return this.#endTurn(event);
+      case "compaction":
+        return this.#compact(event);
       case "tool_start":
         this.#toolCalls++;
         return;
@@ -151,6 +154,18 @@ class Fold implements RunFold {
   #endTurn({ usage, cost_usd, by }: TurnEnd): void {
     this.#open = "no";
     this.#answeredBy = by?.model ?? this.#answeredBy;
+    this.#finished++;
+    this.#usage = addUsage(this.#usage, usage);
+    if (cost_usd === null) this.#unpriced++;
+    else this.#knownUsd += cost_usd;
+  }
+
+  /** A model call too, and no turn. One that only cut results was none. */
+  #compact({ summary, usage, cost_usd }: RunCompaction): void {
+    // The vendor has refused the turn that was open.
+    this.#closeCall();
+    if (summary === "") return;
+    this.#calls++;
     this.#finished++;
     this.#usage = addUsage(this.#usage, usage);
     if (cost_usd === null) this.#unpriced++;
@@ -231,6 +246,8 @@ function toAction(event: RunEvent): string | undefined {
       return toCallText(event);
     case "run_input":
       return "reading a message";
+    case "compaction":
+      return "made its conversation short";
     case "notice":
       return event.code === "retry" || event.code === "wait"
         ? clip(event.message, ACTION_CHARS)

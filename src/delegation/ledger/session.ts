@@ -14,6 +14,7 @@ import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import { toCompactionLine } from "./compaction-line.ts";
 import { createPartialAnswer } from "./partial-answer.ts";
 import { type TreeNode, toNodeName } from "./tree.ts";
 
@@ -121,6 +122,8 @@ function renderEvent(event: RunEvent): string {
       return `**Message**\n\n${event.items.map(renderItem).join("\n\n")}`;
     case "child_news":
       return `**Told of subagents**\n\n${renderItem(toNewsMessage(event))}`;
+    case "compaction":
+      return `_${toCompactionLine(event)}_${event.summary === "" ? "" : `\n\n${toQuote(toSafe(event.summary))}`}`;
     case "notice":
       return `_${toLine(event.message)}_`;
     case "run_resume":

@@ -55,6 +55,7 @@ export const SPAN_EVENTS = {
   notice: "offshoot.notice",
   resume: "offshoot.run.resume",
   input: "offshoot.run.input",
+  compaction: "offshoot.run.compaction",
   subagent: "subagent.",
 } as const;
 

@@ -8,6 +8,7 @@ import type { ModelStart } from "../../protocol/model-events.ts";
 import {
   ENDINGS,
   type Notice,
+  type RunCompaction,
   type RunEnd,
   type RunEvent,
   type RunResume,
@@ -105,6 +106,8 @@ class RunInSpans implements OpenRun {
         const call = this.#calls.end(event);
         return call ? { spans: [call], measurements: [] } : NO_SIGNALS;
       }
+      case "compaction":
+        return this.#compact(event);
       case "run_resume":
         return this.#resume(event);
       case "run_end":
@@ -144,6 +147,14 @@ class RunInSpans implements OpenRun {
         this.#notice(event);
         break;
     }
+  }
+
+  /** What was summed up is nobody's business here. A turn that is open was refused as too long. */
+  #compact({ usage, cost_usd, at_ms }: RunCompaction): Signals {
+    const refused = this.#cutOff(at_ms, "context_exceeded", FAILURES.context_exceeded.summary);
+    const attributes = toAttributes({ ...toTokens(usage), cost_usd });
+    this.#run.event({ name: SPAN_EVENTS.compaction, atMs: at_ms, attributes });
+    return refused;
   }
 
   #startTurn(seq: number, { turn, at_ms }: TurnStart): void {

@@ -86,6 +86,10 @@ export function createRunMetrics(registry: Registry): RunMetrics {
           count(event.by?.model ?? run.model, event.usage, event.cost_usd);
           countAnswer(event.by);
           break;
+        case "compaction":
+          run.isCounted = true;
+          count(run.model, event.usage, event.cost_usd);
+          break;
         case "notice":
           if (event.code === "retry" || event.code === "fallback") countRetry(run.model);
           break;

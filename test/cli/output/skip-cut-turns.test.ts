@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Projection } from "../../../src/cli/output/output.ts";
 import { skipCutTurns } from "../../../src/cli/output/skip-cut-turns.ts";
 import type { LoggedEvent, RunEvent } from "../../../src/protocol/run-events.ts";
-import { message, runEnd, runStart, toLog, turn } from "../../responses/logged-run.ts";
+import { compaction, message, runEnd, runStart, toLog, turn } from "../../responses/logged-run.ts";
 
 const resumed: RunEvent = { type: "run_resume", epoch: 2, at_ms: 0 };
 const cut = turn(1, ...message(0, "Half")).slice(0, -2);
@@ -32,6 +32,14 @@ describe("skipCutTurns", () => {
     const log = [runStart(), ...whole, ...again.slice(0, 3), resumed, ...again, runEnd()];
     const expected = [runStart(), ...whole, resumed, ...again, runEnd()];
     assert.deepEqual(await shownOf(log, whole.length + 4), expected);
+  });
+
+  it("shows that a conversation was made short, and not the turn that was refused before", async () => {
+    const [refused] = whole;
+    assert.ok(refused);
+    const log = [runStart(), refused, compaction(1), ...whole, runEnd()];
+    const expected = [runStart(), compaction(1), ...whole, runEnd()];
+    assert.deepEqual(await shownOf(log, log.length), expected);
   });
 
   it("passes live events on at once, also of a turn without an end", async () => {

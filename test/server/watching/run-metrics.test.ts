@@ -6,6 +6,7 @@ import { NO_RUN } from "../../../src/responses/fold/response-object.ts";
 import { createRegistry, renderMetrics } from "../../../src/server/watching/metrics.ts";
 import { createRunMetrics } from "../../../src/server/watching/run-metrics.ts";
 import { reply, script } from "../../../src/testing/index.ts";
+import { compaction } from "../../responses/logged-run.ts";
 import { startServer } from "../server-bench.ts";
 
 describe("the numbers of runs", () => {
@@ -37,6 +38,16 @@ describe("the numbers of runs", () => {
       renderMetrics(registry.read()),
       /offshoot_upstream_errors_total\{code="provider_\w+"\} 1\n/,
     );
+  });
+
+  it("count what the summary of a subagent's conversation took", () => {
+    const registry = createRegistry();
+    const metrics = createRunMetrics(registry);
+    const [run_id, settings] = ["run_1/reader-1.0", { ...NO_RUN, model: "custom/any" }];
+    const start = { type: "run_start", run_id, created_at_ms: 0, settings };
+    for (const event of [start, compaction(4)]) metrics.observe({ run_id, event } as never);
+    const text = renderMetrics(registry.read());
+    assert.match(text, /offshoot_tokens_total\{model="custom\/any",direction="input"\} 1200\n/);
   });
 
   it("count each failure that is a model's or its server's, by code", () => {
