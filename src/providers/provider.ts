@@ -130,7 +130,7 @@ export type OutputFormat =
 
 export interface ModelCall {
   readonly signal: AbortSignal;
-  /** The run that asks. */
+  /** The run that asks. Calls of one owner that wait for a busy vendor take turns by it. */
   readonly run?: string | undefined;
   /**
    * Whose call it is. Calls that wait for a busy vendor, and large requests that are written, take turns by it; by

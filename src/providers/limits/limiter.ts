@@ -12,7 +12,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
 import type { ModelCall } from "../provider.ts";
-import { createFairQueue, type Owner } from "./fair-queue.ts";
+import { createFairQueue, type Place } from "./fair-queue.ts";
 
 /**
  * Most accounts take this many at once. One that takes fewer refuses some, and the limit is halved: a small
@@ -84,7 +84,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
 }
 
 interface Waiter {
-  readonly owner: Owner;
+  readonly place: Place;
   readonly sinceMs: number;
   readonly grant: (slot: Slot) => void;
   readonly refuse: (failure: Failure) => void;
@@ -271,7 +271,7 @@ class AdaptiveLimiter implements Limiter {
         over.abort();
       };
       const waiter: Waiter = {
-        owner: call.owner ?? call.run ?? Symbol("call"),
+        place: placeOf(call),
         sinceMs: this.#clock.now(),
         grant(slot) {
           settle();
@@ -283,13 +283,13 @@ class AdaptiveLimiter implements Limiter {
         },
       };
       const leave = (failure: Failure): void => {
-        this.#queue.remove(waiter.owner, waiter);
+        this.#queue.remove(waiter.place, waiter);
         waiter.refuse(failure);
         this.#letThrough();
       };
       const onAbort = (): void => leave(toAbortFailure(call.signal));
       call.signal.addEventListener("abort", onAbort, { once: true });
-      this.#queue.add(waiter.owner, waiter);
+      this.#queue.add(waiter.place, waiter);
       this.#letThrough();
       this.#tell(waiter, call.notice, over.signal).catch((thrown) => leave(toFailure(thrown)));
     });
@@ -307,13 +307,18 @@ class AdaptiveLimiter implements Limiter {
 
   #describe(waiter: Waiter): string {
     const now = this.#clock.now();
-    const ahead = this.#queue.ahead(waiter.owner, waiter);
+    const ahead = this.#queue.ahead(waiter.place, waiter);
     const line = `${ahead} ${ahead === 1 ? "call" : "calls"} ahead, ${this.#inFlight} at work`;
     const pauseMs = this.#opensAtMs - now;
     const pause = this.isPaused ? ` It asks to wait ${toSeconds(pauseMs)} s more.` : "";
     const waited = Math.round((now - waiter.sinceMs) / 1000);
     return `Waiting for ${this.vendor} for ${waited} s: ${line}.${pause}`;
   }
+}
+
+function placeOf(call: ModelCall): Place {
+  const run = call.run ?? Symbol("call");
+  return { owner: call.owner ?? run, run };
 }
 
 function toSeconds(ms: number): number {

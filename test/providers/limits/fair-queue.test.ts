@@ -1,12 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createFairQueue, type FairQueue } from "../../../src/providers/limits/fair-queue.ts";
+import {
+  createFairQueue,
+  type FairQueue,
+  type Place,
+} from "../../../src/providers/limits/fair-queue.ts";
 import { createTurns } from "./turns.ts";
+
+/** `Ax1` is of the tenant A and its run x; without a tenant, `x1`, the run is its own. */
+const placeOf = (entry: string): Place => {
+  const [, owner = "", run = ""] = /^([A-Z]?)([a-z])/.exec(entry) ?? [];
+  return { owner: owner || run, run: owner + run };
+};
 
 const queueOf = (...entries: readonly string[]): FairQueue<string> => {
   const queue = createFairQueue<string>();
-  for (const entry of entries) queue.add(entry.charAt(0), entry);
+  for (const entry of entries) queue.add(placeOf(entry), entry);
   return queue;
 };
 
@@ -24,21 +34,28 @@ describe("the fair queue", () => {
     assert.equal(queue.size, 0);
   });
 
+  it("serves tenants in turns, and the runs of one in the turns it has", () => {
+    const queue = queueOf("Ax1", "Ax2", "Ax3", "Ay1", "Ay2", "Bz1", "Bz2", "c1");
+    const taken = ["Ax1", "Bz1", "c1", "Ay1", "Bz2", "Ax2", "Ay2", "Ax3"];
+    assert.deepEqual(takeEach(queue), taken);
+    assert.equal(queue.size, 0);
+  });
+
   it("puts a run that comes back behind those that were not served", () => {
     const queue = queueOf("a1", "b1", "c1");
     assert.equal(queue.take(), "a1");
-    queue.add("a", "a2");
+    queue.add(placeOf("a2"), "a2");
     assert.deepEqual(takeEach(queue), ["b1", "c1", "a2"]);
   });
 
   it("skips who has left, and forgets a run without calls", () => {
     const queue = queueOf("a1", "b1", "b2");
-    queue.remove("a", "a1");
-    queue.remove("b", "b1");
-    queue.remove("b", "b1");
-    queue.remove("z", "z1");
+    queue.remove(placeOf("a1"), "a1");
+    queue.remove(placeOf("b1"), "b1");
+    queue.remove(placeOf("b1"), "b1");
+    queue.remove(placeOf("z1"), "z1");
     assert.equal(queue.size, 1);
-    queue.add("a", "a2");
+    queue.add(placeOf("a2"), "a2");
     assert.deepEqual(takeEach(queue), ["b2", "a2"]);
   });
 
@@ -49,14 +66,14 @@ describe("the fair queue", () => {
     assert.equal(queue.take(), undefined);
   });
 
-  const LINE = fc.array(fc.tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.nat()));
+  const LINE = fc.array(fc.constantFrom("a", "b", "Aa", "Ab", "Ac", "Ba", "Bb"));
 
   it("knows how many are ahead", () => {
     fc.assert(
       fc.property(LINE, (line) => {
-        const entries = line.map(([run], index) => `${run}${index}`);
+        const entries = line.map((run, index) => `${run}${index}`);
         const queue = queueOf(...entries);
-        const ahead = new Map(entries.map((entry) => [entry, queue.ahead(entry.charAt(0), entry)]));
+        const ahead = new Map(entries.map((entry) => [entry, queue.ahead(placeOf(entry), entry)]));
         for (const [index, entry] of takeEach(queue).entries()) {
           assert.equal(ahead.get(entry), index);
         }
@@ -64,38 +81,58 @@ describe("the fair queue", () => {
     );
   });
 
-  it("serves each of n waiting runs within n takes, whoever comes and goes", () => {
-    const STEP = fc.tuple(fc.constantFrom("add", "add", "take", "remove"), fc.nat(5), fc.nat());
-    fc.assert(
-      fc.property(fc.array(STEP, { maxLength: 200 }), (steps) => {
-        const queue = createFairQueue<{ run: string }>();
-        const turns = createTurns();
-        const entries: { run: string }[] = [];
-        const act: Record<string, (number: number, index: number) => void> = {
-          add(number) {
-            const entry = { run: `run-${number}` };
-            entries.push(entry);
-            queue.add(entry.run, entry);
-            turns.enter(entry.run);
-          },
-          take() {
-            const entry = queue.take();
-            if (!entry) return;
-            entries.splice(entries.indexOf(entry), 1);
-            turns.serve(entry.run);
-          },
-          remove(_, index) {
-            const [entry] = entries.splice(index % Math.max(1, entries.length), 1);
-            if (!entry) return;
-            queue.remove(entry.run, entry);
-            turns.leave(entry.run);
-          },
-        };
-        for (const [what, number, index] of steps) {
-          act[what]?.(number, index);
-          assert.equal(queue.size, entries.length);
-        }
-      }),
-    );
-  });
+  const LEVELS = {
+    "serves each of n waiting tenants within n takes": (name: string): Place => ({
+      owner: name,
+      // Their runs are others each time.
+      run: Symbol(name),
+    }),
+    "serves each of n waiting runs of a tenant within n of its takes": (name: string): Place => ({
+      owner: "tenant",
+      run: name,
+    }),
+  };
+
+  for (const [promise, toPlace] of Object.entries(LEVELS)) {
+    it(`${promise}, whoever comes and goes`, () => {
+      const STEP = fc.tuple(fc.constantFrom("add", "add", "take", "remove"), fc.nat(5), fc.nat());
+      fc.assert(
+        fc.property(fc.array(STEP, { maxLength: 200 }), (steps) => {
+          const queue = createFairQueue<Entered>();
+          const turns = createTurns();
+          const entries: Entered[] = [];
+          const act: Record<string, (number: number, index: number) => void> = {
+            add(number) {
+              const name = `one-${number}`;
+              const entry = { name, place: toPlace(name) };
+              entries.push(entry);
+              queue.add(entry.place, entry);
+              turns.enter(name);
+            },
+            take() {
+              const entry = queue.take();
+              if (!entry) return;
+              entries.splice(entries.indexOf(entry), 1);
+              turns.serve(entry.name);
+            },
+            remove(_, index) {
+              const [entry] = entries.splice(index % Math.max(1, entries.length), 1);
+              if (!entry) return;
+              queue.remove(entry.place, entry);
+              turns.leave(entry.name);
+            },
+          };
+          for (const [what, number, index] of steps) {
+            act[what]?.(number, index);
+            assert.equal(queue.size, entries.length);
+          }
+        }),
+      );
+    });
+  }
 });
+
+interface Entered {
+  readonly name: string;
+  readonly place: Place;
+}

@@ -276,7 +276,7 @@ describe("the limiter's line", () => {
     ]);
   });
 
-  it("lets tenants take turns, whatever the number of their runs", async () => {
+  it("lets tenants take turns, and the runs of each in its turns", async () => {
     const { limiter, slot } = await openFull();
     const served: string[] = [];
     const serve = async (owner: string, run: string): Promise<void> => {
@@ -284,11 +284,11 @@ describe("the limiter's line", () => {
       served.push(run);
       held.release();
     };
-    const calls = ["1", "2", "3"].map((run) => serve("many", run));
+    const calls = ["1", "1", "2", "3"].map((run) => serve("many", run));
     calls.push(serve("one", "one"));
     slot.release();
     await Promise.all(calls);
-    assert.deepEqual(served, ["1", "one", "2", "3"]);
+    assert.deepEqual(served, ["1", "one", "2", "3", "1"]);
   });
 
   it("takes a call without a run for a run of its own", async () => {
