@@ -137,7 +137,7 @@ const WHO: readonly (readonly string[])[] = [
   ],
   [
     "A client of `offshoot serve`",
-    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas, long queues and large prompts of one tenant cost the others little: schemas run in threads, and large bodies are parsed, stored and sent on in slices of about 5 ms, in turn by tenant.",
+    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas, long queues and large prompts of one tenant cost the others little: tenants take turns at the queue and at a busy vendor; schemas are checked in threads of a lower priority; and large JSON is parsed, stored and sent on in slices of about 5 ms, in turn by tenant. [What is not cut into slices](server.md#large-requests) is listed with its cost.",
     "Clients with keys of one tenant see the same responses and files.",
   ],
   [
