@@ -22,6 +22,8 @@ export interface HostileReport {
 
 /** In the prompt of what is asked in the background. */
 export const LATER = "Answer later.";
+/** Of the schema that is slow to check. */
+export const SLOW_NAME = "slow_to_check";
 
 const PROMPT_BYTES = [19_000_000, 58_000_000] as const;
 const EMBEDDED_BYTES = 19_000_000;
@@ -100,7 +102,7 @@ async function sendBackground(ask: Ask, jobs: number): Promise<void> {
 }
 
 async function sendSchema(ask: Ask): Promise<void> {
-  const format = { type: "json_schema", name: "slow", schema: SLOW_SCHEMA };
+  const format = { type: "json_schema", name: SLOW_NAME, schema: SLOW_SCHEMA };
   await ask("/v1/responses", { input: "Hello", store: false, text: { format } });
 }
 

@@ -1,16 +1,17 @@
 /**
- * The model's server of `tenants.ts`, in a process of its own: it answers at once, with a document that is slow to
- * check where a schema is asked for, and after a second what is asked in the background.
+ * The model's server of `tenants.ts`, in a process of its own: it answers at once, with a document where a schema is
+ * asked for, which is slow to check with the hostile one, and after a second what is asked in the background.
  */
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LATER } from "./tenants-hostile.ts";
+import { LATER, SLOW_NAME } from "./tenants-hostile.ts";
 
 const LATER_MS = 1000;
 /** What the pattern of the hostile schema is slow at. */
 const SLOW_ANSWER = JSON.stringify({ a: `${"a".repeat(40)}!` });
+const PLAIN_ANSWER = JSON.stringify({ a: "aaa" });
 
 const server = createServer(async (request, response) => {
   let size = 0;
@@ -20,7 +21,8 @@ const server = createServer(async (request, response) => {
     if (size < 1_000_000) head += String(piece);
   }
   if (head.includes(LATER)) await sleep(LATER_MS);
-  const content = head.includes("response_format") ? SLOW_ANSWER : "Hello.";
+  const schema = head.includes(SLOW_NAME) ? SLOW_ANSWER : PLAIN_ANSWER;
+  const content = head.includes("response_format") ? schema : "Hello.";
   answer(response, content, /"stream":\s*true/.test(head));
 });
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));

@@ -15,8 +15,9 @@
  *     npm run bench:tenants [-- --check] [-- --only=prompts,schemas]
  *
  * The server, the model's server and the hostile tenant are processes of their own; this one is the other tenant.
- * Medians are compared with those of the quiet server of the same run. The worst of them is the machine's as much
- * as the server's: it is shown, and nothing is held to it.
+ * It asks for four things in turn: a health check, a list, an answer, and sometimes an answer with a schema, which a
+ * thread checks. Each kind is compared with its own median on the quiet server of the same run. The worst of them is
+ * the machine's as much as the server's: it is shown, and nothing is held to it.
  */
 
 import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process";
@@ -28,6 +29,10 @@ import { fileURLToPath } from "node:url";
 import type { HostileOrder, HostileReport } from "./tenants-hostile.ts";
 
 const REQUESTS = 600;
+/** One of so many has a schema. */
+const SCHEMA_EVERY = 12;
+/** Harmless, of a form that is checked in a thread. */
+const SCHEMA = { type: "object", properties: { a: { type: "string", pattern: "^a+$" } } };
 
 /** How many times what it waits on a quiet server the median may be: about twice what a quiet machine of two cores shows. */
 const AT_MOST = {
@@ -66,8 +71,8 @@ async function compareAll(): Promise<void> {
 }
 
 interface Figures {
-  readonly quiet: readonly number[];
-  readonly loaded: readonly number[];
+  readonly quiet: Times;
+  readonly loaded: Times;
   /** Background jobs that waited when the measurement began and when it ended. */
   readonly waiting: readonly [number, number];
   readonly report: HostileReport;
@@ -152,24 +157,39 @@ async function addressOf({ stderr, stdout }: ReturnType<typeof spawn>): Promise<
   });
 }
 
-/** Milliseconds of each of its requests, one after the other: a plain answer, a list and a health check in turn. */
-async function measure(place: string, key: string): Promise<readonly number[]> {
-  const taken: number[] = [];
+/** Milliseconds of the requests of each kind, the shortest first. */
+type Times = Readonly<Record<Kind, readonly number[]>>;
+
+/** One request after the other. */
+async function measure(place: string, key: string): Promise<Times> {
+  const times: Record<Kind, number[]> = { health: [], list: [], answer: [], schema: [] };
   for (let at = 0; at < REQUESTS; at++) {
+    const kind = kindOf(at);
     const startedMs = performance.now();
-    const answer = await ask(place, key, at);
+    const answer = await ask(place, key, kind);
     await answer.text();
     if (!answer.ok) throw new Error(`the quiet tenant got ${answer.status}`);
-    taken.push(performance.now() - startedMs);
+    times[kind].push(performance.now() - startedMs);
   }
-  return taken.sort((a, b) => a - b);
+  for (const taken of Object.values(times)) taken.sort((a, b) => a - b);
+  return times;
 }
 
-function ask(place: string, key: string, at: number): Promise<Response> {
+type Kind = "health" | "list" | "answer" | "schema";
+
+function kindOf(at: number): Kind {
+  if (at % SCHEMA_EVERY === 0) return "schema";
+  return at % 3 === 0 ? "answer" : at % 3 === 1 ? "list" : "health";
+}
+
+function ask(place: string, key: string, kind: Kind): Promise<Response> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  if (at % 3 !== 0)
-    return fetch(`${place}${at % 3 === 1 ? "/v1/models" : "/healthz"}`, { headers });
-  const body = JSON.stringify({ input: "Hello", store: true });
+  if (kind === "health" || kind === "list") {
+    return fetch(`${place}${kind === "list" ? "/v1/models" : "/healthz"}`, { headers });
+  }
+  const format = { type: "json_schema", name: "plain", schema: SCHEMA };
+  const text = kind === "schema" ? { text: { format } } : {};
+  const body = JSON.stringify({ input: "Hello", store: true, ...text });
   return fetch(`${place}/v1/responses`, { method: "POST", headers, body });
 }
 
@@ -181,23 +201,34 @@ async function countWaiting(place: string, key: string): Promise<number> {
 }
 
 function print(load: Load, figures: Figures): void {
-  const { quiet, loaded, waiting, report } = figures;
+  const { waiting, report } = figures;
   const [before, after] = waiting;
   const ratio = ratioOf(figures);
   console.log(
     [
       load.padEnd(14),
-      `median ${toMs(medianOf(loaded))}, ${ratio.toFixed(1)} times the quiet ${toMs(medianOf(quiet))}`,
-      `(at most ${AT_MOST[load]}${ratio <= AT_MOST[load] ? "" : ": EXCEEDED"});`,
-      `worst ${toMs(loaded.at(-1))}, quiet ${toMs(quiet.at(-1))};`,
+      `at most ${ratio.toFixed(1)} times as long as on the quiet server`,
+      `(bound ${AT_MOST[load]}${ratio <= AT_MOST[load] ? "" : ": EXCEEDED"});`,
       `${before} jobs waiting, ${after} at the end;`,
       `the other tenant: ${report.answered} answered, ${report.refused} refused`,
     ].join(" "),
   );
+  for (const kind of Object.keys(figures.quiet) as Kind[]) {
+    const [quiet, loaded] = [figures.quiet[kind], figures.loaded[kind]];
+    console.log(
+      [
+        `  ${kind.padEnd(8)}`,
+        `median ${toMs(medianOf(loaded))}, quiet ${toMs(medianOf(quiet))};`,
+        `worst ${toMs(loaded.at(-1))}, quiet ${toMs(quiet.at(-1))}`,
+      ].join(" "),
+    );
+  }
 }
 
+/** Of the kind that waits longest beside the quiet server. */
 function ratioOf({ quiet, loaded }: Figures): number {
-  return medianOf(loaded) / medianOf(quiet);
+  const kinds = Object.keys(quiet) as Kind[];
+  return Math.max(...kinds.map((kind) => medianOf(loaded[kind]) / medianOf(quiet[kind])));
 }
 
 function medianOf(sorted: readonly number[]): number {

@@ -2,8 +2,8 @@
  * Threads for work on what strangers wrote: schemas, patterns, large texts. The loop of this process goes on
  * meanwhile, and a thread that does not come back is ended.
  *
- * Owners take turns, so that one with a thousand jobs delays another by one of them. A thread that
- * rests keeps no process alive.
+ * Owners take turns, and none has all threads: a job may take long, and one with a thousand of them would else let
+ * another wait until two or three have ended. A thread that rests keeps no process alive.
  */
 
 import { Worker } from "node:worker_threads";
@@ -14,6 +14,8 @@ export interface ThreadSettings {
   readonly program: OwnProgram;
   /** Most threads at once. */
   readonly size: number;
+  /** Most of them that work for one owner. */
+  readonly sizeForOne: number;
   /** Most time of one job, the start of its thread included. */
   readonly limitMs: number;
   /** Most memory of a thread. */
@@ -47,31 +49,37 @@ interface Waiting extends WorkName {
   reject(failure: Error): void;
 }
 
-export function createThreads({ program, size, limitMs, heapMib }: ThreadSettings): Threads {
+export function createThreads(settings: ThreadSettings): Threads {
+  const { program, size, sizeForOne, limitMs, heapMib } = settings;
   const queues = new Map<string, Waiting[]>();
   const idle: Worker[] = [];
-  let busy = 0;
+  /** Threads at work, and for whom. */
+  const busy = new Map<Worker, string>();
 
-  /** The owner whose turn it is goes to the end of the line. */
+  const countFor = (owner: string): number =>
+    [...busy.values()].filter((other) => other === owner).length;
+
+  /** The owner whose turn it is goes to the end of the line; one who has enough keeps its place. */
   function takeNext(): Waiting | undefined {
-    const [first] = queues;
-    if (!first) return undefined;
-    const [owner, waiting] = first;
-    const next = waiting.shift();
-    queues.delete(owner);
-    if (waiting.length > 0) queues.set(owner, waiting);
-    return next;
+    for (const [owner, waiting] of queues) {
+      if (countFor(owner) >= sizeForOne) continue;
+      const next = waiting.shift();
+      queues.delete(owner);
+      if (waiting.length > 0) queues.set(owner, waiting);
+      return next;
+    }
+    return undefined;
   }
 
   function startNext(): void {
-    if (busy >= size) return;
+    if (busy.size >= size) return;
     const next = takeNext();
     if (!next) return;
-    busy++;
     const thread = idle.pop() ?? openThread();
+    busy.set(thread, next.owner);
     const ended = (isWell: boolean): void => {
       if (isWell) idle.push(thread);
-      busy--;
+      busy.delete(thread);
       startNext();
     };
     work(thread, next, { limitMs, ended });

@@ -93,7 +93,7 @@ describe("a schema of a stranger", () => {
 
 describe("threads", () => {
   it("take the jobs of owners in turn", async () => {
-    const threads = createThreads({ ...PROGRAM, size: 1 });
+    const threads = createThreads({ ...PROGRAM, size: 1, sizeForOne: 1 });
     const done: string[] = [];
     const run = (owner: string): Promise<unknown> =>
       threads.run(owner, job({ type: "string" }, "x"), ABOUT).then(() => done.push(owner));
@@ -102,8 +102,20 @@ describe("threads", () => {
     assert.deepEqual(done, ["a", "a", "b", "c", "a", "b", "a"]);
   });
 
+  it("do not all work for one owner, however long its jobs take", async () => {
+    const threads = createThreads({ ...PROGRAM, size: 2, sizeForOne: 1 });
+    const ended: string[] = [];
+    const run = async (owner: string, value: string): Promise<void> => {
+      await threads.run(owner, job(SLOW, value), ABOUT).catch(() => {});
+      ended.push(owner);
+    };
+    // A slow job has a second of the processor.
+    await Promise.all([run("many", SLOW_AT), run("many", SLOW_AT), run("one", "aaa")]);
+    assert.deepEqual(ended, ["one", "many", "many"]);
+  });
+
   it("are ended when they do not come back, and the next job gets another", async () => {
-    const threads = createThreads({ ...PROGRAM, size: 1, limitMs: 1 });
+    const threads = createThreads({ ...PROGRAM, size: 1, sizeForOne: 1, limitMs: 1 });
     for (const owner of ["a", "b"]) {
       const late = threads.run(owner, job(SLOW, SLOW_AT), ABOUT);
       await assert.rejects(late, { code: "invalid_request", message: /takes too long/ });
