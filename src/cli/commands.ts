@@ -228,7 +228,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         type: "string",
         value: "FORMAT",
         choices: ["text", "json", "off"],
-        summary: "A line for each run that is taken over, on standard error",
+        summary: "A line for each run taken over, on standard error",
       },
     },
     examples: ["offshoot worker --store postgres://offshoot@db/offshoot"],
