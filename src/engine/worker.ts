@@ -23,11 +23,9 @@ import {
   readMonotonicMs,
   readStartTime,
 } from "../base/processes.ts";
-import type { Store, Worker } from "../store/store.ts";
+import { LEASE_MS, type Store, type Worker } from "../store/store.ts";
 
 export const BEAT_MS = 1000;
-/** Ten beats missed: a busy machine delays some, and a takeover by mistake repeats a step. */
-export const LEASE_MS = 10_000;
 
 /** What of the machine decides about life; a test has one of its own. */
 export interface Surroundings {

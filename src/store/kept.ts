@@ -7,6 +7,7 @@ import type { Failure } from "../base/failure.ts";
 import type { Audit } from "./audit.ts";
 import type { ChunkStore } from "./chunk-store.ts";
 import type { CopyOptions, StoreCopy } from "./copy/store-copy.ts";
+import type { PlaceCount } from "./places.ts";
 import type { Shelf } from "./shelf.ts";
 import type { Spending } from "./spending.ts";
 import type { Store } from "./store.ts";
@@ -17,6 +18,8 @@ export interface Kept {
   chunks(): Promise<ChunkStore>;
   spending(): Promise<Spending>;
   audit(): Promise<Audit>;
+  /** Undefined for the record of one machine: there the process that started the others counts. */
+  places(): Promise<PlaceCount | undefined>;
   /** Needs none of them to be open. */
   readonly maintenance: Maintenance;
   /** Writes down what waits, then closes all that was opened. Once; a store that was closed is closed. */

@@ -138,6 +138,12 @@ export interface RunFinish {
   readonly settles?: Settlement | undefined;
 }
 
+/**
+ * For how long a process may be silent before others take what it has. Ten beats missed: a busy machine delays some,
+ * and a takeover by mistake repeats a step.
+ */
+export const LEASE_MS = 10_000;
+
 export interface Worker {
   readonly id: string;
   readonly host: string;

@@ -4,12 +4,11 @@ import {
   createHeartbeat,
   createLiveness,
   createRhythm,
-  LEASE_MS,
   type Life,
   type Surroundings,
 } from "../../src/engine/worker.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import type { Worker } from "../../src/store/store.ts";
+import { LEASE_MS, type Worker } from "../../src/store/store.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 const HERE = { host: "here", boot: "boot-1/5", pid_namespace: "4026", started: "77", pid: 10 };

@@ -2,6 +2,7 @@
 
 import type { Audit } from "../../store/audit.ts";
 import { openKept } from "../../store/open-kept.ts";
+import type { PlaceCount } from "../../store/places.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
 
@@ -9,6 +10,8 @@ export interface Books {
   readonly shelf: Shelf;
   readonly spending: Spending;
   readonly audit: Audit;
+  /** Counts for all machines that share the record; undefined where it is the record of one. */
+  readonly places: PlaceCount | undefined;
   /** Whether the record was looked through; a larger one was not (`startRecordCheck`). */
   readonly isChecked: boolean;
   close(): Promise<void>;
@@ -26,7 +29,8 @@ export async function openBooks(
   try {
     const isChecked = await kept.maintenance.refuseDamaged(maxCheckedBytes);
     const [shelf, spending] = [await kept.shelf(), await kept.spending()];
-    return { shelf, spending, audit: await kept.audit(), isChecked, close: () => kept.close() };
+    const [audit, places] = [await kept.audit(), await kept.places()];
+    return { shelf, spending, audit, places, isChecked, close: () => kept.close() };
   } catch (thrown) {
     await kept.close();
     throw thrown;

@@ -8,10 +8,10 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { Cooldown } from "../../providers/deployments/health.ts";
 import { BACKGROUND_QUEUE } from "../../runtime/responses/background-queue.ts";
+import type { PlaceCount } from "../../store/places.ts";
 import { VERSION } from "../../version.ts";
 import type { App } from "../app.ts";
 import { createGuard } from "../guard/create-guard.ts";
-import type { PlaceCount } from "../guard/places.ts";
 import { watchDeployments } from "../watching/deployment-metrics.ts";
 import { createKeyMetrics } from "../watching/key-metrics.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
@@ -55,7 +55,7 @@ export interface ServingParts {
   readonly connections?: GivenConnections | undefined;
   /** Those of all processes; of this one alone when left out. */
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
-  /** Counts requests at once for all processes; of this one alone when left out. */
+  /** Counts requests at once for all processes of this machine; of this one alone when left out. */
   readonly places?: PlaceCount | undefined;
   /** Whether the record was found damaged since the start. */
   readonly isDamaged: () => boolean;
@@ -104,7 +104,7 @@ class OneServing implements Serving {
   #writeRecord: ReturnType<typeof createRequestLog>;
 
   constructor(loaded: LoadedServer, parts: ServingParts, tracer: RequestTracer | undefined) {
-    const { clock, books, worker, write, places } = parts;
+    const { clock, books, worker, write } = parts;
     const { settings } = loaded;
     this.#parts = parts;
     this.#tracer = tracer;
@@ -112,6 +112,7 @@ class OneServing implements Serving {
     this.#writeRecord = createRequestLog(settings.log, write);
     const rules = { ...settings.guard, catalogue: [] };
     const onUse = createKeyMetrics(this.#registry);
+    const places = books.places ?? parts.places;
     this.#guard = createGuard({ ...books, clock, places, settings: rules, onUse });
     this.#watch = createRequestWatch({
       ...{ clock, tracer, worker, registry: this.#registry },

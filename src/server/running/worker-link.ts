@@ -2,7 +2,7 @@
 
 import cluster from "node:cluster";
 import type { Socket } from "node:net";
-import type { PlaceCount } from "../guard/places.ts";
+import type { PlaceCount } from "../../store/places.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { GivenConnections } from "./listener.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
@@ -71,13 +71,17 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
       }),
     connections,
     places: {
-      take: (key, limit) =>
-        new Promise((resolve) => {
-          const id = questions++;
-          asking.set(id, resolve);
-          tell({ type: "take", id, key, limit });
-        }),
-      leave: (key) => tell({ type: "leave", key }),
+      async take(key, limit) {
+        const id = questions++;
+        const answered = new Promise<boolean>((resolve) => asking.set(id, resolve));
+        tell({ type: "take", id, key, limit });
+        if (!(await answered)) return undefined;
+        let isTaken = true;
+        return () => {
+          if (isTaken) tell({ type: "leave", key });
+          isTaken = false;
+        };
+      },
     },
     close: () => {
       process.off("message", hear);

@@ -6,7 +6,7 @@
 
 import cluster, { type Worker } from "node:cluster";
 import type { Clock } from "../../base/clock.ts";
-import { createPlaceBook } from "../guard/places.ts";
+import { createPlaceBook } from "../../store/memory/place-book.ts";
 import { joinMetrics, type Metric } from "../watching/metrics.ts";
 import type { Port } from "./port.ts";
 import { createWorkerDeaths, type Death } from "./worker-deaths.ts";
@@ -167,11 +167,11 @@ class Pool implements Workers {
       }
       case "take": {
         const { id, key, limit } = message;
-        const isTaken = this.#places.of(worker).take(key, limit) === true;
+        const isTaken = this.#places.take(worker, key, limit);
         return tell(worker, { type: "taken", id, isTaken });
       }
       case "leave":
-        return this.#places.of(worker).leave(message.key);
+        return this.#places.leave(worker, message.key);
       case "collect":
         void this.#collect().then((metrics) =>
           tell(worker, { type: "collected", id: message.id, metrics }),

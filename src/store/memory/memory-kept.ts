@@ -19,6 +19,7 @@ export function createMemoryKept(): Kept {
       opened = (await import("./memory-audit.ts")).createMemoryAudit();
       return opened;
     }),
+    places: async () => undefined,
     maintenance: MAINTENANCE,
     async close() {
       await opened?.close();

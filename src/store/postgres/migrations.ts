@@ -292,6 +292,29 @@ const MIGRATIONS: readonly string[] = [
     for each row when (new.status = 'ended' and new.name = 'index')
     execute function offshoot.index_runs_over();
   `,
+  `
+  -- Requests of keys with \`concurrent\` that are on their way in any process. Unlogged: each process says again
+  -- what it has. Who is silent for a lease does not count; the rows stay for ten minutes, because a process that
+  -- stood still goes on with its requests.
+  create unlogged table offshoot.places (
+    id text collate "C" primary key,
+    key_id text collate "C" not null,
+    beaten_at timestamptz not null default clock_timestamp()   -- by the clock of the database
+  );
+  create index places_by_key on offshoot.places (key_id);
+  -- Of a function each statement sees what was committed before it began: so the count is that of after the lock.
+  create function offshoot.take_place(place text, of_key text, at_most integer, lease_ms integer)
+  returns boolean language plpgsql as $$ begin
+    perform pg_advisory_xact_lock(hashtextextended('place ' || of_key, 0));
+    delete from offshoot.places
+      where key_id = of_key and beaten_at < clock_timestamp() - interval '10 minutes';
+    insert into offshoot.places (id, key_id) select place, of_key
+      where at_most > (select count(*) from offshoot.places where key_id = of_key and id <> place
+        and beaten_at > clock_timestamp() - lease_ms * interval '1 millisecond')
+      on conflict (id) do nothing;
+    return exists (select 1 from offshoot.places where id = place);
+  end $$;
+  `,
 ];
 
 /** The table that is there while another record is copied into this one (`copy/copy-target.ts`): nobody else may use it. */

@@ -5,6 +5,7 @@ import type { Kept, Maintenance } from "../kept.ts";
 import { once } from "../once.ts";
 import { type Database, nameOf, openDatabase } from "./postgres-database.ts";
 import { createPostgresNews, type PostgresNews } from "./postgres-news.ts";
+import type { PostgresPlaces } from "./postgres-places.ts";
 
 /** Throws `invalid_request` for what is no address. */
 export function createPostgresKept(address: string): Kept {
@@ -12,6 +13,7 @@ export function createPostgresKept(address: string): Kept {
   let db: Database | undefined;
   let news: PostgresNews | undefined;
   let audit: Audit | undefined;
+  let places: PostgresPlaces | undefined;
   const connect = once(async () => {
     db = await openDatabase(address);
     return db;
@@ -42,13 +44,19 @@ export function createPostgresKept(address: string): Kept {
       audit = (await import("./postgres-audit.ts")).createPostgresAudit(await open());
       return audit;
     }),
+    places: once(async () => {
+      places = (await import("./postgres-places.ts")).createPostgresPlaces(await open());
+      return places;
+    }),
     maintenance: createMaintenance(name, { connect, open }),
     async close() {
-      const [waiting, told, opened] = [audit, news, db];
+      const [waiting, told, counted, opened] = [audit, news, places, db];
       audit = undefined;
       news = undefined;
+      places = undefined;
       db = undefined;
       await waiting?.close();
+      await counted?.close();
       await told?.close();
       await opened?.close();
     },

@@ -31,6 +31,7 @@ export function createSqliteKept(path: string): Kept {
       audit = (await import("./sqlite-audit.ts")).createSqliteAudit(await open());
       return audit;
     }),
+    places: async () => undefined,
     maintenance: createMaintenance(path, open),
     async close() {
       const [waiting, opened] = [audit, db];

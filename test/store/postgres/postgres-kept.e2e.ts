@@ -2,12 +2,16 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import type { Clock } from "../../../src/base/clock.ts";
 import type { Kept } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
+import { type Database, openDatabase } from "../../../src/store/postgres/postgres-database.ts";
+import { createPostgresPlaces } from "../../../src/store/postgres/postgres-places.ts";
 import { untilTrue } from "../../patience.ts";
 import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
+import { describePlaces } from "../places-contract.ts";
 import { describeShelf } from "../shelf-contract.ts";
 import {
   describeBookedRuns,
@@ -33,6 +37,22 @@ async function open(address?: string): Promise<Kept> {
   return kept;
 }
 
+/** A process's database; nothing reaches it once the process is dead. */
+async function openMortal(address: string): Promise<Database & { die(): void }> {
+  const db = await openDatabase(address);
+  after(() => db.close());
+  let isDead = false;
+  return {
+    ...{ name: db.name, address, all: db.all.bind(db), transact: db.transact.bind(db) },
+    get: (...asked) => (isDead ? new Promise(() => {}) : db.get(...asked)),
+    write: (work) => (isDead ? new Promise(() => {}) : db.write(work)),
+    close: () => db.close(),
+    die() {
+      isDead = true;
+    },
+  };
+}
+
 if (server === undefined) {
   it(`Postgres (skipped: ${POSTGRES_LACK})`, { skip: true }, () => {});
 } else {
@@ -56,6 +76,21 @@ if (server === undefined) {
     return { store: await kept.runs(), spending: await kept.spending() };
   });
   describeAudit("Postgres audit", async () => (await open()).audit());
+  describePlaces("Postgres", async () => {
+    const address = await server.newAddress();
+    const second = (await (await open(address)).places()) ?? assert.fail("it counts for one alone");
+    const db = await openMortal(address);
+    const killFirst = async (): Promise<void> => {
+      db.die();
+      const silence = "beaten_at = beaten_at - interval '11 seconds'";
+      await server.query(address, `update offshoot.places set ${silence}`);
+      await untilTrue(async () => {
+        const sql = "select 1 from offshoot.places where beaten_at > now() - interval '5 seconds'";
+        return (await server.query(address, sql)).length > 0;
+      }, "the second says that it lives");
+    };
+    return { first: createPostgresPlaces(db), second, killFirst };
+  });
 
   describeDatabase(server);
 }
@@ -142,6 +177,31 @@ function describeDatabase(postgres: PostgresServer): void {
       await writer.append("run_1", 1, 0, notices(1));
       await untilTrue(() => heard.includes("run_1"), "it hears of the run");
       stop();
+    });
+
+    const isOwn = !process.env["OFFSHOOT_TEST_POSTGRES"];
+    it("that is stopped lets nobody in uncounted", { skip: !isOwn }, async () => {
+      await using own = await startPostgres({ durable: true });
+      const address = await own.newAddress();
+      await (await open(address)).places();
+      // Its waits are over at once.
+      let nowMs = 0;
+      const clock: Clock = {
+        now: () => nowMs,
+        async sleep(ms) {
+          nowMs += ms;
+        },
+      };
+      const db = await openDatabase(address, clock);
+      const places = createPostgresPlaces(db, clock);
+      const leave = await places.take("k", 2);
+      await own.crash();
+      await assert.rejects(places.take("k", 2), { code: "store_busy", message: /does not answer/ });
+      await own.start();
+      assert.ok(await places.take("k", 2));
+      leave?.();
+      await places.close();
+      await db.close();
     });
   });
 }
