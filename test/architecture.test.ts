@@ -11,7 +11,7 @@ const ROOT = new URL("../../", import.meta.url);
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
   protocol: ["base"],
-  providers: ["base", "protocol", "version.ts"],
+  providers: ["base", "protocol", "version.ts", "store/vendor-limits.ts"],
   tools: ["base", "protocol"],
   store: ["base", "protocol"],
   engine: ["base", "protocol", "store"],

@@ -11,6 +11,7 @@ import type { PlaceCount } from "./places.ts";
 import type { Shelf } from "./shelf.ts";
 import type { Spending } from "./spending.ts";
 import type { Store } from "./store.ts";
+import type { VendorLimits } from "./vendor-limits.ts";
 
 export interface Kept {
   runs(): Promise<Store>;
@@ -20,6 +21,8 @@ export interface Kept {
   audit(): Promise<Audit>;
   /** Undefined for the record of one machine: there the process that started the others counts. */
   places(): Promise<PlaceCount | undefined>;
+  /** Undefined likewise. */
+  limits(): Promise<VendorLimits | undefined>;
   /** Needs none of them to be open. */
   readonly maintenance: Maintenance;
   /** Writes down what waits, then closes all that was opened. Once; a store that was closed is closed. */

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { until, untilTrue } from "../patience.ts";
 import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
+import { startBusyVendor } from "./busy-vendor.ts";
 import { createPlace } from "./command.ts";
 import { type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
@@ -14,20 +15,23 @@ const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
 after(() => server?.[Symbol.asyncDispose]());
 
 interface Replicas extends AsyncDisposable {
+  readonly address: string;
   readonly all: readonly [Served, Served, Served];
   /** Makes a key with these limits. */
   createKey(...limits: string[]): Promise<string>;
 }
 
 async function startThree(args: readonly string[]): Promise<Replicas> {
-  const env = { OFFSHOOT_STORE: (await server?.newAddress()) ?? assert.fail() };
+  const address = (await server?.newAddress()) ?? assert.fail();
+  const env = { OFFSHOOT_STORE: address };
   const start = (): Promise<Served> => serve({ args, env, hasKeys: true });
   const all = [await start(), await start(), await start()] as const;
   const place = await createPlace();
+  let keys = 0;
   return {
-    all,
+    ...{ all, address },
     async createKey(...limits) {
-      const made = await place.run(["keys", "create", "team", ...limits], { env });
+      const made = await place.run(["keys", "create", `team${keys++}`, ...limits], { env });
       assert.equal(made.code, 0, made.stderr);
       return made.stdout.trim();
     },
@@ -89,4 +93,87 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
     const waitedMs = Math.round(performance.now() - killedMs);
     t.diagnostic(`a place came back ${waitedMs} ms after its server was killed`);
   });
+
+  it("share the requests and the tokens of a minute", async () => {
+    await using upstream = await startSlowUpstream();
+    upstream.finish();
+    await using replicas = await startThree(slowModel(upstream));
+    // An answer uses 7 tokens. A minute that ends in the middle begins the count again.
+    const cases = [
+      { limits: ["--requests-per-minute", "4"], served: 4 },
+      { limits: ["--tokens-per-minute", "10"], served: 2 },
+    ];
+    for (const { limits, served } of cases) {
+      const key = await replicas.createKey(...limits);
+      await until(async () => {
+        const minute = new Date().getUTCMinutes();
+        const statuses: number[] = [];
+        for (let at = 0; at < 9; at++) {
+          statuses.push(await ask(replicas.all[at % 3] ?? assert.fail(), key));
+        }
+        if (new Date().getUTCMinutes() !== minute) return undefined;
+        assert.deepEqual(statuses, [
+          ...Array.from({ length: served }, () => 200),
+          ...Array.from({ length: 9 - served }, () => 429),
+        ]);
+        return true;
+      }, "all of them come in one minute");
+    }
+  });
+
+  it("send a vendor together what it takes, and wait together when it says so", async (t) => {
+    await using vendor = await startBusyVendor(4);
+    await using replicas = await startThree(slowModel(vendor));
+    const key = await replicas.createKey();
+    const done = new AbortController();
+    const callers = Promise.all(
+      replicas.all.flatMap((served) =>
+        Array.from({ length: 6 }, async () => {
+          while (!done.signal.aborted) assert.equal(await ask(served, key), 200);
+        }),
+      ),
+    );
+    // What it fails with is told below, unless something else is wrong before.
+    callers.catch(() => {});
+    await untilTrue(() => vendor.taken >= 300, "the limit is found");
+    const before = { taken: vendor.taken, refused: vendor.refused };
+    vendor.most = 0;
+    await untilTrue(() => vendor.taken >= before.taken + 300, "300 more are taken");
+    const refused = vendor.refused - before.refused;
+    t.diagnostic(`${vendor.most} at once, ${refused} refused of 300`);
+    assert.ok(vendor.most <= 4 + 3, `${vendor.most} at once`);
+    done.abort();
+    await callers;
+
+    const [first, second, third] = replicas.all;
+    await until(async () => {
+      vendor.tellNext(WAIT_S);
+      const told = ask(first, key);
+      await untilTrue(() => vendor.toldAtMs > 0, "one is told to wait");
+      for (let times = 0; times < 2; times++) await waitForExchange(replicas.address);
+      const isOver = performance.now() - vendor.toldAtMs > (WAIT_S - 1) * 1000;
+      vendor.arrivals.length = 0;
+      assert.deepEqual(
+        await Promise.all([told, ask(second, key), ask(third, key)]),
+        [200, 200, 200],
+      );
+      // On a machine that was so slow nothing is shown.
+      if (isOver) return undefined;
+      const earliest = Math.min(...vendor.arrivals) - vendor.toldAtMs;
+      assert.ok(earliest >= WAIT_S * 1000, `one came after ${earliest} ms`);
+      return true;
+    }, "they wait together");
+  });
 });
+
+/** What the vendor asks for. */
+const WAIT_S = 6;
+
+/** Each of the three has told what it knows, and heard what the others do, since now. */
+async function waitForExchange(address: string): Promise<void> {
+  const query = async (sql: string): Promise<unknown> =>
+    Object.values((await server?.query(address, sql))?.[0] ?? {})[0];
+  const now = String(await query("select clock_timestamp()::text"));
+  const sql = `select count(*) from offshoot.vendor_demands where beaten_at > '${now}'`;
+  await untilTrue(async () => Number(await query(sql)) === 3, "all have told");
+}

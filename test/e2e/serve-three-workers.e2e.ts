@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
-import { askAgain, until } from "../patience.ts";
+import { askAgain, until, untilTrue } from "../patience.ts";
+import { startBusyVendor } from "./busy-vendor.ts";
 import { createPlace, type Place } from "./command.ts";
 import { type Answered, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
@@ -196,5 +197,32 @@ describe("three workers", { skip: process.platform !== "linux" }, () => {
       return found.status === "completed" ? true : undefined;
     }, "it is finished");
     assert.equal((await create()).status, 200, "what was not used is free again");
+  });
+
+  it("wait together when a vendor asks one of them to", async () => {
+    await using vendor = await startBusyVendor(100);
+    await using served = await serve({ args: [...slowModel(vendor), ...THREE] });
+    const ask = async (count: number): Promise<void> => {
+      const calls = Array.from({ length: count }, () =>
+        served.create({ input: "Hi", store: false }),
+      );
+      await Promise.all(calls);
+    };
+    /** Whether all of them wait in the second half of a wait that one was told. */
+    const waitOnce = async (): Promise<boolean> => {
+      await ask(9);
+      vendor.tellNext(4);
+      const told = ask(1);
+      await untilTrue(() => vendor.toldAtMs > 0, "one is told to wait");
+      const [halfMs, endMs] = [vendor.toldAtMs + 2000, vendor.toldAtMs + 4000];
+      await untilTrue(() => performance.now() > halfMs, "half of the wait is over");
+      vendor.arrivals.length = 0;
+      await Promise.all([told, ask(9)]);
+      return !vendor.arrivals.some((atMs) => atMs < endMs);
+    };
+    // A machine may be so busy that one of them hears of it late; each for itself would never wait.
+    let isTogether = false;
+    for (let round = 0; round < 5 && !isTogether; round++) isTogether = await waitOnce();
+    assert.ok(isTogether, "others went on");
   });
 });

@@ -160,6 +160,6 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
 }
 
 /** The flags that make a slow server the model. */
-export function slowModel({ url }: SlowUpstream): string[] {
+export function slowModel({ url }: Pick<SlowUpstream, "url">): string[] {
   return ["-m", "custom/slow", "--provider", "openai-chat", "--url", url];
 }

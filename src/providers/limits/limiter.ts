@@ -5,14 +5,19 @@
  * overloaded. A wait that it asks one call for is that call's; once it refuses the next one too, or says
  * that the account is used up, the wait holds for everybody. Calls are limited, not runs: a call holds
  * its slot until its answer has ended, and a run that waits for its children holds none.
+ *
+ * Processes that use the same account may share its limit (`limit-sync.ts`): each has a part of it then.
  */
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
+import type { LimitStanding } from "../../store/vendor-limits.ts";
 import type { ModelCall } from "../provider.ts";
+import { AdaptiveLimit, type LimitNews } from "./adaptive-limit.ts";
 import { createFairQueue, type Place } from "./fair-queue.ts";
+import type { SharedAccount, SharedLimiter } from "./limit-sync.ts";
 
 /**
  * Most accounts take this many at once. One that takes fewer refuses some, and the limit is halved: a small
@@ -21,13 +26,9 @@ import { createFairQueue, type Place } from "./fair-queue.ts";
  * more than many servers let wait for a connection: 128 is their usual backlog.
  */
 export const START_LIMIT = 128;
-/** One call is always tried: its answer is the only way to learn that the vendor is well again. */
-export const MIN_LIMIT = 1;
 /** Past this the process is busy reading streams, and a vendor that takes more is not the limit. */
 export const MAX_LIMIT = 256;
 
-/** What is left of the limit after an overload. */
-const DECREASE = 0.5;
 /** Waits grow by up to this share of theirs, so that processes which were told the same do not meet. */
 const JITTER = 0.1;
 /** A wait shorter than this is not worth a line to a person; a longer one is told of again. */
@@ -48,11 +49,13 @@ export interface LimiterOptions {
   readonly startLimit?: number | undefined;
   /** How many at most, however well it goes. */
   readonly maxLimit?: number | undefined;
+  /** Keeps the limiter in step with those of other processes. Alone when left out. */
+  readonly join?: ((limiter: SharedLimiter) => SharedAccount) | undefined;
 }
 
 export interface Limiter {
   readonly vendor: string;
-  /** How many calls may be in flight now. */
+  /** How many calls of this process may be in flight now. */
   readonly limit: number;
   readonly inFlight: number;
   readonly waiting: number;
@@ -90,38 +93,45 @@ interface Waiter {
   readonly refuse: (failure: Failure) => void;
 }
 
-class AdaptiveLimiter implements Limiter {
+class AdaptiveLimiter implements Limiter, SharedLimiter {
   readonly vendor: string;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #maxPauseMs: number;
   readonly #queue = createFairQueue<Waiter>();
-  /** Grows by fractions; its whole part counts. */
-  #limit: number;
-  readonly #maxLimit: number;
+  readonly #limit: AdaptiveLimit;
+  readonly #account: SharedAccount | undefined;
   #inFlight = 0;
-  /** Grows with each decrease: calls sent before it say nothing about the limit after it. */
-  #round = 0;
   /** Calls that were refused since the vendor took one. */
   #refused = 0;
   #acceptedAtMs = Number.NEGATIVE_INFINITY;
   #askedUntilMs = Number.NEGATIVE_INFINITY;
   /** `askedUntilMs` and its jitter. */
   #opensAtMs = Number.NEGATIVE_INFINITY;
+  /** A wait that the vendor asked this process for and the others do not know of. */
+  #untoldUntilMs = Number.NEGATIVE_INFINITY;
+  /** The same as it was in the last report. */
+  #tellingUntilMs = Number.NEGATIVE_INFINITY;
+  /** The last wait of all that was taken over. */
+  #sharedPause = 0;
   /** Ends the one sleep until the pause is over; there is one only while somebody waits for it. */
   #alarm: AbortController | undefined;
 
-  constructor({ vendor, clock, random, maxPauseMs, startLimit, maxLimit }: LimiterOptions) {
+  constructor({ vendor, clock, random, maxPauseMs, join, ...sizes }: LimiterOptions) {
     this.vendor = vendor;
-    this.#limit = startLimit ?? START_LIMIT;
-    this.#maxLimit = maxLimit ?? MAX_LIMIT;
+    this.#limit = new AdaptiveLimit(sizes.startLimit ?? START_LIMIT, sizes.maxLimit ?? MAX_LIMIT);
+    this.#account = join?.(this);
     this.#clock = clock ?? systemClock;
     this.#random = random ?? Math.random;
     this.#maxPauseMs = maxPauseMs ?? MODEL_RETRY.maxRetryAfterMs;
   }
 
   get limit(): number {
-    return Math.floor(this.#limit);
+    return this.#limit.share;
+  }
+
+  get demand(): number {
+    return this.#inFlight + this.#queue.size;
   }
 
   get inFlight(): number {
@@ -155,15 +165,45 @@ class AdaptiveLimiter implements Limiter {
   }
 
   pause(waitMs: number): void {
-    if (!(waitMs > 0)) return;
+    if (!this.#pause(waitMs)) return;
+    this.#untoldUntilMs = this.#askedUntilMs;
+    this.#account?.tell();
+  }
+
+  report(): LimitNews & { readonly pauseMs: number } {
+    this.#tellingUntilMs = this.#untoldUntilMs;
+    const pauseMs = Math.max(0, this.#untoldUntilMs - this.#clock.now());
+    return { ...this.#limit.report(), pauseMs };
+  }
+
+  adopt(all: LimitStanding, told: LimitNews, self: string): void {
+    this.#limit.adopt(all, told, self);
+    // Once: what is left of the same wait is never exactly the same, and each time would add some jitter.
+    if (all.pause !== this.#sharedPause) this.#pause(all.pauseMs);
+    this.#sharedPause = all.pause;
+    if (this.#untoldUntilMs === this.#tellingUntilMs) {
+      this.#untoldUntilMs = Number.NEGATIVE_INFINITY;
+    }
+    this.#letThrough();
+  }
+
+  standAlone(): void {
+    this.#limit.standAlone();
+    this.#letThrough();
+  }
+
+  /** Whether that is longer than what is known. */
+  #pause(waitMs: number): boolean {
+    if (!(waitMs > 0)) return false;
     const untilMs = this.#clock.now() + waitMs;
-    if (untilMs <= this.#askedUntilMs) return;
+    if (untilMs <= this.#askedUntilMs) return false;
     this.#askedUntilMs = untilMs;
     this.#opensAtMs = Math.max(this.#opensAtMs, untilMs + this.#random() * JITTER * waitMs);
     if (this.#isPauseTooLong()) {
       for (const waiter of this.#queue.takeAll()) waiter.refuse(this.#toPauseFailure());
     }
     this.#letThrough();
+    return true;
   }
 
   #isPauseTooLong(): boolean {
@@ -189,9 +229,10 @@ class AdaptiveLimiter implements Limiter {
   }
 
   #openSlot(): Slot {
-    const round = this.#round;
+    const { round } = this.#limit;
     let state: "sent" | "accepted" | "released" = "sent";
     this.#inFlight++;
+    this.#account?.use();
     return {
       accept: () => {
         if (state !== "sent") return;
@@ -209,23 +250,19 @@ class AdaptiveLimiter implements Limiter {
     };
   }
 
-  /** One more a call until the first overload, then one more for each time the whole limit was taken. */
   #grow(): void {
     this.#acceptedAtMs = this.#clock.now();
     this.#refused = 0;
     // A limit that nobody reaches proves nothing.
     if (this.#queue.size === 0 && this.#inFlight < this.limit) return;
-    const step = this.#round === 0 ? 1 : 1 / this.#limit;
-    this.#limit = Math.min(this.#maxLimit, this.#limit + step);
+    if (!this.#limit.isReached(this.demand)) return;
+    this.#limit.grow();
     this.#letThrough();
   }
 
-  /** Once for all the calls that were sent under the same limit. */
   #shrink(round: number, retryAfterMs: number | undefined): void {
-    if (round === this.#round) {
-      this.#round++;
-      this.#limit = Math.max(MIN_LIMIT, this.#limit * DECREASE);
-    }
+    this.#limit.shrink(round);
+    this.#account?.tell();
     this.#refused++;
     const waitMs = retryAfterMs ?? 0;
     // One alone may be too large for the account, or ask a model that is full: others go on. Nobody
@@ -290,9 +327,16 @@ class AdaptiveLimiter implements Limiter {
       const onAbort = (): void => leave(toAbortFailure(call.signal));
       call.signal.addEventListener("abort", onAbort, { once: true });
       this.#queue.add(waiter.place, waiter);
+      this.#askForMore();
       this.#letThrough();
       this.#tell(waiter, call.notice, over.signal).catch((thrown) => leave(toFailure(thrown)));
     });
+  }
+
+  /** Its part is by what it needed at the last exchange; one that needs twice as much does not wait for the next. */
+  #askForMore(): void {
+    this.#account?.use();
+    if (this.#limit.isOutgrown(this.demand)) this.#account?.tell();
   }
 
   async #tell(waiter: Waiter, notice: ModelCall["notice"], over: AbortSignal): Promise<void> {

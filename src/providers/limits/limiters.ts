@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import type { LimitSync, SharedLimiter } from "./limit-sync.ts";
 import { createLimiter, type Limiter, type LimiterOptions } from "./limiter.ts";
 
 export interface Limiters {
@@ -21,7 +22,11 @@ export interface Account {
 /** More accounts than a process has at work; a server that is given keys by its users passes it. */
 const MAX_IDLE = 256;
 
-export function createLimiters(options: Omit<LimiterOptions, "vendor"> = {}): Limiters {
+/** With a `sync` their limits are those of all processes that share it. */
+export function createLimiters(
+  options: Omit<LimiterOptions, "vendor" | "join"> = {},
+  sync?: LimitSync,
+): Limiters {
   const limiters = new Map<string, Limiter>();
   return {
     of(account) {
@@ -29,7 +34,8 @@ export function createLimiters(options: Omit<LimiterOptions, "vendor"> = {}): Li
       const known = limiters.get(name);
       if (known) return known;
       if (limiters.size >= MAX_IDLE) dropIdle(limiters);
-      const limiter = createLimiter({ ...options, vendor: account.vendor });
+      const join = sync && ((one: SharedLimiter) => sync.join(toHash(name), one));
+      const limiter = createLimiter({ ...options, vendor: account.vendor, join });
       limiters.set(name, limiter);
       return limiter;
     },
@@ -43,15 +49,16 @@ export const processLimiters: Limiters = createLimiters();
  * For a server: its clients come at their own pace, and a thousand open streams are a thousand calls. It
  * still gives way to a vendor that refuses.
  */
-export function createServerLimiters(): Limiters {
-  return createLimiters({ startLimit: 256, maxLimit: 16_384 });
+export function createServerLimiters(sync?: LimitSync): Limiters {
+  return createLimiters({ startLimit: 256, maxLimit: 16_384 }, sync);
 }
 
 function nameOf({ vendor, baseUrl, key }: Account): string {
-  const hash = createHash("sha256")
-    .update(key ?? "")
-    .digest("hex");
-  return `${vendor} ${baseUrl.replace(/\/+$/, "")} ${hash}`;
+  return `${vendor} ${baseUrl.replace(/\/+$/, "")} ${toHash(key ?? "")}`;
+}
+
+function toHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** An idle limiter that is asked for again begins anew, as in a new process. */

@@ -5,6 +5,7 @@ import { openKept } from "../../store/open-kept.ts";
 import type { PlaceCount } from "../../store/places.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
+import type { VendorLimits } from "../../store/vendor-limits.ts";
 
 export interface Books {
   readonly shelf: Shelf;
@@ -12,6 +13,8 @@ export interface Books {
   readonly audit: Audit;
   /** Counts for all machines that share the record; undefined where it is the record of one. */
   readonly places: PlaceCount | undefined;
+  /** Likewise. */
+  readonly limits: VendorLimits | undefined;
   /** Whether the record was looked through; a larger one was not (`startRecordCheck`). */
   readonly isChecked: boolean;
   close(): Promise<void>;
@@ -29,8 +32,8 @@ export async function openBooks(
   try {
     const isChecked = await kept.maintenance.refuseDamaged(maxCheckedBytes);
     const [shelf, spending] = [await kept.shelf(), await kept.spending()];
-    const [audit, places] = [await kept.audit(), await kept.places()];
-    return { shelf, spending, audit, places, isChecked, close: () => kept.close() };
+    const [audit, places, limits] = [await kept.audit(), await kept.places(), await kept.limits()];
+    return { shelf, spending, audit, places, limits, isChecked, close: () => kept.close() };
   } catch (thrown) {
     await kept.close();
     throw thrown;

@@ -7,7 +7,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { processHealths } from "../../providers/deployments/health.ts";
-import { createServerLimiters } from "../../providers/limits/limiters.ts";
+import type { Limiters } from "../../providers/limits/limiters.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
@@ -59,12 +59,11 @@ export interface LoadedServer {
 /** How often an old generation looks whether its WebSockets have ended; they live for an hour at most. */
 const LOOK_MS = 1000;
 
-/** One for all generations: what is known of a vendor outlives a change of the settings. */
-const LIMITERS = createServerLimiters();
-
 /** What all generations share. */
 export interface GenerationParts {
   readonly clock: Clock;
+  /** What is known of a vendor outlives a change of the settings. */
+  readonly limiters: Limiters;
   readonly guard: Guard;
   /** What keys may spend. */
   readonly money: Pick<
@@ -104,7 +103,7 @@ export async function openGeneration(
 ): Promise<Generation> {
   const { settings } = loaded;
   processHealths.set(settings.cooldown);
-  const runtime = await createRuntime({ limiters: LIMITERS, ...loaded.runtime });
+  const runtime = await createRuntime({ limiters: parts.limiters, ...loaded.runtime });
   const { env = {}, maxAnswerBytes } = loaded.runtime;
   const network = createNetwork(env, { maxAnswerBytes });
   const close = async (): Promise<void> => {

@@ -186,10 +186,11 @@ async function runWorker(load: Load, around: ServerProcess): Promise<number> {
     const loaded = await load();
     const books = await openRecord(loaded);
     const { env, log, write, onDefect } = around;
-    const { collectMetrics, connections, places, number: worker } = link;
+    const { collectMetrics, connections, places, limits, number: worker } = link;
     const isDamaged = (): boolean => hasDamage;
     const parts = { env, log, write, onDefect, books, clock: CLOCK, worker, isDamaged };
-    serving = await openServing(loaded, { ...parts, collectMetrics, connections, places });
+    const shared = { collectMetrics, connections, places, limits };
+    serving = await openServing(loaded, { ...parts, ...shared });
     link.tellReady(serving.url);
     await Promise.race([told.promise, waitForStop(around, () => around.leave(LEFT))]);
     return await endServing(serving, around);

@@ -6,9 +6,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import { makeWorkerId } from "../../engine/worker.ts";
 import type { Cooldown } from "../../providers/deployments/health.ts";
+import { createLimitSync, type LimitSync } from "../../providers/limits/limit-sync.ts";
+import { createServerLimiters, type Limiters } from "../../providers/limits/limiters.ts";
 import { BACKGROUND_QUEUE } from "../../runtime/responses/background-queue.ts";
 import type { PlaceCount } from "../../store/places.ts";
+import type { VendorLimits } from "../../store/vendor-limits.ts";
 import { VERSION } from "../../version.ts";
 import type { App } from "../app.ts";
 import { createGuard } from "../guard/create-guard.ts";
@@ -57,6 +61,8 @@ export interface ServingParts {
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
   /** Counts requests at once for all processes of this machine; of this one alone when left out. */
   readonly places?: PlaceCount | undefined;
+  /** Shares the limits of vendors between the processes of this machine; each is alone when left out. */
+  readonly limits?: VendorLimits | undefined;
   /** Whether the record was found damaged since the start. */
   readonly isDamaged: () => boolean;
   readonly onDefect: (thrown: unknown) => void;
@@ -91,6 +97,8 @@ class OneServing implements Serving {
   readonly #drain: Drain = createDrain(() => this.#loaded.settings.pathPrefix);
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #watch: ReturnType<typeof createRequestWatch>;
+  readonly #limitSync: LimitSync | undefined;
+  readonly #limiters: Limiters;
   readonly #unwatchProcess: () => void;
   readonly #unwatchDeployments: () => void;
   /** Old ones that still have something on its way. */
@@ -112,7 +120,9 @@ class OneServing implements Serving {
     this.#writeRecord = createRequestLog(settings.log, write);
     const rules = { ...settings.guard, catalogue: [] };
     const onUse = createKeyMetrics(this.#registry);
-    const places = books.places ?? parts.places;
+    const [places, limits] = [books.places ?? parts.places, books.limits ?? parts.limits];
+    this.#limitSync = limits && createLimitSync({ limits, self: makeWorkerId(), clock });
+    this.#limiters = createServerLimiters(this.#limitSync);
     this.#guard = createGuard({ ...books, clock, places, settings: rules, onUse });
     this.#watch = createRequestWatch({
       ...{ clock, tracer, worker, registry: this.#registry },
@@ -203,6 +213,7 @@ class OneServing implements Serving {
     for (const timer of this.#timers) clearInterval(timer);
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
     for (const generation of generations) await generation.close();
+    this.#limitSync?.close();
     this.#unwatchProcess();
     this.#unwatchDeployments();
     await this.#tracer?.close();
@@ -239,7 +250,7 @@ class OneServing implements Serving {
   async #openGeneration(loaded: LoadedServer): Promise<Generation> {
     const { clock, onDefect } = this.#parts;
     const generation = await openGeneration(loaded, {
-      clock,
+      ...{ clock, limiters: this.#limiters },
       guard: this.#watch.watchGuard(this.#guard),
       money: {
         spending: this.#parts.books.spending,

@@ -3,6 +3,7 @@
 import cluster from "node:cluster";
 import type { Socket } from "node:net";
 import type { PlaceCount } from "../../store/places.ts";
+import type { VendorLimits } from "../../store/vendor-limits.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { GivenConnections } from "./listener.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
@@ -17,6 +18,8 @@ export interface WorkerLink {
   readonly connections: GivenConnections;
   /** Counts for all workers. */
   readonly places: PlaceCount;
+  /** Between all workers. */
+  readonly limits: VendorLimits;
   close(): void;
 }
 
@@ -29,12 +32,17 @@ interface LinkHandlers {
 
 export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
   const { onDrain, onReload, onDamage, measure } = handlers;
-  const waiting = new Map<number, (metrics: readonly Metric[]) => void>();
-  const asking = new Map<number, (isTaken: boolean) => void>();
+  const asked = new Map<number, (answer: Answer) => void>();
   let questions = 0;
   const tell = (message: FromWorker): void => {
     process.send?.(message);
   };
+  const ask = (toQuestion: (id: number) => FromWorker): Promise<Answer> =>
+    new Promise((resolve) => {
+      const id = questions++;
+      asked.set(id, resolve);
+      tell(toQuestion(id));
+    });
   const connections = createGivenConnections(tell);
   const hear = (message: ToWorker, socket?: Socket): void => {
     switch (message.type) {
@@ -51,36 +59,36 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
       case "measure":
         return tell({ type: "metrics", id: message.id, metrics: measure() });
       case "collected":
-        waiting.get(message.id)?.(message.metrics);
-        waiting.delete(message.id);
-        return;
       case "taken":
-        asking.get(message.id)?.(message.isTaken);
-        asking.delete(message.id);
+      case "exchanged":
+        asked.get(message.id)?.(message);
+        asked.delete(message.id);
     }
   };
   process.on("message", hear);
   return {
     number: cluster.worker?.id ?? 1,
     tellReady: (url) => tell({ type: "ready", url }),
-    collectMetrics: () =>
-      new Promise((resolve) => {
-        const id = questions++;
-        waiting.set(id, resolve);
-        tell({ type: "collect", id });
-      }),
+    async collectMetrics() {
+      const answer = await ask((id) => ({ type: "collect", id }));
+      return answer.type === "collected" ? answer.metrics : [];
+    },
     connections,
     places: {
       async take(key, limit) {
-        const id = questions++;
-        const answered = new Promise<boolean>((resolve) => asking.set(id, resolve));
-        tell({ type: "take", id, key, limit });
-        if (!(await answered)) return undefined;
+        const answer = await ask((id) => ({ type: "take", id, key, limit }));
+        if (answer.type !== "taken" || !answer.isTaken) return undefined;
         let isTaken = true;
         return () => {
           if (isTaken) tell({ type: "leave", key });
           isTaken = false;
         };
+      },
+    },
+    limits: {
+      async exchange(process, reports) {
+        const answer = await ask((id) => ({ type: "exchange", id, process, reports }));
+        return answer.type === "exchanged" ? answer.all : [];
       },
     },
     close: () => {
@@ -89,6 +97,9 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
     },
   };
 }
+
+/** What carries the number of a question. */
+type Answer = Extract<ToWorker, { readonly type: "collected" | "taken" | "exchanged" }>;
 
 interface PrimaryConnections extends GivenConnections {
   /** The primary has said where they come from. */

@@ -1,12 +1,14 @@
 /**
  * Several processes behind one port: the primary starts them, puts another one in the place of each that
- * dies, gives them connections in turn, passes on what it is told, counts requests at once, and adds their
- * numbers up. It answers no request itself.
+ * dies, gives them connections in turn, passes on what it is told, counts requests at once, shares the limits of
+ * vendors between them, and adds their numbers up. It answers no request itself.
  */
 
 import cluster, { type Worker } from "node:cluster";
 import type { Clock } from "../../base/clock.ts";
+import { createMemoryLimits } from "../../store/memory/memory-limits.ts";
 import { createPlaceBook } from "../../store/memory/place-book.ts";
+import type { VendorLimits } from "../../store/vendor-limits.ts";
 import { joinMetrics, type Metric } from "../watching/metrics.ts";
 import type { Port } from "./port.ts";
 import { createWorkerDeaths, type Death } from "./worker-deaths.ts";
@@ -56,6 +58,7 @@ class Pool implements Workers {
   readonly #live = new Set<Worker>();
   readonly #asked = new Map<number, { metrics: (readonly Metric[])[]; settle: () => void }>();
   readonly #places = createPlaceBook<Worker>();
+  readonly #limits: VendorLimits;
   readonly #stopped = new AbortController();
   #onStarted: (started: Started) => void = () => {};
   #onEmpty: (() => void) | undefined;
@@ -69,6 +72,7 @@ class Pool implements Workers {
     this.#count = count;
     this.#port = port;
     this.#clock = clock;
+    this.#limits = createMemoryLimits(clock);
     this.#tell = tell;
     this.ready = new Promise((resolve) => {
       this.#onStarted = resolve;
@@ -172,6 +176,11 @@ class Pool implements Workers {
       }
       case "leave":
         return this.#places.leave(worker, message.key);
+      case "exchange":
+        void this.#limits
+          .exchange(message.process, message.reports)
+          .then((all) => tell(worker, { type: "exchanged", id: message.id, all }));
+        return;
       case "collect":
         void this.#collect().then((metrics) =>
           tell(worker, { type: "collected", id: message.id, metrics }),

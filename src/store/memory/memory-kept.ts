@@ -20,6 +20,7 @@ export function createMemoryKept(): Kept {
       return opened;
     }),
     places: async () => undefined,
+    limits: async () => undefined,
     maintenance: MAINTENANCE,
     async close() {
       await opened?.close();

@@ -315,6 +315,24 @@ const MIGRATIONS: readonly string[] = [
     return exists (select 1 from offshoot.places where id = place);
   end $$;
   `,
+  `
+  -- How many calls vendors' accounts take, as the processes of all servers share it. Unlogged: what is lost is told
+  -- again, or found out again.
+  create unlogged table offshoot.vendor_limits (
+    account text collate "C" primary key,  -- a hash
+    "limit" double precision not null default 1,
+    round bigint not null default 0,       -- grows with each decrease
+    paused_until timestamptz not null default 'epoch',
+    told_at timestamptz not null default 'epoch'
+  );
+  create unlogged table offshoot.vendor_demands (
+    account text collate "C" not null,
+    process text collate "C" not null,
+    calls bigint not null,                 -- in flight and waiting
+    beaten_at timestamptz not null default clock_timestamp(),
+    primary key (account, process)
+  );
+  `,
 ];
 
 /** The table that is there while another record is copied into this one (`copy/copy-target.ts`): nobody else may use it. */

@@ -48,6 +48,9 @@ export function createPostgresKept(address: string): Kept {
       places = (await import("./postgres-places.ts")).createPostgresPlaces(await open());
       return places;
     }),
+    limits: once(async () =>
+      (await import("./postgres-limits.ts")).createPostgresLimits(await open()),
+    ),
     maintenance: createMaintenance(name, { connect, open }),
     async close() {
       const [waiting, told, counted, opened] = [audit, news, places, db];

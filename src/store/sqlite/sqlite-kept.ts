@@ -32,6 +32,7 @@ export function createSqliteKept(path: string): Kept {
       return audit;
     }),
     places: async () => undefined,
+    limits: async () => undefined,
     maintenance: createMaintenance(path, open),
     async close() {
       const [waiting, opened] = [audit, db];

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
+import { MIN_LIMIT } from "../../../src/providers/limits/adaptive-limit.ts";
 import {
   createLimiter,
   type Limiter,
   type LimiterOptions,
   MAX_LIMIT,
-  MIN_LIMIT,
   type Slot,
   START_LIMIT,
 } from "../../../src/providers/limits/limiter.ts";

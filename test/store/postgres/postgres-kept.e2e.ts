@@ -22,6 +22,7 @@ import { describeStorage } from "../storage-contract.ts";
 import { describeStore, newRun, notices } from "../store-contract.ts";
 import { describeStoreModel } from "../store-model.ts";
 import { describeTurns } from "../turns-contract.ts";
+import { describeVendorLimits } from "../vendor-limits-contract.ts";
 import { POSTGRES_LACK, type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
@@ -90,6 +91,18 @@ if (server === undefined) {
       }, "the second says that it lives");
     };
     return { first: createPostgresPlaces(db), second, killFirst };
+  });
+  describeVendorLimits("Postgres", async () => {
+    const address = await server.newAddress();
+    const limits = (await (await open(address)).limits()) ?? assert.fail("it shares nothing");
+    const age = async (ms: number): Promise<void> => {
+      const earlier = (column: string): string =>
+        `${column} = ${column} - interval '${ms} milliseconds'`;
+      const times = `${earlier("told_at")}, ${earlier("paused_until")}`;
+      await server.query(address, `update offshoot.vendor_limits set ${times}`);
+      await server.query(address, `update offshoot.vendor_demands set ${earlier("beaten_at")}`);
+    };
+    return { limits, age };
   });
 
   describeDatabase(server);
