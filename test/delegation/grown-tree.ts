@@ -44,8 +44,8 @@ export interface TreeSetup {
   toProvider(tell: (run: string, request: ModelRequest) => void): Provider;
   readonly limits: Limits;
   readonly maxDepth: number;
-  /** Most that an answer has. */
-  readonly maxOutputTokens?: number;
+  /** Awaited before a run begins, or is replayed. Its parent has let it in by then. */
+  beforeRun?(id: string): Promise<void>;
   /** Whether all children spend by themselves, as those in processes of their own do. */
   readonly isApart: boolean;
 }
@@ -100,11 +100,14 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
   });
   const start = (): Engine => {
     const engine = createLocalEngine({ store });
-    engine.define(AGENT_BODY, body.run);
+    engine.define(AGENT_BODY, async (context, input) => {
+      await setup.beforeRun?.(context.id);
+      return await body.run(context, input);
+    });
     return engine;
   };
   let engine = start();
-  await engine.submit(AGENT_BODY, encodeTask(toTask(setup)), { id, title: "tree" });
+  await engine.submit(AGENT_BODY, encodeTask(toTask(setup.limits)), { id, title: "tree" });
   return {
     get engine() {
       return engine;
@@ -175,7 +178,7 @@ function createChildrenApart(): ChildrenApart {
   };
 }
 
-function toTask({ limits, maxOutputTokens }: TreeSetup): AgentTask {
+function toTask(limits: Limits): AgentTask {
   return {
     ...SAFEGUARDS,
     model: "test/model",
@@ -189,7 +192,7 @@ function toTask({ limits, maxOutputTokens }: TreeSetup): AgentTask {
     tool_choice: "auto",
     max_turns: 6,
     temperature: null,
-    max_output_tokens: maxOutputTokens ?? null,
+    max_output_tokens: null,
     think: false,
     format: { type: "text" },
     root: ".",

@@ -41,9 +41,16 @@ export interface TreeWish {
 
 /** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
 export async function startRandomTree(wish: TreeWish): Promise<GrownTree> {
-  const { maxDepth, limits, isApart } = wish;
+  const { maxDepth, limits, isApart, chance } = wish;
   const toProvider = (tell: Tell): Provider => createRandomProvider(wish, tell);
-  return await startGrownTree({ toProvider, maxDepth, limits, isApart });
+  // A run may come to itself long after its siblings, also when all of them are resumed.
+  const beforeRun = (): Promise<void> => passTicks(chance() < 0.3 ? chance() * 30 : 0);
+  return await startGrownTree({ toProvider, maxDepth, limits, isApart, beforeRun });
+}
+
+/** Lets others have so many turns of the event loop. */
+export async function passTicks(ticks: number): Promise<void> {
+  for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 type Tell = (run: string, request: ModelRequest) => void;

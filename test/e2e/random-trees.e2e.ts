@@ -17,7 +17,12 @@ import type { ChildStart, LoggedEvent, ToolEnd } from "../../src/protocol/run-ev
 import type { RunRecord } from "../../src/protocol/run-record.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { GrownTree } from "../delegation/grown-tree.ts";
-import { type Chance, createChance, startRandomTree } from "../delegation/random-tree.ts";
+import {
+  type Chance,
+  createChance,
+  passTicks,
+  startRandomTree,
+} from "../delegation/random-tree.ts";
 
 /** `OFFSHOOT_TEST_TREES=1000` for a long look. A whole number of those that grow side by side. */
 const TREES = Number(process.env["OFFSHOOT_TEST_TREES"] ?? 1000);
@@ -134,7 +139,7 @@ async function growTree(seed: number): Promise<{ nodes: Node[]; topUps: number }
     isApart: !isDeep && chance() < 0.3,
   });
   if (!isDeep && chance() < 0.3) await steerSome(tree, chance);
-  if (!isDeep && chance() < 0.2) await killTwice(tree);
+  if (!isDeep && chance() < 0.3) await killTwice(tree, chance);
   if (!isDeep && chance() < 0.15) await cancelSoon(tree);
   await tree.engine.result(tree.id);
   assert.deepEqual(tree.overdrawn, [], `seed ${seed}`);
@@ -148,7 +153,7 @@ const STEERING = "A word from outside.";
 /** A person speaks to runs of the tree that work, whichever they are. */
 async function steerSome(tree: GrownTree, chance: Chance): Promise<void> {
   for (let word = 0; word < 3; word++) {
-    for (let tick = 0; tick < 4; tick++) await new Promise((resolve) => setImmediate(resolve));
+    await passTicks(4);
     const open = (await tree.store.listRuns({ limit: 100 })).filter(
       ({ status }) => status !== "ended",
     );
@@ -158,15 +163,15 @@ async function steerSome(tree: GrownTree, chance: Chance): Promise<void> {
   }
 }
 
-async function killTwice(tree: GrownTree): Promise<void> {
+async function killTwice(tree: GrownTree, chance: Chance): Promise<void> {
   for (let kill = 0; kill < 2; kill++) {
-    for (let tick = 0; tick < 8; tick++) await new Promise((resolve) => setImmediate(resolve));
+    await passTicks(chance() * 100);
     await tree.killAndResume();
   }
 }
 
 async function cancelSoon({ engine, id }: GrownTree): Promise<void> {
-  for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setImmediate(resolve));
+  await passTicks(5);
   // It may have ended by itself.
   await engine.cancel(id, { tree: true }).catch(() => {});
 }
