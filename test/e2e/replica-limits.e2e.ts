@@ -4,11 +4,13 @@
  */
 
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { until, untilTrue } from "../patience.ts";
 import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
 import { startBusyVendor } from "./busy-vendor.ts";
-import { createPlace } from "./command.ts";
+import { createPlace, type Place } from "./command.ts";
 import { type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
@@ -24,7 +26,15 @@ interface Replicas extends AsyncDisposable {
 async function startThree(args: readonly string[]): Promise<Replicas> {
   const address = (await server?.newAddress()) ?? assert.fail();
   const env = { OFFSHOOT_STORE: address };
-  const start = (): Promise<Served> => serve({ args, env, hasKeys: true });
+  const places: Place[] = [];
+  const start = async (): Promise<Served> => {
+    const home = await createPlace();
+    places.push(home);
+    const file = join(home.home, ".config", "offshoot", "config.yaml");
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, "server: { max_background: 2, max_queued: 1 }\n");
+    return await serve({ place: home, args, env, hasKeys: true });
+  };
   const all = [await start(), await start(), await start()] as const;
   const place = await createPlace();
   let keys = 0;
@@ -37,7 +47,7 @@ async function startThree(args: readonly string[]): Promise<Replicas> {
     },
     async [Symbol.asyncDispose]() {
       for (const served of all) await served[Symbol.asyncDispose]();
-      await place[Symbol.asyncDispose]();
+      for (const home of [...places, place]) await home[Symbol.asyncDispose]();
     },
   };
 }
@@ -50,6 +60,17 @@ async function ask({ url }: Served, key: string, more: object = {}): Promise<num
   await answer.text();
   return answer.status;
 }
+
+/** Of two thousand bytes. */
+async function upload({ url }: Served, key: string): Promise<number> {
+  const form = new FormData();
+  form.set("purpose", "assistants");
+  form.set("file", new Blob(["x".repeat(2000)], { type: "text/plain" }), "a.txt");
+  const headers = { authorization: `Bearer ${key}`, connection: "close" };
+  return (await fetch(`${url}/v1/files`, { method: "POST", headers, body: form })).status;
+}
+
+const FULL = 413;
 
 const countOf = (statuses: readonly number[], status: number): number =>
   statuses.filter((one) => one === status).length;
@@ -119,6 +140,32 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
         return true;
       }, "all of them come in one minute");
     }
+  });
+
+  it("share the budget of a day, the bytes of a tenant and the queue of background responses", async () => {
+    await using upstream = await startSlowUpstream();
+    await using replicas = await startThree(slowModel(upstream));
+    const [first, second, third] = replicas.all;
+    // For one answer at a time.
+    const poor = await replicas.createKey("--tokens-per-day", "560", "--tenant", "poor");
+    const long = { input: "Say hello to all of them. ".repeat(20), max_output_tokens: 250 };
+    const answered = ask(first, poor, long);
+    await untilTrue(() => upstream.open === 1, "it is being answered");
+    for (const served of [second, third, first]) assert.equal(await ask(served, poor, long), 429);
+
+    const small = await replicas.createKey("--storage-bytes", "3000", "--tenant", "small");
+    const uploads: number[] = [];
+    for (const served of replicas.all) uploads.push(await upload(served, small));
+    assert.deepEqual(uploads, [200, FULL, FULL]);
+
+    const key = await replicas.createKey("--tenant", "busy");
+    const later = { background: true, store: true };
+    for (const served of replicas.all) assert.equal(await ask(served, key, later), 200);
+    await untilTrue(() => upstream.open === 3, "two of them are being answered, too");
+    for (const served of replicas.all) assert.equal(await ask(served, key, later), 429);
+    assert.equal(upstream.open, 3, "one waits for its turn");
+    upstream.finish();
+    assert.equal(await answered, 200);
   });
 
   it("send a vendor together what it takes, and wait together when it says so", async (t) => {

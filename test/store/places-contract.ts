@@ -33,14 +33,12 @@ export function describePlaces(name: string, open: () => Promise<TwoCounts>): vo
 
     it("are not given twice, however many ask at once", async () => {
       const { first, second } = await open();
-      const many = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? first : second));
-      for (let round = 0; round < 5; round++) {
-        const taken = await takeSome(many, 3);
-        assert.equal(countTaken(taken), 3);
-        for (const leave of taken) leave?.();
-        const last = await until(() => second.take("k", 1), "all were given back");
-        last();
-        await until(() => first.take("k", 1), "that one, too").then((leave) => leave());
+      // Without a lock about every fourth round of Postgres gives too many.
+      for (let round = 0; round < 30; round++) {
+        const asked = Array.from({ length: 40 }, (_, at) =>
+          (at % 2 === 0 ? first : second).take(`k${round}`, 3),
+        );
+        assert.equal(countTaken(await Promise.all(asked)), 3);
       }
     });
 
