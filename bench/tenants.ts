@@ -16,8 +16,9 @@
  *
  * The server, the model's server and the hostile tenant are processes of their own; this one is the other tenant.
  * It asks for four things in turn: a health check, a list, an answer, and sometimes an answer with a schema, which a
- * thread checks. Each kind is compared with its own median on the quiet server of the same run. The worst of them is
- * the machine's as much as the server's: it is shown, and nothing is held to it.
+ * thread checks. What nineteen of twenty requests of a kind stay below is compared with the same of the quiet server.
+ * The median hardly shows a loop that is held now and then; the worst is the machine's as much as the server's. Both
+ * are shown, and nothing is held to them.
  */
 
 import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process";
@@ -29,20 +30,27 @@ import { fileURLToPath } from "node:url";
 import type { HostileOrder, HostileReport } from "./tenants-hostile.ts";
 
 const REQUESTS = 600;
+/** The part of the requests whose time is held. */
+const HELD = 0.95;
 /** One of so many has a schema. */
 const SCHEMA_EVERY = 12;
 /** Harmless, of a form that is checked in a thread. */
 const SCHEMA = { type: "object", properties: { a: { type: "string", pattern: "^a+$" } } };
 
-/** How many times what it waits on a quiet server the median may be: about twice what a quiet machine of two cores shows. */
+/**
+ * How many times as long as on the quiet server it may take, in the kind of request that suffers most. About twice what
+ * two cores showed. Seen to be exceeded: `prompts` (23) and `conversations` (7) where nothing is cut into slices,
+ * `schemas` (98) where one tenant has all threads. What is measured while the machine does other work is that work:
+ * then the server waits for a processor for most of the time, and its loop is held for no more than 0.2 s of the processor.
+ */
 const AT_MOST = {
-  prompts: 8,
+  prompts: 12,
   schemas: 8,
-  background: 4,
-  budgets: 8,
-  conversations: 8,
-  embedded: 8,
-  everything: 12,
+  background: 6,
+  budgets: 12,
+  conversations: 6,
+  embedded: 10,
+  everything: 20,
 } as const;
 type Load = keyof typeof AT_MOST;
 
@@ -207,35 +215,34 @@ function print(load: Load, figures: Figures): void {
   console.log(
     [
       load.padEnd(14),
-      `at most ${ratio.toFixed(1)} times as long as on the quiet server`,
-      `(bound ${AT_MOST[load]}${ratio <= AT_MOST[load] ? "" : ": EXCEEDED"});`,
+      `up to ${ratio.toFixed(1)} times as long as on the quiet server`,
+      `(at most ${AT_MOST[load]}${ratio <= AT_MOST[load] ? "" : ": EXCEEDED"});`,
       `${before} jobs waiting, ${after} at the end;`,
       `the other tenant: ${report.answered} answered, ${report.refused} refused`,
     ].join(" "),
   );
   for (const kind of Object.keys(figures.quiet) as Kind[]) {
     const [quiet, loaded] = [figures.quiet[kind], figures.loaded[kind]];
+    const beside = (part: number): string =>
+      `${toMs(partOf(loaded, part))} (quiet ${toMs(partOf(quiet, part))})`;
     console.log(
-      [
-        `  ${kind.padEnd(8)}`,
-        `median ${toMs(medianOf(loaded))}, quiet ${toMs(medianOf(quiet))};`,
-        `worst ${toMs(loaded.at(-1))}, quiet ${toMs(quiet.at(-1))}`,
-      ].join(" "),
+      `  ${kind.padEnd(8)} median ${beside(0.5)}, 19 of 20 ${beside(HELD)}, worst ${beside(1)}`,
     );
   }
 }
 
-/** Of the kind that waits longest beside the quiet server. */
+/** Of the kind that suffers most. */
 function ratioOf({ quiet, loaded }: Figures): number {
   const kinds = Object.keys(quiet) as Kind[];
-  return Math.max(...kinds.map((kind) => medianOf(loaded[kind]) / medianOf(quiet[kind])));
+  return Math.max(...kinds.map((kind) => partOf(loaded[kind], HELD) / partOf(quiet[kind], HELD)));
 }
 
-function medianOf(sorted: readonly number[]): number {
-  return sorted[sorted.length >> 1] ?? 0;
+/** What this part of the requests stays below. */
+function partOf(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-function toMs(ms = 0): string {
+function toMs(ms: number): string {
   return `${ms.toFixed(1)} ms`;
 }
 
