@@ -81,8 +81,10 @@ async function refuseFilled(tx: Queries, db: Database): Promise<void> {
     const message = `The store \`${db.name}\` is a finished copy of \`${row?.["source"]}\`. Nothing was copied.`;
     throw new Failure("conflict", message);
   }
+  // What is not logged is of processes that run: it is gone with them.
   const tables = await tx.all(
-    "select tablename from pg_tables where schemaname = 'offshoot' and tablename <> 'version'",
+    `select relname as tablename from pg_class where relnamespace = 'offshoot'::regnamespace
+      and relkind = 'r' and relpersistence = 'p' and relname <> 'version'`,
   );
   for (const { tablename } of tables) {
     if (!(await tx.get(`select 1 from offshoot."${String(tablename)}" limit 1`))) continue;
