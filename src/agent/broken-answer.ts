@@ -104,6 +104,8 @@ function createCharCount(): CharCount {
   let hasBegun = false;
   /** Places of items whose text came in pieces. */
   const pieces = new Set<number>();
+  /** The place of the last piece: nearly all are of the same item as the one before. */
+  let place = -1;
   return {
     get chars() {
       return chars;
@@ -116,11 +118,13 @@ function createCharCount(): CharCount {
         if (event.type === "item_start") hasBegun = true;
         if ("delta" in event) {
           chars += event.delta.length;
-          pieces.add(event.index);
+          if (event.index !== place) pieces.add(event.index);
+          place = event.index;
         }
         // Some vendors tell an item at once.
-        if (event.type === "item_end" && !pieces.delete(event.index)) {
-          chars += countJsonChars(event.item);
+        if (event.type === "item_end") {
+          if (!pieces.delete(event.index)) chars += countJsonChars(event.item);
+          place = -1;
         }
       }
     },
