@@ -13,7 +13,7 @@ import { NO_LIMITS } from "../src/agent/limits.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLog } from "../src/base/log.ts";
 import { CONFIG_KEYS } from "../src/runtime/config/config-keys.ts";
-import type { OpenedResponses } from "../src/runtime/responses/open-responses.ts";
+import type { OpenedResponses } from "../src/runtime/open-responses.ts";
 import { createRuntime, type Runtime } from "../src/runtime/runtime.ts";
 import { openBooks } from "../src/server/running/books.ts";
 import { sweep } from "../src/server/running/sweep.ts";

@@ -33,8 +33,8 @@ export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./provider
 export type { OpenQuestion } from "./runtime/approvals.ts";
 export type { ChildProcessSettings } from "./runtime/child-processes.ts";
 export type { SafetySettings } from "./runtime/open-gate.ts";
+export type { ResponsesSettings } from "./runtime/open-responses.ts";
 export type { Replayed } from "./runtime/replay.ts";
-export type { ResponsesSettings } from "./runtime/responses/open-responses.ts";
 export type { ApproveWish, DenyWish } from "./runtime/run-handle.ts";
 export {
   createRuntime,

@@ -9,8 +9,8 @@ import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts"
 import { findModel } from "../providers/models/models.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
 import { wireFor } from "../providers/vendors/provider-names.ts";
+import { priceOfEmbeddings } from "./hosted-prices.ts";
 import { type ModelParts, type ModelWish, openEndpoint } from "./open-provider.ts";
-import { priceOfEmbeddings } from "./responses/hosted-prices.ts";
 
 export type EmbeddingWish = Omit<ModelWish, "think">;
 

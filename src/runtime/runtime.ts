@@ -41,9 +41,9 @@ import type { EmbeddingWish } from "./open-embeddings.ts";
 import { type SafetySettings, toSafety } from "./open-gate.ts";
 import { openModel, openOwnModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
+import type { OpenedResponses, ResponsesSettings } from "./open-responses.ts";
 import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
-import type { OpenedResponses, ResponsesSettings } from "./responses/open-responses.ts";
 import { type Run, toRun } from "./run-handle.ts";
 import {
   type InnerRunRequest,
@@ -216,7 +216,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
     ...createRunCalls({ engine, store, clock, agent, agentParts, known }),
     async openResponses(settings) {
-      const { openResponses } = await import("./responses/open-responses.ts");
+      const { openResponses } = await import("./open-responses.ts");
       const kept = { shelf: await shelf(), chunks: await chunks() };
       const { openEmbeddings } = await import("./open-embeddings.ts");
       const inside = {

@@ -1,7 +1,7 @@
 /** Who may ask what: the port through which every request passes before a route sees it. */
 
 import type { IncomingMessage } from "node:http";
-import type { Caller } from "../responses/caller.ts";
+import type { Caller } from "../responses/tenant/caller.ts";
 import type { Scope } from "./route.ts";
 
 export interface Guard {

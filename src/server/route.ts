@@ -8,7 +8,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Failure } from "../base/failure.ts";
 import type { EmittedEvent } from "../protocol/emitted.ts";
-import type { Caller } from "../responses/caller.ts";
+import type { Caller } from "../responses/tenant/caller.ts";
 
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";

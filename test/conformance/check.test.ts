@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
+import { write } from "../responses/fold/written-events.ts";
 import { functionCall, message, runEnd, runStart, turn } from "../responses/logged-run.ts";
-import { write } from "../responses/written-events.ts";
 import { checkEvents, checkResponse, eventFaults, responseFaults } from "./check.ts";
 import { findOrderFaults } from "./event-order.ts";
 import { adapt, DIFFERENCES, type Difference } from "./known-differences.ts";

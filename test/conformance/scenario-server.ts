@@ -1,7 +1,7 @@
 /** What the server of every scenario has: files, tools in place of the web, a machine to run things on. */
 
 import type { Json } from "../../src/base/json.ts";
-import type { ResponsesSettings } from "../../src/runtime/responses/open-responses.ts";
+import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { TestServer } from "../server/server-bench.ts";
 

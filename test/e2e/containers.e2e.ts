@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createIds } from "../../src/base/ids.ts";
-import type { KindRequest } from "../../src/responses/bridge/tool-kind.ts";
 import {
   listContainerFiles,
   readContainerBytes,
@@ -15,6 +14,7 @@ import { createOpenShell } from "../../src/responses/containers/open-shell.ts";
 import type { CodeDetails } from "../../src/responses/containers/run-code.ts";
 import { createFile } from "../../src/responses/files/files.ts";
 import { parseNewFile } from "../../src/responses/files/new-file.ts";
+import type { KindRequest } from "../../src/responses/kinds/tool-kind.ts";
 import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";

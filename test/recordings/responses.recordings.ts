@@ -3,7 +3,7 @@ import { describeSomeMutations } from "../providers/mutations/suite.ts";
 import { recordedMutations } from "../providers/mutations/wires.ts";
 import type { StreamFacts } from "../providers/responses/stream-facts.ts";
 import { describeResponsesStreams } from "../providers/responses/stream-suite.ts";
-import { describeWrittenStreams } from "../responses/written-streams-suite.ts";
+import { describeWrittenStreams } from "../responses/fold/written-streams-suite.ts";
 import { readRecordings } from "./folder.ts";
 
 const FACTS: StreamFacts = {

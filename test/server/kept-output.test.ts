@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { readSaid } from "../../src/responses/fold/read-response.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
-import { OUTPUT_KIND } from "../../src/responses/kept-output.ts";
+import { OUTPUT_KIND } from "../../src/responses/kept/kept-output.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
 import { ANYBODY, startServer } from "./server-bench.ts";

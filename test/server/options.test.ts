@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { SAMPLING_FIELDS } from "../../src/providers/carried-fields.ts";
-import type { Caller } from "../../src/responses/caller.ts";
+import type { Caller } from "../../src/responses/tenant/caller.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { type OpenUpstream, type Said, startOpenUpstream } from "../open-upstream.ts";
 import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";

@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from "node:test";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
-import type { OpenedResponses } from "../../src/runtime/responses/open-responses.ts";
+import type { OpenedResponses } from "../../src/runtime/open-responses.ts";
 import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
 import { reply, type ScriptEngine, startChatUpstream } from "../../src/testing/index.ts";
 import { ANYBODY } from "./server-bench.ts";

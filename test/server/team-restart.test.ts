@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
-import type { OpenedResponses } from "../../src/runtime/responses/open-responses.ts";
+import type { OpenedResponses } from "../../src/runtime/open-responses.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { reply, startChatUpstream } from "../../src/testing/index.ts";
 import { ANYBODY } from "./server-bench.ts";

@@ -27,7 +27,7 @@ import { toModelOverrides } from "../../runtime/config/config-models.ts";
 import { toVendorModels } from "../../runtime/config/config-vendors.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { createNetwork } from "../../runtime/network.ts";
-import { createVendorModels } from "../../runtime/responses/vendor-models.ts";
+import { createVendorModels } from "../../runtime/served-models/vendor-models.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";

@@ -9,12 +9,12 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Native } from "../../protocol/native.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { KindRequest, Offer, OpenedTool, ToolKind } from "../kinds/tool-kind.ts";
 import { kindOf } from "../request/hosted-kinds.ts";
 import { answerCalls } from "./answer-calls.ts";
 import { chooseOffers } from "./choose-offers.ts";
 import { findDeferred, type Offering, offerAll, offerFound } from "./deferred-tools.ts";
 import { createNames } from "./names.ts";
-import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
 import { isUnknown } from "./unknown-items.ts";
 
 export interface Bridge {

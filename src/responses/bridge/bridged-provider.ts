@@ -5,11 +5,11 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ItemEnd, ItemStart, ModelEvent } from "../../protocol/model-events.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
+import type { Offer } from "../kinds/tool-kind.ts";
 import type { Bridge } from "./bridge.ts";
 import { withoutServerCalls } from "./call-limit.ts";
 import { createCitations } from "./citations.ts";
 import { createFieldReader, type FieldReader } from "./field-reader.ts";
-import type { Offer } from "./tool-kind.ts";
 
 /** `callsLeft` says how many calls the server may still make for the run. */
 export function bridgeProvider(

@@ -6,7 +6,7 @@
 
 import type { Item } from "../../protocol/items.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
-import type { DeferredTool, Offer } from "./tool-kind.ts";
+import type { DeferredTool, Offer } from "../kinds/tool-kind.ts";
 
 /** What the model is offered with a conversation. `choice` speaks of functions. */
 export type Offering = (items: readonly Item[], choice: ToolChoice) => readonly Tool[];

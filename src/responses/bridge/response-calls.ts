@@ -3,9 +3,9 @@
 import type { Calls, OwnCall } from "../../agent/calls.ts";
 import type { Item } from "../../protocol/items.ts";
 import { toMcpCall, toText } from "../kinds/mcp.ts";
+import type { Offer, ServerRun } from "../kinds/tool-kind.ts";
 import type { Bridge } from "./bridge.ts";
 import { isForClient } from "./client-calls.ts";
-import type { Offer, ServerRun } from "./tool-kind.ts";
 
 export function createResponseCalls(bridge: Bridge): Calls {
   return {

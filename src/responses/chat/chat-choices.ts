@@ -6,7 +6,7 @@
 import { mapTogether } from "../../base/async.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
-import type { LiveResponse } from "../live-response.ts";
+import type { LiveResponse } from "../follow/live-response.ts";
 import type { ChatChunk } from "./chat-chunk.ts";
 import {
   type ChatChoice,

@@ -11,10 +11,10 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
 import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
-import type { Caller } from "../caller.ts";
-import { claimMade, findMade, type Once, type OnceKey, toOnceKey } from "../idempotency.ts";
-import { type Page, type Paging, parsePaging, toPage, toThingQuery } from "../paging.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { Caller } from "../tenant/caller.ts";
+import { claimMade, findMade, type Once, type OnceKey, toOnceKey } from "../tenant/idempotency.ts";
+import { type Page, type Paging, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChatCompletion } from "./chat-completion.ts";
 
 export interface ChatsApi {

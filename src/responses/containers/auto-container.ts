@@ -6,9 +6,9 @@
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { KindRequest } from "../bridge/tool-kind.ts";
 import { getFile } from "../files/files.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { KindRequest } from "../kinds/tool-kind.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { copyToContainer } from "./container-files.ts";
 import { getContainer, isAlive, putContainer, touchContainer } from "./containers.ts";
 import { IDLE_MINUTES, MEMORY_LIMITS, type MemoryLimit } from "./new-container.ts";

@@ -1,7 +1,7 @@
 /** A page of things of which some are left out: what is not wanted takes no place in it. */
 
 import type { Shelf, Thing } from "../../store/shelf.ts";
-import { type Page, type Paging, toWholePage } from "../paging.ts";
+import { type Page, type Paging, toWholePage } from "../tenant/paging.ts";
 
 /** Rows read at a time. */
 const READ_ROWS = 500;

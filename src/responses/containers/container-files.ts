@@ -9,8 +9,8 @@ import { clip } from "../../base/text.ts";
 import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
 import { readFileContent } from "../files/files.ts";
 import { parseNewFile } from "../files/new-file.ts";
-import { type Page, parsePaging } from "../paging.ts";
-import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { type Page, parsePaging } from "../tenant/paging.ts";
+import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { collectPage } from "./collect-page.ts";
 
 /** Where code finds the files, and how their paths are shown. */

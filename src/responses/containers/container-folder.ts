@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { toFailure } from "../../base/failure.ts";
 import { walkFolder } from "../../tools/sandbox/folder-walk.ts";
 import { removeFolder } from "../../tools/sandbox/private-folder.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import {
   type ContainerFile,
   type ContainerName,

@@ -8,8 +8,8 @@ import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Thing, ThingName } from "../../store/shelf.ts";
-import { type Page, parsePaging } from "../paging.ts";
-import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { type Page, parsePaging } from "../tenant/paging.ts";
+import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { collectPage } from "./collect-page.ts";
 import type { MemoryLimit, NewContainer } from "./new-container.ts";
 

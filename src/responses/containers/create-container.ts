@@ -1,6 +1,6 @@
 /** A container as a client asks for it, with copies of the tenant's files in it. */
 
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { copyToContainer } from "./container-files.ts";
 import { type ContainerObject, deleteContainer, getContainer, putContainer } from "./containers.ts";
 import type { NewContainer } from "./new-container.ts";

@@ -7,7 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, text } from "../../tools/builtin-tool.ts";
 import type { PythonOptions } from "../../tools/python/python-execute.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChosenContainer } from "./auto-container.ts";
 import { FILES_FOLDER } from "./container-files.ts";
 

@@ -11,7 +11,7 @@ import {
   getFile,
   readFileContent,
 } from "../files/files.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import {
   type ContainerFileObject,
   type ContainerName,

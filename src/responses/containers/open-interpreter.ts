@@ -1,8 +1,8 @@
 /** A request's code interpreter: its container, and Python in it. */
 
 import type { CodeInterpreterTool } from "../../protocol/tools.ts";
-import type { KindRequest } from "../bridge/tool-kind.ts";
 import type { OpenedInterpreter } from "../kinds/code-interpreter.ts";
+import type { KindRequest } from "../kinds/tool-kind.ts";
 import { chooseContainer } from "./auto-container.ts";
 import { createInterpreterTool, type InterpreterParts } from "./interpreter-tool.ts";
 

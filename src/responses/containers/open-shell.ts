@@ -2,8 +2,8 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { ShellTool } from "../../protocol/tools.ts";
-import type { KindRequest } from "../bridge/tool-kind.ts";
 import type { OpenedShell } from "../kinds/shell.ts";
+import type { KindRequest } from "../kinds/tool-kind.ts";
 import { chooseContainer } from "./auto-container.ts";
 import { createShellTool, type ShellParts } from "./shell-tool.ts";
 

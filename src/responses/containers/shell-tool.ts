@@ -7,7 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, integer, texts } from "../../tools/builtin-tool.ts";
 import type { SandboxLevel } from "../../tools/sandbox/sandbox.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChosenContainer } from "./auto-container.ts";
 
 export interface ShellParts extends ShelfParts {

@@ -12,8 +12,8 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
 import type { Thing, ThingName } from "../../store/shelf.ts";
-import { claimMade, findMade, type OnceKey } from "../idempotency.ts";
-import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { claimMade, findMade, type OnceKey } from "../tenant/idempotency.ts";
+import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import {
   type ItemParts,
   parseNewItems,

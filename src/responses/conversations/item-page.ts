@@ -5,7 +5,7 @@
 
 import { countJsonChars } from "../../base/json-size.ts";
 import type { Shelf, Thing, ThingQuery } from "../../store/shelf.ts";
-import { type Page, type Paging, toPage, toThingQuery, toWholePage } from "../paging.ts";
+import { type Page, type Paging, toPage, toThingQuery, toWholePage } from "../tenant/paging.ts";
 
 /** A few large pictures, or far more words than anybody reads at once. */
 const MAX_PAGE_CHARS = 16_000_000;

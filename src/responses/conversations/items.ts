@@ -8,9 +8,9 @@ import type { Item } from "../../protocol/items.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
-import { type Page, parseInclude, parsePaging, toWholePage } from "../paging.ts";
 import { MAX_CONTEXT_CHARS, toTooLong } from "../request/context-size.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import { type Page, parseInclude, parsePaging, toWholePage } from "../tenant/paging.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import {
   type Conversation,
   getConversation,

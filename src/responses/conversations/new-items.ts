@@ -7,7 +7,7 @@ import { type Item, toItems } from "../../protocol/items.ts";
 import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import { sealItems, unsealItem } from "../request/seal-tools.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
 /** What one request may add; the API's own limit. */
 const MAX_NEW_ITEMS = 20;

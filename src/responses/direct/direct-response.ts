@@ -16,9 +16,9 @@ import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../../providers/provider.ts";
 import { createEventWriter, type EventWriter } from "../fold/event-writer.ts";
 import type { PlacedItem } from "../fold/given-items.ts";
-import { encodeResponseSettings, type ResponseSettings } from "../fold/response-settings.ts";
-import type { Events, LiveResponse } from "../live-response.ts";
+import type { Events, LiveResponse } from "../follow/live-response.ts";
 import type { AskedResponse } from "../request/plan-response.ts";
+import { encodeResponseSettings, type ResponseSettings } from "../request/response-settings.ts";
 import { fillPlainResponse, findPlainAnswer, type PlainAnswer } from "./plain-answer.ts";
 
 export interface DirectParts {

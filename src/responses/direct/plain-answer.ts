@@ -13,7 +13,7 @@ import type { WholeAnswer } from "../../providers/provider.ts";
 import { toEmittedItem } from "../fold/emitted-item.ts";
 import { tellIgnored } from "../fold/ignored.ts";
 import { fillEnd, toResponseId } from "../fold/response-object.ts";
-import type { ResponseSettings } from "../fold/response-settings.ts";
+import type { ResponseSettings } from "../request/response-settings.ts";
 
 export interface PlainAnswer {
   readonly items: readonly Item[];

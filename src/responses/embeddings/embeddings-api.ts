@@ -12,9 +12,9 @@ import {
   toEmbeddingTexts,
 } from "../../protocol/embeddings.ts";
 import type { EmbeddingModel, EmbeddingRequest } from "../../providers/embeddings/embedder.ts";
-import type { Caller } from "../caller.ts";
+import { checkAllowed, checkName } from "../api/find-request.ts";
 import type { ModelTarget } from "../direct/direct-model.ts";
-import { checkAllowed, checkName } from "../request/find-request.ts";
+import type { Caller } from "../tenant/caller.ts";
 
 export interface EmbeddingsApi {
   /** Rejects what is wrong, not allowed or not paid for before anything is sent. */

@@ -7,8 +7,8 @@ import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
-import { type Page, type Paging, parsePaging, toWholePage } from "../paging.ts";
-import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { type Page, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
+import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { toMediaType } from "./media-type.ts";
 import type { NewFile } from "./new-file.ts";
 

@@ -34,6 +34,7 @@ import type {
   ToolEnd,
   ToolProgress,
 } from "../../protocol/run-events.ts";
+import { readResponseSettings } from "../request/response-settings.ts";
 import {
   CALL_EVENTS,
   isFailedCall,
@@ -52,7 +53,6 @@ import {
   toResponse,
   withToldError,
 } from "./response-object.ts";
-import { readResponseSettings } from "./response-settings.ts";
 import { toTerminalEvents } from "./terminal-events.ts";
 import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 

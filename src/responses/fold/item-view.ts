@@ -2,9 +2,9 @@
 
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { ResponseSettings } from "../request/response-settings.ts";
 import { toEmittedItem } from "./emitted-item.ts";
 import { tellIgnored } from "./ignored.ts";
-import type { ResponseSettings } from "./response-settings.ts";
 import { LIKELY, lacksSeal, SEAL, toSummarised } from "./show-item.ts";
 
 /** What is shown of items. */

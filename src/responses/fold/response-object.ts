@@ -5,10 +5,10 @@ import { toToldMessage } from "../../base/own-fault.ts";
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
 import type { RunEnd, RunSettings, RunStart } from "../../protocol/run-events.ts";
-import { ROOT } from "../multi-agent/agent-name.ts";
 import { ECHO_DEFAULTS, toShownFormat } from "../request/echo.ts";
+import type { Echo, ResponseSettings } from "../request/response-settings.ts";
+import { ROOT } from "./agent-name.ts";
 import { tellIgnored } from "./ignored.ts";
-import type { Echo, ResponseSettings } from "./response-settings.ts";
 
 /** `resp_01k…` for the run `run_01k…`: one thing under two names. */
 export function toResponseId(runId: string): string {

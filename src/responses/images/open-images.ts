@@ -5,10 +5,10 @@ import type { ImageRef } from "../../protocol/images.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ImageGenerationTool } from "../../protocol/tools.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { KindRequest } from "../bridge/tool-kind.ts";
 import { readFileParts } from "../files/files.ts";
+import type { KindRequest } from "../kinds/tool-kind.ts";
 import { MAX_CONTEXT_CHARS } from "../request/context-size.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { createImageTool, type ImagesApi, MAX_IMAGES } from "./image-tool.ts";
 
 export interface ImageParts extends ShelfParts {

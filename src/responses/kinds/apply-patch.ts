@@ -8,9 +8,9 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import { applyPatchTool, PATCH_TYPES, type PatchType } from "../../tools/patch/apply-patch.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
+import type { Offer, ToolKind } from "./tool-kind.ts";
 
 export interface ApplyPatchParts {
   /** Takes `type`, `path` and `diff`; undefined where the client changes the files. */

@@ -1,7 +1,7 @@
 /** A kind whose calls go to a tool that the settings name, in place of the server's own. */
 
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
+import type { Offer, ToolKind } from "./tool-kind.ts";
 
 /** The tool behind a kind, by the kind's name; undefined where the settings name none. */
 export type FindBacking = (kind: string) => Promise<GateTool | undefined>;

@@ -9,9 +9,9 @@ import type { Item } from "../../protocol/items.ts";
 import type { CodeInterpreterTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
+import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
 
 /** A tool of the gate that takes `code`, and the container that it runs in. */
 export interface OpenedInterpreter {

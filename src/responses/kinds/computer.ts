@@ -9,9 +9,9 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ComputerUsePreviewTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText, readTexts, statusOf } from "./arguments.ts";
 import { findPicture } from "./result-text.ts";
+import type { Offer, ToolKind } from "./tool-kind.ts";
 
 const KEY = "computer";
 

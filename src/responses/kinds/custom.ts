@@ -6,7 +6,7 @@
 import { tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { CustomTool, Tool } from "../../protocol/tools.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
+import type { Offer, ToolKind } from "./tool-kind.ts";
 
 export const CUSTOM_KIND: ToolKind = {
   toolTypes: ["custom"],

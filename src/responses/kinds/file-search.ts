@@ -10,11 +10,11 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { FileSearchTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import { type Tool as GateTool, ToolOutput } from "../../tools/tool.ts";
-import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import type { VectorParts } from "../vector-stores/kept-store.ts";
 import { findStores, parseWish, type SearchHit, searchStores } from "../vector-stores/search.ts";
 import { readPassages } from "./read-passages.ts";
 import { findError, toResultText } from "./result-text.ts";
+import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
 
 /** With chunks of the usual size, 8000 tokens. */
 const USUAL_RESULTS = 10;

@@ -6,8 +6,8 @@
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { FunctionTool, McpTool, NamespaceTool, Tool } from "../../protocol/tools.ts";
-import type { DeferredTool } from "../bridge/tool-kind.ts";
 import { scoreTexts } from "../vector-stores/search-terms.ts";
+import type { DeferredTool } from "./tool-kind.ts";
 
 export interface ToolQuestion {
   /** Names of namespaces, of servers, or of functions. */

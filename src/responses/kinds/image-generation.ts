@@ -9,9 +9,9 @@ import type { Item } from "../../protocol/items.ts";
 import type { ImageGenerationTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText } from "./arguments.ts";
 import { findError, findPicture, toResultText } from "./result-text.ts";
+import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
 
 export interface ImageKindParts {
   /** A tool of the gate that takes `prompt` and `action`; undefined where nobody draws. */

@@ -8,9 +8,9 @@ import type { LocalShellCall } from "../../protocol/hosted-items.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readCount, readText, readTexts, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
+import type { Offer, ToolKind } from "./tool-kind.ts";
 
 const KEY = "local_shell";
 

@@ -14,9 +14,9 @@ import type { Item } from "../../protocol/items.ts";
 import type { FunctionTool, McpTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { KindRequest, Offer, OpenedTool, ServerRun, ToolKind } from "../bridge/tool-kind.ts";
 import { readText } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
+import type { KindRequest, Offer, OpenedTool, ServerRun, ToolKind } from "./tool-kind.ts";
 
 /** The label under which this server's own tools are called. */
 export const OWN_LABEL = "offshoot";

@@ -5,8 +5,8 @@
 
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { CustomTool, FunctionTool, NamespaceTool, Tool } from "../../protocol/tools.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { toCustomOffer } from "./custom.ts";
+import type { Offer, ToolKind } from "./tool-kind.ts";
 
 export const NAMESPACE_KIND: ToolKind = {
   toolTypes: ["namespace"],

@@ -7,7 +7,7 @@
  */
 
 import type { Item } from "../../protocol/items.ts";
-import type { ToolKind } from "../bridge/tool-kind.ts";
+import type { ToolKind } from "./tool-kind.ts";
 
 export const PROGRAM_KIND: ToolKind = {
   toolTypes: ["programmatic_tool_calling"],

@@ -10,10 +10,10 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { FunctionTool, ShellTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { toCommandEvents } from "../fold/call-events.ts";
 import { readArguments, readCount, readTexts, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
+import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
 
 /** A tool of the gate that takes `commands`, `timeout_ms` and `max_output_length`, and where it runs them. */
 export interface OpenedShell {

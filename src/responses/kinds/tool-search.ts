@@ -13,9 +13,9 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { FunctionTool, Tool, ToolSearchTool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import { type Tool as GateTool, ToolOutput } from "../../tools/tool.ts";
-import type { DeferredTool, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readCount, readText, readTexts, statusOf } from "./arguments.ts";
 import { findTools, listDeferred, type ToolQuestion } from "./find-tools.ts";
+import type { DeferredTool, Offer, ToolKind } from "./tool-kind.ts";
 
 const KEY = "tool_search";
 

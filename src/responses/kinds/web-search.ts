@@ -10,8 +10,8 @@ import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { Tool, WebSearchPreviewTool, WebSearchTool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { KindRequest, Offer, OpenedTool, ToolKind } from "../bridge/tool-kind.ts";
 import { findError, toResultText } from "./result-text.ts";
+import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
 import { type PageResult, parseResults, readResults, toResultsText } from "./web-results.ts";
 import { createPageTool, createSearchTool, type SearchLimits } from "./web-search-tools.ts";
 

@@ -1,9 +1,9 @@
 /** What can be said of a request's images and files before it runs: whether they are there and allowed. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { Caller } from "../caller.ts";
 import { getFile } from "../files/files.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { Caller } from "../tenant/caller.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { type MediaPart, type PlacedMedia, urlOf } from "./media-parts.ts";
 import { checkMediaUrl, type WebMediaSettings } from "./web-media.ts";
 

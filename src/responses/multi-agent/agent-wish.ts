@@ -3,8 +3,8 @@
 import type { AgentTask } from "../../agent/task.ts";
 import type { ChildWish } from "../../delegation/child.ts";
 import type { Item } from "../../protocol/items.ts";
+import { ROOT } from "../fold/agent-name.ts";
 import { encodeWish, type ResponseWish } from "../request/response-wish.ts";
-import { ROOT } from "./agent-name.ts";
 
 /** Turns that an agent may take for one task. */
 const MAX_TURNS = 50;

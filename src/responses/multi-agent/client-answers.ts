@@ -5,7 +5,7 @@ import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ClientInput } from "../../protocol/run-events.ts";
 import { ANSWERS } from "../bridge/client-calls.ts";
-import { ROOT } from "./agent-name.ts";
+import { ROOT } from "../fold/agent-name.ts";
 import { agentOf, answeredBy, findOpen } from "./team-history.ts";
 
 /** All that a team has said. */

@@ -18,7 +18,7 @@ import { findChildren } from "../../delegation/past-children.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildStart, RunEvent } from "../../protocol/run-events.ts";
-import { isBelow, ROOT } from "./agent-name.ts";
+import { isBelow, ROOT } from "../fold/agent-name.ts";
 import { toClientInputs } from "./client-answers.ts";
 import { type Crew, createCrew, type Member } from "./crew.ts";
 import type { InjectedAnswers } from "./injected-answers.ts";

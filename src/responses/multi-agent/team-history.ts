@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts"
 import type { Item, MultiAgentCall, MultiAgentCallOutput } from "../../protocol/items.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
 import { isForClient } from "../bridge/client-calls.ts";
-import { isBelow, isChild, toAgentName } from "./agent-name.ts";
+import { isBelow, isChild, toAgentName } from "../fold/agent-name.ts";
 
 /** The agent that an item says it is of; undefined for one that says nothing. */
 export function agentOf(item: Item): string | undefined {

@@ -9,8 +9,8 @@ import { textOfPart } from "../../protocol/part-text.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import type { Offer, ServerRun, ToolKind } from "../bridge/tool-kind.ts";
 import { toResultText } from "../kinds/result-text.ts";
+import type { Offer, ServerRun, ToolKind } from "../kinds/tool-kind.ts";
 import { ACTIONS, type Action, toActionSpec } from "./actions.ts";
 
 /** Stands among a request's tools where it has a team; clients ask for one with a field. */

@@ -8,7 +8,7 @@ import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ClientInput, RunEvent, ToolEnd } from "../../protocol/run-events.ts";
-import { ROOT, toAgentName } from "./agent-name.ts";
+import { ROOT, toAgentName } from "../fold/agent-name.ts";
 import { findTasks } from "./team-history.ts";
 
 export interface Letter {

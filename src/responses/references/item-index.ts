@@ -12,9 +12,9 @@ import type { NewThing, Shelf } from "../../store/shelf.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
 
 import { toResponseId } from "../fold/response-object.ts";
-import { readOutput } from "../kept-output.ts";
-import { findKept, ITEM_KIND, readInput } from "../kept-response.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import { readOutput } from "../kept/kept-output.ts";
+import { findKept, ITEM_KIND, readInput } from "../kept/kept-response.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
 /** Entries of conversations are of a kind of their own: one id may be in a response and in one of those. */
 const IN_CONVERSATION = `${CONVERSATION_ITEM}_place`;

@@ -4,8 +4,8 @@ import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { CreateResponse, TextFormat } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { Echo } from "../fold/response-settings.ts";
 import { hideSecrets } from "./hide-secrets.ts";
+import type { Echo } from "./response-settings.ts";
 
 interface Asked {
   readonly request: CreateResponse;

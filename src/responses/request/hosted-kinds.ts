@@ -8,7 +8,7 @@ import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../tenant/caller.ts";
 
 /** Made by the client, unless a tool of a configured MCP server stands in its place. */
 const CLIENT_KINDS: ReadonlySet<string> = new Set([

@@ -17,8 +17,8 @@ import {
 } from "../../protocol/request.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelOptions, OutputFormat, Reasoning } from "../../providers/provider.ts";
-import type { Caller } from "../caller.ts";
 import type { ModelTarget } from "../direct/direct-model.ts";
+import type { Caller } from "../tenant/caller.ts";
 import { toEcho } from "./echo.ts";
 import { KNOWN_PARAMETERS } from "./parameters.ts";
 import { encodeWish, type ResponseWish } from "./response-wish.ts";

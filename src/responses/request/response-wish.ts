@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { ModelOptions, Reasoning } from "../../providers/provider.ts";
-import type { ResponseSettings } from "../fold/response-settings.ts";
+import type { ResponseSettings } from "./response-settings.ts";
 
 export interface ResponseWish extends ResponseSettings {
   readonly tenant: string;

@@ -8,7 +8,7 @@ import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../tenant/caller.ts";
 import { isForVendor, kindOf } from "./hosted-kinds.ts";
 
 /** Rejects with `forbidden`, naming the tool. `model` is the request's, with its vendor. */

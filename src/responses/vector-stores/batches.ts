@@ -6,8 +6,8 @@ import { clip } from "../../base/text.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
-import type { Page } from "../paging.ts";
-import { toSeconds } from "../shelf-parts.ts";
+import type { Page } from "../tenant/paging.ts";
+import { toSeconds } from "../tenant/shelf-parts.ts";
 import {
   countFiles,
   encodeKept,

@@ -8,7 +8,7 @@ import type { Metadata } from "../../protocol/request.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
-import type { ShelfParts } from "../shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { Chunking } from "./chunk-text.ts";
 import type { Attributes } from "./filters.ts";
 import type { IndexRuns } from "./index-runs.ts";

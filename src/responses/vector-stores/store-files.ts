@@ -7,8 +7,8 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { getFile } from "../files/files.ts";
-import { type Page, type Paging, parsePaging, toWholePage } from "../paging.ts";
-import { toSeconds } from "../shelf-parts.ts";
+import { type Page, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
+import { toSeconds } from "../tenant/shelf-parts.ts";
 import { type Chunking, ChunkingStrategy, toChunking } from "./chunk-text.ts";
 import type { Attributes } from "./filters.ts";
 import {

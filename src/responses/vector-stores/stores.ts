@@ -6,9 +6,9 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
 import type { Thing } from "../../store/shelf.ts";
-import { findMade, keepFirst, type OnceKey } from "../idempotency.ts";
-import { type Page, parsePaging, toPage, toThingQuery } from "../paging.ts";
-import { toSeconds } from "../shelf-parts.ts";
+import { findMade, keepFirst, type OnceKey } from "../tenant/idempotency.ts";
+import { type Page, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
+import { toSeconds } from "../tenant/shelf-parts.ts";
 import { ChunkingStrategy } from "./chunk-text.ts";
 import {
   countFiles,

@@ -12,7 +12,7 @@ import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import { BACKED_KINDS } from "../../responses/kinds/mcp-backing.ts";
 import { checkOwnTools } from "../../tools/custom/own-tools.ts";
 import { parseMcpServers } from "../../tools/mcp/server.ts";
-import { checkModelNames } from "../responses/model-names.ts";
+import { checkModelNames } from "../served-models/model-names.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
 import { type ConfigRow, PATH_PREFIX, type Range } from "./config-row.ts";

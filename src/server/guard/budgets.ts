@@ -9,7 +9,7 @@ import { NO_LIMITS } from "../../agent/limits.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
-import type { Charged, OpenPurse, Settle } from "../../runtime/responses/response-money.ts";
+import type { Charged, OpenPurse, Settle } from "../../responses/run/response-money.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Amounts, Spending } from "../../store/spending.ts";
 import { isCounted, type Key, type KeyLimits, REMEMBERED_MS } from "./key.ts";

@@ -11,7 +11,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { SAMPLING_FIELDS } from "../../providers/carried-fields.ts";
-import type { Caller } from "../../responses/caller.ts";
+import type { Caller } from "../../responses/tenant/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import { countInBook, createPlaceBook } from "../../store/memory/place-book.ts";
 import type { PlaceCount } from "../../store/places.ts";

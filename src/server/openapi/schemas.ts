@@ -8,10 +8,10 @@ import type { JsonObject } from "../../base/json.ts";
 import { CreateEmbeddings } from "../../protocol/embeddings.ts";
 import * as protocol from "../../protocol/index.ts";
 import { choiceOf, open } from "../../protocol/open.ts";
+import { CancelResponse, SteerResponse } from "../../responses/api/control.ts";
 import { ChatRequest } from "../../responses/chat/chat-request.ts";
 import { UpdateChat } from "../../responses/chat/stored-chats.ts";
 import { NewContainerBody } from "../../responses/containers/new-container.ts";
-import { CancelResponse, SteerResponse } from "../../responses/control.ts";
 import {
   CreateConversation,
   UpdateConversation,

@@ -5,7 +5,7 @@
 
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { Metadata } from "../../protocol/request.ts";
-import type { ResponsesApi } from "../../responses/api.ts";
+import type { ResponsesApi } from "../../responses/api/api.ts";
 import {
   type AskedChoices,
   completeChoices,
@@ -24,8 +24,8 @@ import {
 import { type ParsedChat, toCreateResponse } from "../../responses/chat/parse-chat.ts";
 import type { ChatsApi } from "../../responses/chat/stored-chats.ts";
 import { tellIgnored } from "../../responses/fold/ignored.ts";
-import { type Once, readOnce } from "../../responses/idempotency.ts";
-import type { Events, LiveResponse } from "../../responses/live-response.ts";
+import type { Events, LiveResponse } from "../../responses/follow/live-response.ts";
+import { type Once, readOnce } from "../../responses/tenant/idempotency.ts";
 import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
 
 export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {

@@ -22,7 +22,7 @@ import {
 } from "../../responses/containers/containers.ts";
 import { createContainer } from "../../responses/containers/create-container.ts";
 import { parseNewContainer } from "../../responses/containers/new-container.ts";
-import type { ShelfParts } from "../../responses/shelf-parts.ts";
+import type { ShelfParts } from "../../responses/tenant/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
 import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
 

@@ -1,8 +1,8 @@
 /** Conversations and their items. */
 
-import type { ConversationsApi } from "../../responses/conversations-api.ts";
-import { readOnce } from "../../responses/idempotency.ts";
+import type { ConversationsApi } from "../../responses/api/conversations-api.ts";
 import { checkConversationId } from "../../responses/request/conversation-id.ts";
+import { readOnce } from "../../responses/tenant/idempotency.ts";
 import { type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export function createConversationRoutes(api: ConversationsApi): Route[] {

@@ -14,8 +14,8 @@ import {
   listFiles,
 } from "../../responses/files/files.ts";
 import { parseNewFile } from "../../responses/files/new-file.ts";
-import { keepFirst, type Once, readOnce, toOnceKey } from "../../responses/idempotency.ts";
-import type { ShelfParts } from "../../responses/shelf-parts.ts";
+import { keepFirst, type Once, readOnce, toOnceKey } from "../../responses/tenant/idempotency.ts";
+import type { ShelfParts } from "../../responses/tenant/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
 import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
 

@@ -8,9 +8,9 @@ import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
 import { isVendor, vendorOf } from "../../providers/vendors/catalog.ts";
-import type { Caller } from "../../responses/caller.ts";
-import { type ModelRoutes, toUnknownModel } from "../../runtime/responses/model-routes.ts";
-import type { ListModels } from "../../runtime/responses/upstream-models.ts";
+import type { Caller } from "../../responses/tenant/caller.ts";
+import { type ModelRoutes, toUnknownModel } from "../../runtime/served-models/model-routes.ts";
+import type { ListModels } from "../../runtime/served-models/upstream-models.ts";
 import { type Route, toJson } from "../route.ts";
 
 interface ModelParts {

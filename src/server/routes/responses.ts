@@ -2,11 +2,11 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
-import type { ResponsesApi } from "../../responses/api.ts";
-import type { ContextApi } from "../../responses/context-api.ts";
-import { readOnce } from "../../responses/idempotency.ts";
-import { parseInclude } from "../../responses/paging.ts";
+import type { ResponsesApi } from "../../responses/api/api.ts";
+import type { ContextApi } from "../../responses/api/context-api.ts";
 import { checkMinTokens } from "../../responses/request/check-min-tokens.ts";
+import { readOnce } from "../../responses/tenant/idempotency.ts";
+import { parseInclude } from "../../responses/tenant/paging.ts";
 import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export function createResponseRoutes(api: ResponsesApi): Route[] {

@@ -1,6 +1,6 @@
 /** Vector stores: the stores, their files, their batches, and searching them. */
 
-import { readOnce, toOnceKey } from "../../responses/idempotency.ts";
+import { readOnce, toOnceKey } from "../../responses/tenant/idempotency.ts";
 import {
   type BatchOf,
   cancelBatch,

@@ -11,21 +11,21 @@ import type { Limiters } from "../../providers/limits/limiters.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
+import type { OpenedResponses, ResponsesSettings } from "../../runtime/open-responses.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
+import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import {
   type ModelRoutes,
   type ModelTarget,
   type OwnServer,
   ownServerOf,
-} from "../../runtime/responses/model-routes.ts";
-import type { OpenedResponses, ResponsesSettings } from "../../runtime/responses/open-responses.ts";
+} from "../../runtime/served-models/model-routes.ts";
 import {
   createUpstreamModels,
   type ListModels,
   type UpstreamParts,
-} from "../../runtime/responses/upstream-models.ts";
-import { createVendorModels } from "../../runtime/responses/vendor-models.ts";
-import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
+} from "../../runtime/served-models/upstream-models.ts";
+import { createVendorModels } from "../../runtime/served-models/vendor-models.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
 import type { Guard } from "../guard.ts";

@@ -7,13 +7,13 @@ import { toUsage } from "../../protocol/usage.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createOpenAiEmbedder } from "../../providers/embeddings/openai-embeddings.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { toPriceOf } from "../../runtime/hosted-prices.ts";
+import { createImagesServer } from "../../runtime/images-server.ts";
 import type { Network } from "../../runtime/network.ts";
+import type { ResponsesSettings } from "../../runtime/open-responses.ts";
 import type { Environment } from "../../runtime/paths.ts";
-import { toPriceOf } from "../../runtime/responses/hosted-prices.ts";
-import { createImagesServer } from "../../runtime/responses/images-server.ts";
-import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
-import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
+import type { ModelTarget } from "../../runtime/served-models/model-routes.ts";
 
 export interface HostedSettings {
   readonly codeInterpreter: boolean;

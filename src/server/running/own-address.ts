@@ -9,7 +9,7 @@ import { type MovedTo, movedTo, toShownUrl } from "../../providers/vendors/base-
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import type { Environment } from "../../runtime/paths.ts";
-import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
+import type { ModelTarget } from "../../runtime/served-models/model-routes.ts";
 import type { LoadedServer } from "./generation.ts";
 
 export interface OwnAddress {

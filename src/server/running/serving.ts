@@ -10,7 +10,7 @@ import { makeWorkerId } from "../../engine/worker.ts";
 import type { Cooldown } from "../../providers/deployments/health.ts";
 import { createLimitSync, type LimitSync } from "../../providers/limits/limit-sync.ts";
 import { createServerLimiters, type Limiters } from "../../providers/limits/limiters.ts";
-import { BACKGROUND_QUEUE } from "../../runtime/responses/background-queue.ts";
+import { BACKGROUND_QUEUE } from "../../responses/run/background-queue.ts";
 import type { PlaceCount } from "../../store/places.ts";
 import type { VendorLimits } from "../../store/vendor-limits.ts";
 import { VERSION } from "../../version.ts";

@@ -3,7 +3,7 @@
 import { toFailure } from "../../base/failure.ts";
 import { isOwnFault, toToldMessage } from "../../base/own-fault.ts";
 import { clip } from "../../base/text.ts";
-import type { ResponsesApi } from "../../responses/api.ts";
+import type { ResponsesApi } from "../../responses/api/api.ts";
 import type { InjectEvent } from "./client-event.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Turns } from "./turns.ts";

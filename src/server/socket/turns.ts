@@ -1,6 +1,6 @@
 /** The turns of a connection by the ids of their responses: those that run, and the last that have ended. */
 
-import type { Caller } from "../../responses/caller.ts";
+import type { Caller } from "../../responses/tenant/caller.ts";
 import type { CreateEvent } from "./client-event.ts";
 
 export interface RunningTurn {

@@ -5,7 +5,7 @@ import type { AnsweredBy } from "../../protocol/model-events.ts";
 import type { LoggedEvent, RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { toResponseId } from "../../responses/fold/response-object.ts";
-import { readResponseSettings } from "../../responses/fold/response-settings.ts";
+import { readResponseSettings } from "../../responses/request/response-settings.ts";
 import type { Metric, Registry, Sample } from "./metrics.ts";
 
 export interface RunMetrics {

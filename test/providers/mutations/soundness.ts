@@ -23,13 +23,13 @@ import { createChatWriter } from "../../../src/responses/chat/chat-writer.ts";
 import { toShownItem } from "../../../src/responses/conversations/shown-item.ts";
 import { toEmittedLogprobs } from "../../../src/responses/fold/emitted-item.ts";
 import { createEventWriter } from "../../../src/responses/fold/event-writer.ts";
-import { encodeResponseSettings } from "../../../src/responses/fold/response-settings.ts";
 import { collectTools } from "../../../src/responses/kinds/collect-tools.ts";
 import { createFileSearchKind } from "../../../src/responses/kinds/file-search.ts";
 import { createWebSearchKind } from "../../../src/responses/kinds/web-search.ts";
 import { toEcho } from "../../../src/responses/request/echo.ts";
 import { parseAsked } from "../../../src/responses/request/plan-response.ts";
-import { createKinds } from "../../../src/runtime/responses/response-kinds.ts";
+import { encodeResponseSettings } from "../../../src/responses/request/response-settings.ts";
+import { createKinds } from "../../../src/responses/run/response-kinds.ts";
 import { runEnd, runStart, turn } from "../../responses/logged-run.ts";
 import { assertEventOrder } from "../event-order.ts";
 

@@ -6,8 +6,8 @@ import {
   toChatCompletion,
 } from "../../../src/responses/chat/chat-completion.ts";
 import { createChatWriter } from "../../../src/responses/chat/chat-writer.ts";
+import { lastResponse, write } from "../fold/written-events.ts";
 import { message, runFailure, runStart, turn } from "../logged-run.ts";
-import { lastResponse, write } from "../written-events.ts";
 import { ANSWERS, call, chunksOf, deltasOf, eventsOf, likelyEvents } from "./chat-runs.ts";
 
 /** The message that a client puts together from the deltas of a stream. */

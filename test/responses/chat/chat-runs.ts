@@ -9,6 +9,7 @@ import {
   type ChatWriterOptions,
   createChatWriter,
 } from "../../../src/responses/chat/chat-writer.ts";
+import { write } from "../fold/written-events.ts";
 import {
   answerStart,
   functionCall,
@@ -18,7 +19,6 @@ import {
   runStart,
   turn,
 } from "../logged-run.ts";
-import { write } from "../written-events.ts";
 
 export const call = { call_id: "call_1", name: "read" };
 export const other = { call_id: "call_2", name: "find" };

@@ -5,6 +5,7 @@ import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { RunEnd } from "../../../src/protocol/run-events.ts";
 import type { ChatCompletion } from "../../../src/responses/chat/chat-completion.ts";
 import { createChatWriter } from "../../../src/responses/chat/chat-writer.ts";
+import { write } from "../fold/written-events.ts";
 import {
   functionCall,
   message,
@@ -14,7 +15,6 @@ import {
   toolRun,
   turn,
 } from "../logged-run.ts";
-import { write } from "../written-events.ts";
 import {
   ANSWERS,
   call,

@@ -24,7 +24,7 @@ import { createContainer } from "../../../src/responses/containers/create-contai
 import { parseNewContainer } from "../../../src/responses/containers/new-container.ts";
 import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
-import type { ShelfParts } from "../../../src/responses/shelf-parts.ts";
+import type { ShelfParts } from "../../../src/responses/tenant/shelf-parts.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readItemPage } from "../../../src/responses/conversations/item-page.ts";
-import type { Paging } from "../../../src/responses/paging.ts";
+import type { Paging } from "../../../src/responses/tenant/paging.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import type { ThingQuery } from "../../../src/store/shelf.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toChatCompletion } from "../../../src/responses/chat/chat-completion.ts";
 import { runEnd, runStart, turn } from "../logged-run.ts";
-import { lastResponse, write } from "../written-events.ts";
+import { lastResponse, write } from "./written-events.ts";
 
 describe("a thought whose server writes null where it has nothing", () => {
   const item = { type: "reasoning" as const, summary: [], content: null, status: null };

@@ -15,7 +15,7 @@ import {
   turn,
   USAGE,
 } from "../logged-run.ts";
-import { lastResponse, typesOf, write } from "../written-events.ts";
+import { lastResponse, typesOf, write } from "./written-events.ts";
 
 /** The events of a run of one turn. */
 function answer(...events: readonly ModelEvent[]): EmittedEvent[] {

@@ -5,9 +5,9 @@ import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { SAMPLING_FIELDS } from "../../../src/providers/carried-fields.ts";
-import type { Caller } from "../../../src/responses/caller.ts";
 import { allowOptions } from "../../../src/responses/request/allow-options.ts";
 import type { AskedResponse } from "../../../src/responses/request/plan-response.ts";
+import type { Caller } from "../../../src/responses/tenant/caller.ts";
 
 const CALLER: Caller = {
   ...{ tenant: "a", keyId: "k", catalogue: [], limits: NO_LIMITS },

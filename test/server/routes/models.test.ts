@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Caller } from "../../../src/responses/caller.ts";
+import type { Caller } from "../../../src/responses/tenant/caller.ts";
 import type { JsonAnswer, RouteCall } from "../../../src/server/route.ts";
 import { createModelRoutes } from "../../../src/server/routes/models.ts";
 import { checkPublished } from "../../conformance/check.ts";

@@ -7,7 +7,7 @@ import { toChatCompletion } from "../../../../src/responses/chat/chat-completion
 import { toCreateResponse } from "../../../../src/responses/chat/parse-chat.ts";
 import { checkPublished } from "../../../conformance/check.ts";
 import { ANSWERS, chunksOf, eventsOf, likelyEvents } from "../../../responses/chat/chat-runs.ts";
-import { lastResponse } from "../../../responses/written-events.ts";
+import { lastResponse } from "../../../responses/fold/written-events.ts";
 
 /**
  * Where the description differs from what its own service sends: a fingerprint is null where there

@@ -12,8 +12,8 @@ import {
   toChatCompletion,
 } from "../../../../src/responses/chat/chat-completion.ts";
 import { ANSWERS, eventsOf, framesOf } from "../../../responses/chat/chat-runs.ts";
+import { lastResponse, write } from "../../../responses/fold/written-events.ts";
 import { runFailure, runStart, turn } from "../../../responses/logged-run.ts";
-import { lastResponse, write } from "../../../responses/written-events.ts";
 
 /** A type that is only there if `Ours` fits where `Expected` is wanted. */
 type Fits<Ours extends Expected, Expected> = [Ours, Expected];

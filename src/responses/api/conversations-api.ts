@@ -1,0 +1,71 @@
+/** Conversations for routes: the functions over a shelf, with references resolved and items to be found. */
+
+import type { Json } from "../../base/json.ts";
+import {
+  type Conversation,
+  createConversation,
+  type DeletedConversation,
+  deleteConversation,
+  getConversation,
+  updateConversation,
+} from "../conversations/conversations.ts";
+import {
+  createItems,
+  deleteItem,
+  getItem,
+  type ItemPlace,
+  type ItemsRequest,
+  listItems,
+  readItems,
+} from "../conversations/items.ts";
+import type { ItemParts } from "../conversations/new-items.ts";
+import type { ShownItem } from "../conversations/shown-item.ts";
+import { createFindItem, type IndexParts, indexItems } from "../references/item-index.ts";
+import type { Caller } from "../tenant/caller.ts";
+import { type Once, toOnceKey } from "../tenant/idempotency.ts";
+import type { Page } from "../tenant/paging.ts";
+
+export interface ConversationsApi {
+  /** With `once` it is the one that was made before with that key, if one was. */
+  create(body: unknown, caller: Caller, once?: Once): Promise<Conversation>;
+  get(id: string, caller: Caller): Promise<Conversation>;
+  update(id: string, caller: Caller, body: unknown): Promise<Conversation>;
+  delete(id: string, caller: Caller): Promise<DeletedConversation>;
+  createItems(request: ItemsRequest, caller: Caller, body: unknown): Promise<Page<ShownItem>>;
+  listItems(request: ItemsRequest, caller: Caller): Promise<Page<ShownItem>>;
+  getItem(place: ItemPlace, caller: Caller, query: URLSearchParams): Promise<ShownItem>;
+  /** Returns the conversation it was in. */
+  deleteItem(place: ItemPlace, caller: Caller): Promise<Conversation>;
+}
+
+type Parts = Omit<ItemParts, "findItem"> & IndexParts;
+
+export function createConversationsApi(parts: Parts): ConversationsApi {
+  const toParts = (): ItemParts => ({ ...parts, findItem: createFindItem(parts) });
+  const index = async (tenant: string, id: string): Promise<void> => {
+    const { items } = await readItems(parts, tenant, id);
+    await indexItems(parts, { tenant, parent: id, kind: "conversation" }, items);
+  };
+  return {
+    async create(body, { tenant }, once) {
+      await parts.shelf.checkRoom(tenant, body as Json);
+      const key = once && (await toOnceKey(once, tenant, parts.sealKey));
+      const made = await createConversation(toParts(), tenant, body, key);
+      await index(tenant, made.id);
+      return made;
+    },
+    get: (id, { tenant }) => getConversation(parts, tenant, id),
+    update: (id, { tenant }, body) => updateConversation(parts, tenant, id, body),
+    delete: (id, { tenant }) => deleteConversation(parts, tenant, id),
+    async createItems(request, { tenant }, body) {
+      await parts.shelf.checkRoom(tenant, body as Json);
+      const page = await createItems(toParts(), tenant, request, body);
+      const home = { tenant, parent: request.conversationId, kind: "conversation" as const };
+      await indexItems(parts, home, page.data);
+      return page;
+    },
+    listItems: (request, { tenant }) => listItems(parts, tenant, request),
+    getItem: (place, { tenant }, query) => getItem(parts, tenant, place, query),
+    deleteItem: (place, { tenant }) => deleteItem(parts, tenant, place),
+  };
+}

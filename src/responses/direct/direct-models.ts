@@ -1,0 +1,28 @@
+/**
+ * Models for responses that need nothing but a model. Opened once a target and kept, because opening
+ * costs more than asking.
+ */
+
+import type { AgentParts } from "../../runtime/agent-body.ts";
+import { chooseNative, type NativeChoice } from "../bridge/native.ts";
+import { MAX_KEPT, toModelKey } from "../models/kept-models.ts";
+import type { DirectModel, DirectModels } from "./direct-model.ts";
+
+export function createDirectModels(
+  { openModel }: Pick<AgentParts, "openModel">,
+  choice: NativeChoice,
+): DirectModels {
+  const kept = new Map<string, DirectModel>();
+  return {
+    known: (target) => kept.get(toModelKey(target)),
+    async open(target) {
+      const model = await openModel({ ...target, think: false });
+      const { provider, reasoning, checkInput, costOf } = model;
+      const native = chooseNative(model.native, choice);
+      const opened = { provider, native, sealed: reasoning.sealed, checkInput, costOf };
+      if (kept.size >= MAX_KEPT) kept.clear();
+      kept.set(toModelKey(target), opened);
+      return opened;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * What a response must pass before it is written down: its model takes its input, and its key can pay for its first question. What that may cost is set aside from here on, so that of two requests for the last
+ * of a budget one is refused, and not both begun.
+ */
+
+import { createAccount, type Purse } from "../../agent/account.ts";
+import { checkAffordable, checkPriced } from "../../agent/call-cost.ts";
+import { findAsked } from "../../agent/context/keep-words.ts";
+import { estimateTokens } from "../../agent/context/token-estimate.ts";
+import { truncate } from "../../agent/context/truncation.ts";
+import { undoAfter } from "../../base/busy.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { AgentParts } from "../../runtime/agent-body.ts";
+import type { OpenedModel } from "../../runtime/open-model.ts";
+import type { ApiParts } from "../api/api.ts";
+import type { Planned } from "../request/plan-response.ts";
+import type { ResponseMoney } from "./response-money.ts";
+
+type Money = Pick<ResponseMoney, "charge" | "openPurse">;
+
+export function createAdmission(
+  { openModel }: Pick<AgentParts, "openModel">,
+  money: Money,
+): ApiParts["admit"] {
+  return async (runId, planned) => {
+    const { key_id } = planned.wish;
+    const model = await openModel(planned.task);
+    checkInput(model, planned);
+    checkPriced(planned.task.limits, model);
+    const takeBack = async (): Promise<void> => {
+      if (key_id !== null) await money.charge?.(key_id, NOTHING, runId);
+    };
+    try {
+      if (key_id !== null) await setAside(money, runId, { ...planned, model, keyId: key_id });
+    } catch (thrown) {
+      await undoAfter(thrown, takeBack);
+      throw thrown;
+    }
+    return takeBack;
+  };
+}
+
+const NOTHING = { tokens: 0, usd: 0 };
+
+function checkInput({ contextTokens, checkInput: check }: OpenedModel, planned: Planned): void {
+  const { task, wish } = planned;
+  // What is asked for is a text about it, and that is cut to the window.
+  if (wish.is_compaction) return;
+  check(toSent(task.items, wish, contextTokens));
+}
+
+/** What is cut to the model's window anyway, or compacted first, is not too long. */
+function toSent(
+  items: readonly Item[],
+  { truncation, compact_threshold }: Planned["wish"],
+  contextTokens: number | undefined,
+): readonly Item[] {
+  const isCut = truncation === "auto" && contextTokens !== undefined;
+  const cut = isCut ? truncate(items, { maxTokens: contextTokens }) : items;
+  const isCompacted =
+    compact_threshold !== null && estimateTokens({ items: cut }) >= compact_threshold;
+  return isCompacted ? findAsked(cut, compact_threshold) : cut;
+}
+
+interface Asked extends Planned {
+  readonly model: OpenedModel;
+  readonly keyId: string;
+}
+
+async function setAside(money: Money, runId: string, asked: Asked): Promise<void> {
+  const { keyId, model, task, wish } = asked;
+  const purse = await money.openPurse?.(keyId, runId);
+  if (!purse) return;
+  checkPriced({ usd: purse.given.usd ?? null }, model);
+  const first = {
+    items: task.items,
+    instructions: task.instructions ?? undefined,
+    tools: wish.tools,
+    maxOutputTokens: task.max_output_tokens ?? undefined,
+  };
+  try {
+    await checkAffordable(createAccount(task.limits, purse), first, model);
+  } catch (thrown) {
+    throw toLacking(toFailure(thrown), purse);
+  }
+  // One that waits in a queue asks again when it begins: till then its money is of use to others.
+  if (wish.background) await money.charge?.(keyId, NOTHING, runId);
+}
+
+/** When there is more is known to whoever fills the purse. */
+function toLacking(failure: Failure, { explain }: Purse): Failure {
+  if (failure.code !== "budget_exceeded" || !explain) return failure;
+  const { message, retryAfterMs } = explain("tokens");
+  return new Failure("budget_exceeded", message, { cause: failure, retryAfterMs });
+}

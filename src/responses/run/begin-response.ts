@@ -1,0 +1,130 @@
+/**
+ * What a run that answers a request does before its first turn, in this order: waits for its turn, says
+ * which tools MCP servers have, makes the calls that the client has agreed to.
+ *
+ * Run code: whatever it does to the log is in steps, under keys of its own.
+ */
+
+import { addResults, type OwnCall } from "../../agent/calls.ts";
+import { runToolCalls, type ToolParts } from "../../agent/tool-calls.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
+import type { Json } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { RunContext } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import type { Bridge } from "../bridge/bridge.ts";
+import { toApprovedCalls } from "../bridge/response-calls.ts";
+import { idPrefixOf } from "../fold/emitted-item.ts";
+import { checkListed } from "../kinds/mcp.ts";
+
+export interface BeginParts extends ToolParts {
+  readonly context: RunContext;
+  readonly clock: Clock;
+  readonly bridge: Bridge;
+  /** Lists of tools that were told before (`readTold`): those servers are not asked again. */
+  readonly told: readonly Item[];
+  /** Takes an approval for this run. False where another run has used it. */
+  readonly useApproval: (id: string) => Promise<boolean>;
+  /** Resolves when the run may begin. */
+  readonly enter: () => Promise<void>;
+  /** Whether it is told that it waited. */
+  readonly background: boolean;
+}
+
+/** Returns the conversation that the first turn is asked with. */
+export async function beginResponse(
+  parts: BeginParts,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const { context, clock, bridge } = parts;
+  await parts.enter();
+  if (parts.background) {
+    await context.step("begin", async (step) => {
+      step.end([{ type: "run_begin", at_ms: clock.now() }]);
+      return null;
+    });
+  }
+  const listed = await listTools(parts, [...parts.told, ...bridge.listed]);
+  checkListed(listed);
+  return await callApproved(parts, [...items, ...listed], BEFORE_ALL);
+}
+
+/** The turn that is before all others. */
+const BEFORE_ALL = 0;
+
+/**
+ * The lists that an earlier owner of the run has told. Whoever goes on with a run offers what the run was
+ * offered, whatever servers have by now.
+ */
+export async function readTold(context: RunContext): Promise<Item[]> {
+  if (context.epoch === 1) return [];
+  return (await context.readLog()).flatMap(({ event }) =>
+    event.type === "item_end" && event.item.type === "mcp_list_tools" ? [event.item] : [],
+  );
+}
+
+/** Where they were told, the journal has them. */
+async function listTools({ context }: BeginParts, listed: readonly Item[]): Promise<Item[]> {
+  if (listed.length === 0) return [];
+  const told = await context.step("list_tools", async (step) => {
+    const named = listed.map(withId);
+    step.end(named.flatMap(toWholeEvents));
+    return named as unknown as Json;
+  });
+  return told as unknown as Item[];
+}
+
+/** Runs before every turn, so no place of it is taken. */
+function toWholeEvents(item: Item, index: number): RunEvent[] {
+  const begun = item.type === "mcp_list_tools" ? { ...item, tools: [] } : item;
+  return [
+    { type: "item_start", index, item: begun, own: true },
+    { type: "item_end", index, item },
+  ];
+}
+
+/** Makes the calls of `items` that the client has agreed to and nobody has made, behind a turn. */
+export async function callApproved(
+  parts: Omit<BeginParts, "enter" | "background" | "told">,
+  items: readonly Item[],
+  turn: number,
+): Promise<readonly Item[]> {
+  const { context, bridge } = parts;
+  const wanted = toApprovedCalls(items, bridge);
+  if (wanted.length === 0) return items;
+  const named = (await context.step(`approved:${turn}`, async (step) => {
+    for (const { item } of wanted) await useApproval(parts, item);
+    const calls = wanted.map(({ item }) => withId(item));
+    step.end(calls.flatMap(toPendingEvents));
+    return calls as unknown as Json;
+  })) as unknown as Item[];
+  const calls = named.map((item, at): OwnCall => {
+    const call = wanted[at] as OwnCall;
+    const callId = "id" in item ? String(item.id) : call.callId;
+    return { ...call, callId, item, show: (result) => call.show?.(result, item) ?? [item] };
+  });
+  const made = await runToolCalls(parts, `${turn}+`, calls);
+  return addResults([...items, ...named], calls, made);
+}
+
+async function useApproval({ useApproval }: Pick<BeginParts, "useApproval">, item: Item) {
+  const id = item.type === "mcp_call" ? item.approval_request_id : null;
+  if (!id || (await useApproval(id))) return;
+  const message = `The approval of \`${clip(id, 80)}\` was used already, by another response. Ask again for the call.`;
+  throw new Failure("conflict", message, { param: "input" });
+}
+
+function toPendingEvents(item: Item, index: number): RunEvent[] {
+  const pending = "id" in item ? String(item.id) : "";
+  return [
+    { type: "item_start", index, item, own: true },
+    { type: "item_end", index, item, pending },
+  ];
+}
+
+function withId(item: Item): Item {
+  return { ...item, id: makeId(idPrefixOf(item.type)) } as Item;
+}

@@ -1,0 +1,118 @@
+/**
+ * What is written down when a stored run has answered: what it said, where its items are, and in a
+ * conversation the items themselves. With `store: false` a conversation is read and not added to. Run code:
+ * what goes to a conversation is one step, repeatable, the rest is written with the ending; a run that
+ * was cut short writes nothing.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { RunContext, RunOutcome } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Ending, RunEvent } from "../../protocol/run-events.ts";
+import type { NewThing } from "../../store/shelf.ts";
+import { appendItems } from "../conversations/items.ts";
+import { createEventWriter } from "../fold/event-writer.ts";
+import { toResponseId } from "../fold/response-object.ts";
+import { withoutWrittenDeltas } from "../fold/written-deltas.ts";
+import { toOutputThings } from "../kept/kept-output.ts";
+import { ENTRIES_AT_ONCE, putEntries, toEntries } from "../references/item-index.ts";
+import type { ResponseWish } from "../request/response-wish.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
+
+/** Answers that belong to a conversation: whole ones, and those that a limit cut. */
+const ANSWERS: ReadonlySet<Ending> = new Set<Ending>([
+  "completed",
+  "max_turns",
+  "budget",
+  "refused",
+  "timeout",
+]);
+
+export interface Ended {
+  readonly wish: ResponseWish;
+  readonly context: RunContext;
+  readonly outcome: RunOutcome;
+}
+
+/** Returns what is put on the shelf with the ending. */
+export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readonly NewThing[]> {
+  const { wish, context, outcome } = ended;
+  const { conversation, tenant, store } = wish;
+  // No step can begin in a run that was cancelled; what it said is in its log all the same.
+  if (context.signal.aborted || !store) return [];
+  const { input, said } = await readItems(ended);
+  const parent = toResponseId(context.id);
+  const nowMs = toEndMs(outcome);
+  const items = [...input, ...said];
+  const entries = toEntries({ tenant, parent, kind: "response" }, items, nowMs);
+  const things = [
+    ...(await putMany(kept, context, entries)),
+    ...toOutputThings(tenant, parent, said, nowMs),
+  ];
+  if (!conversation || !ANSWERS.has(outcome.ending)) return things;
+  const { id } = conversation;
+  const isThere = await context.step("keep", async (step) => {
+    step.end([], "process");
+    return await append(kept, { tenant, id }, items);
+  });
+  if (!isThere) return things;
+  const others = toEntries({ tenant, parent: id, kind: "conversation" }, items, nowMs);
+  return [...things, ...(await putMany(kept, context, others))];
+}
+
+/** Returns the entries that go with the ending: where there are many, they are put before, some at a time. */
+async function putMany(
+  { shelf }: ShelfParts,
+  context: RunContext,
+  entries: readonly NewThing[],
+): Promise<readonly NewThing[]> {
+  if (entries.length <= ENTRIES_AT_ONCE) return entries;
+  await context.step(`index:${entries[0]?.parent}`, async (step) => {
+    await putEntries(shelf, entries);
+    step.end([], "process");
+    return null;
+  });
+  return [];
+}
+
+/** Run code reads no clock: when it ended is in its ending. */
+function toEndMs({ events }: RunOutcome): number {
+  const end = events.find((event) => event.type === "run_end");
+  return end?.at_ms ?? 0;
+}
+
+interface ReadItems {
+  /** What was sent. */
+  readonly input: readonly Item[];
+  /** All that came of it. */
+  readonly said: readonly Item[];
+}
+
+async function readItems({ context, outcome }: Ended): Promise<ReadItems> {
+  const writer = createEventWriter({ everything: true });
+  const input: Item[] = [];
+  const write = (events: readonly RunEvent[]): void => {
+    for (const event of withoutWrittenDeltas(events)) {
+      if (event.type === "run_start") input.push(...event.input);
+      writer.write(event);
+    }
+  };
+  for await (const page of context.logPages()) write(page.map(({ event }) => event));
+  write(outcome.events);
+  return { input, said: writer.said() };
+}
+
+/** An answer does not fail because its conversation was deleted meanwhile: then it is false. */
+async function append(
+  kept: ShelfParts,
+  { tenant, id }: { readonly tenant: string; readonly id: string },
+  items: readonly Item[],
+): Promise<boolean> {
+  try {
+    await appendItems(kept, tenant, id, items);
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.code !== "not_found") throw thrown;
+    return false;
+  }
+}

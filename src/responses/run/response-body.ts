@@ -1,0 +1,399 @@
+/**
+ * What the engine runs for every response: its model behind a bridge, its tools and gate, what it goes
+ * on with, the loop. A run like any other, so it can delegate, be resumed and be replayed.
+ */
+
+import { type Account, createAccount } from "../../agent/account.ts";
+import { type Amount, addAmounts, NOTHING } from "../../agent/limits.ts";
+import { type Begun, type LoopParts, type ModelWishes, runLoop } from "../../agent/loop.ts";
+import { createPayer, type Payer } from "../../agent/payer.ts";
+import { createOutputCheck } from "../../agent/structured-output.ts";
+import { type AgentTask, parseTask } from "../../agent/task.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
+import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
+import type { DelegationNode } from "../../delegation/node.ts";
+import { toCountedChildren } from "../../delegation/past-children.ts";
+import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
+import { toFailedOutcome, toUsedByRun } from "../../engine/ending.ts";
+import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import type { Provider } from "../../providers/provider.ts";
+import { AGENT_BODY, type AgentParts, toModelOf } from "../../runtime/agent-body.ts";
+import { createAskers } from "../../runtime/askers.ts";
+import { openGate } from "../../runtime/open-gate.ts";
+import type { OpenedModel } from "../../runtime/open-model.ts";
+import { openNode } from "../../runtime/open-node.ts";
+import type { Gate } from "../../tools/gate/gate.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import { type Bridge, openBridge } from "../bridge/bridge.ts";
+import { bridgeProvider } from "../bridge/bridged-provider.ts";
+import { chooseNative } from "../bridge/native.ts";
+import { isPlainItem } from "../bridge/plain-items.ts";
+import { createResponseCalls } from "../bridge/response-calls.ts";
+import { nameUnknown } from "../bridge/unknown-items.ts";
+import { asksForSeal } from "../fold/show-item.ts";
+import { withSubagents } from "../fold/subagent-usage.ts";
+import { useApproval } from "../kept/approvals.ts";
+import { collectTools, joinTools } from "../kinds/collect-tools.ts";
+import { findUnasked } from "../kinds/mcp.ts";
+import type { ToolKind } from "../kinds/tool-kind.ts";
+import type { Team } from "../multi-agent/team.ts";
+import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
+import { withoutRepeated } from "../references/resolve-references.ts";
+import { checkCalls } from "../request/check-calls.ts";
+import { checkOffered } from "../request/check-choice.ts";
+import { toUsedTier } from "../request/echo.ts";
+import { type IsBacked, mayUse } from "../request/hosted-kinds.ts";
+import { encodeResponseSettings } from "../request/response-settings.ts";
+import { type ResponseWish, readWish } from "../request/response-wish.ts";
+import { type EnterPlace, enterBackground } from "./background-queue.ts";
+import { beginResponse, callApproved, readTold } from "./begin-response.ts";
+import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
+import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
+import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
+
+export interface ResponseBodyParts extends AgentParts, TeamSurroundings, ResponseMoney {
+  readonly accounts: OpenAccounts;
+  readonly context: ContextSettings;
+  readonly kinds: readonly ToolKind[];
+  /** The conversation that a request goes on with. */
+  readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
+  /** Tools with their secrets in them again. */
+  readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
+  /** Whether the server makes the calls of a client's kind of tool itself. */
+  readonly isBacked: IsBacked;
+  /** The kinds of tools that vendors may run themselves, by globs. */
+  readonly nativeTools: readonly string[];
+  /** The log of a run where the responses run. */
+  readonly readLog: (runId: string) => Promise<readonly LoggedEvent[]>;
+  /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
+  readonly keepOutput: (
+    wish: ResponseWish,
+    context: RunContext,
+    outcome: RunOutcome,
+  ) => Promise<RunOutcome["things"]>;
+  readonly enterPlace?: EnterPlace | undefined;
+}
+
+export function createResponseBody(parts: ResponseBodyParts): RunBody {
+  return async (context, input) => {
+    const task = parseTask(input);
+    const asked: Asked = { context, task, wish: readWish(task.response ?? {}) };
+    const progress: Progress = {};
+    let outcome: RunOutcome;
+    try {
+      outcome = await answer(parts, asked, progress);
+    } catch (thrown) {
+      const used = progress.ended && toUsedByRun(progress.ended);
+      const { signal } = context;
+      outcome = toFailedOutcome(thrown, { signal, atMs: parts.clock.now(), used });
+    }
+    const { opened, ended = outcome } = progress;
+    return await payFor(outcome, parts, { ...asked, used: opened && toCharged(opened, ended) });
+  };
+}
+
+/** How far a response has come, for the case that it fails. */
+interface Progress {
+  opened?: OpenedResponse;
+  /** What its agents said, which may be all there is to keep. */
+  ended?: RunOutcome;
+}
+
+async function answer(
+  parts: ResponseBodyParts,
+  asked: Asked,
+  progress: Progress,
+): Promise<RunOutcome> {
+  const { context, wish } = asked;
+  const scope: Closing[] = [];
+  try {
+    const opened: OpenedResponse = await open(parts, { ...asked, scope }).catch((thrown: unknown) =>
+      toBroken(parts, asked, toFailure(thrown)),
+    );
+    progress.opened = opened;
+    const own = await runLoop(opened);
+    const ended = opened.delegates ? await withSubagents(own, context.id, parts.readLog) : own;
+    const outcome = (await opened.team?.end(ended)) ?? ended;
+    progress.ended = outcome;
+    return { ...outcome, things: await parts.keepOutput(wish, context, outcome) };
+  } finally {
+    for (const close of scope.reverse()) await close();
+  }
+}
+
+type Closing = () => unknown;
+
+interface OpenedResponse extends LoopParts {
+  readonly team?: Team | undefined;
+  /** Whether its calls may start subagents. */
+  readonly delegates?: boolean | undefined;
+}
+
+interface Asked {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly wish: ResponseWish;
+}
+
+async function open(
+  parts: ResponseBodyParts,
+  { context, task, wish, scope }: Asked & { readonly scope: Closing[] },
+): Promise<OpenedResponse> {
+  const { clock } = parts;
+  const model = await parts.openModel(task);
+  const account =
+    parts.accounts.get(context.id) ?? (await openAccount(parts, { context, task, wish }));
+  const before = withoutRepeated(await parts.readBefore(wish), task.items);
+  checkCalls(before, task.items);
+  const items = [...before, ...task.items];
+  const team = openTeam(parts, { context, task, wish }, { account, before });
+  scope.push(() => team?.close());
+  // What earlier requests brought as items is still there; what is told again counts. An agent of a
+  // team may have been given some since its team was asked for.
+  const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
+  const own = await openCatalogue(parts, { context, task, wish: asked }, account);
+  const isLimited = account.limits.usd !== null;
+  const native = chooseNative(model.native, { ...parts, isLimited });
+  const paid = createPaidCalls(account, own.node && toCountedChildren(own.node, context));
+  const told = await readTold(context);
+  const bridge = await openBridge({
+    // What is to be made short is not answered: nothing of it is called.
+    tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
+    kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
+    native,
+    request: {
+      ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
+      ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf },
+      items: [...items, ...told],
+    },
+  });
+  scope.push(() => bridge.close());
+  const gate = await openResponseGate(parts, { task, context }, bridge);
+  scope.push(() => gate.close());
+  const tools = { context, gate, clock, task, account, ...paid.counted };
+  const enter = async (): Promise<void> => {
+    if (wish.background) {
+      const take = () => enterBackground(parts, { context, wish });
+      scope.push(await context.waiting(undefined, take));
+    }
+    await context.waiting(undefined, async () => team?.enter(context.signal));
+  };
+  const beginning = {
+    ...{ ...tools, bridge, told, enter, background: wish.background },
+    useApproval: toUseApproval(parts, { context, wish }),
+  };
+  const kept = openContext(parts.context, { ...tools, wish, model, items, tools: bridge.tools });
+  const opened: OpenedResponse = {
+    ...{ ...tools, ...model, delegates: own.node !== undefined },
+    provider: isPlain(bridge, asked.tools, items)
+      ? kept.provider
+      : bridgeProvider(kept.provider, bridge, () => account.left.tool_calls),
+    keeper: kept.keeper,
+    checkOutput: await createOutputCheck(task.format, wish.tenant),
+    calls: createResponseCalls(bridge),
+    wishes: {
+      ...toWishes(withUsedTier(asked, model), model.reasoning.sealed, [
+        ...bridge.ignored,
+        ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
+        ...nameUnknown(task.items, native.owns),
+      ]),
+      before,
+      begin: async (given) => {
+        const begun = await beginResponse(beginning, given);
+        return wish.is_compaction ? await compactAll(kept, begun) : { items: begun };
+      },
+    },
+  };
+  return joinTeam(opened, {
+    ...{ team, wish },
+    callApproved: (given, turn) => callApproved(beginning, given, turn),
+  });
+}
+
+type CountedChildren = Pick<LoopParts, "spentBelow" | "findChildren">;
+
+interface PaidCalls {
+  readonly counted: CountedChildren;
+  readonly payerOf: (idempotencyKey: string) => Payer;
+}
+
+/** What calls cost beside the model and their children is in the journal with them, too. */
+function createPaidCalls(account: Account, children: CountedChildren | undefined): PaidCalls {
+  const paid = new Map<string, Amount>();
+  return {
+    payerOf: (key) =>
+      createPayer(account, (amount) => paid.set(key, addAmounts(paid.get(key) ?? NOTHING, amount))),
+    counted: {
+      findChildren: children?.findChildren,
+      spentBelow(key) {
+        const [below, beside] = [children?.spentBelow(key), paid.get(key)];
+        return below && beside ? addAmounts(below, beside) : (below ?? beside);
+      },
+    },
+  };
+}
+
+/** What the key of this request may not use stays with the requests that brought it. */
+function withBrought(
+  { isBacked }: ResponseBodyParts,
+  wish: ResponseWish,
+  items: readonly Item[],
+): ResponseWish {
+  const { kinds, tools } = wish;
+  const brought = collectTools(items, []).filter((tool) => !kinds || mayUse(kinds, tool, isBacked));
+  return brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, tools) };
+}
+
+/** What is not stored leaves nothing in the record. */
+function toUseApproval(
+  { context: { kept } }: ResponseBodyParts,
+  { context, wish }: Pick<Asked, "context" | "wish">,
+): (id: string) => Promise<boolean> {
+  const using = { tenant: wish.tenant, runId: context.id };
+  return async (id) => !wish.store || (await useApproval(kept, using, id));
+}
+
+async function openAccount(
+  { openPurse }: ResponseBodyParts,
+  { context, task, wish }: Asked,
+): Promise<Account> {
+  const purse = wish.key_id === null ? undefined : await openPurse?.(wish.key_id, context.id);
+  return createAccount(task.limits, purse);
+}
+
+/** The conversation in short is the whole answer. */
+async function compactAll({ compactor }: OpenedContext, items: readonly Item[]): Promise<Begun> {
+  const { items: short, answer: done } = await compactor.compact(items, { place: "0" });
+  return { items: short, done };
+}
+
+/** Whether the model is spoken to as it is: most requests have functions and messages alone. */
+function isPlain(
+  { offers, tools }: Bridge,
+  asked: readonly Tool[],
+  items: readonly Item[],
+): boolean {
+  if (offers.length > 0 || tools.length !== asked.length) return false;
+  // Whoever keeps the conversation shows what a compaction holds.
+  return items.every(({ type }) => isPlainItem(type) || type === "compaction");
+}
+
+function toWishes(
+  wish: ResponseWish,
+  sealed: boolean | undefined,
+  ignored: readonly string[],
+): Omit<ModelWishes, "begin" | "before"> {
+  const { echo, include, options, extras, whole, reasoning } = wish;
+  const settings = { echo, include, ignored: [...wish.ignored, ...ignored] };
+  return {
+    tools: wish.tools,
+    parallelToolCalls: wish.parallel_tool_calls ?? undefined,
+    topP: wish.top_p ?? undefined,
+    reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(include) },
+    options,
+    extras: extras ?? undefined,
+    whole,
+    echo: encodeResponseSettings(settings),
+  };
+}
+
+function withUsedTier(wish: ResponseWish, { provider }: OpenedModel): ResponseWish {
+  const { echo } = wish;
+  return { ...wish, echo: { ...echo, service_tier: toUsedTier(echo, provider) } };
+}
+
+interface Catalogue {
+  readonly tools: readonly GateTool[];
+  readonly node: DelegationNode | undefined;
+}
+
+/** This server's own tools, opened where a request asks for them. */
+async function openCatalogue(
+  parts: ResponseBodyParts,
+  { context, task, wish }: Asked,
+  account: ReturnType<typeof createAccount>,
+): Promise<Catalogue> {
+  const isAsked = wish.tools.some(({ type }) => type === "mcp") || wish.multi_agent !== null;
+  if (!isAsked || wish.catalogue.length === 0) return { tools: [], node: undefined };
+  const { toolbox, clock, delegation: settings, observe, agents = [], conversations } = parts;
+  const tools = await toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
+  // At most what the request offers, and without what the client is asked about first.
+  const unasked = findUnasked(wish.tools, tools);
+  const delegating = DELEGATING_TOOLS.filter((name) => wish.catalogue.includes(name));
+  const free = findUnasked(
+    wish.tools,
+    delegating.map((name) => ({ spec: { name }, readOnly: true })),
+  );
+  const names = [...unasked, ...free].map(({ spec }) => spec.name);
+  const granted: AgentTask = { ...task, tools: names };
+  const node = openNode({
+    ...{ context, task: granted, account, body: AGENT_BODY, accounts: parts.accounts },
+    placeOf: parts.placeOf,
+    tools: unasked,
+    ...{ settings, clock, observe, agents, conversations, processChildren: undefined },
+    check: async () => {},
+    modelOf: toModelOf(parts, task),
+  });
+  return { tools: [...tools, ...createDelegatingTools(node, wish.catalogue)], node };
+}
+
+/** The tools that make calls for the server. A response without any needs no folder and no sandbox. */
+async function openResponseGate(
+  { safety, clock }: ResponseBodyParts,
+  { task, context }: Pick<Asked, "task" | "context">,
+  bridge: Bridge,
+): Promise<Gate> {
+  const tools = bridge.offers.flatMap((offer) => {
+    const run = offer.run ?? offer.approved;
+    return run ? [{ ...run.tool, spec: { ...run.tool.spec, name: bridge.nameOf(offer) } }] : [];
+  });
+  if (tools.length === 0) return NO_GATE;
+  return await openGate(task, tools, {
+    ...safety,
+    ...createAskers(safety, clock).of(task, context),
+  });
+}
+
+const NO_GATE: Gate = {
+  tools: [],
+  parallelCalls: 1,
+  isReadOnly: () => true,
+  mayWait: () => false,
+  countChildren: () => 0,
+  call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),
+  endLeftovers: async () => [],
+  close: async () => {},
+};
+
+/** A run whose parts could not be had says so in its log, as any other ending. */
+function toBroken(
+  { clock, accounts }: ResponseBodyParts,
+  { context, task, wish }: Asked,
+  failure: Failure,
+): LoopParts {
+  return {
+    ...{ context, task, clock },
+    provider: NO_PROVIDER,
+    gate: NO_GATE,
+    checkOutput: async () => ({ ok: true, value: undefined }),
+    costOf: () => 0,
+    contextTokens: undefined,
+    reasoning: wish.reasoning,
+    account: accounts.get(context.id) ?? createAccount(task.limits),
+    spentBelow: () => undefined,
+    calls: { findOwn: () => [], waitsForClient: () => false },
+    wishes: { ...toWishes(wish, undefined, []), before: [], begin: () => Promise.reject(failure) },
+  };
+}
+
+const NO_PROVIDER: Provider = {
+  name: "none",
+  // biome-ignore lint/correctness/useYield: it never answers.
+  async *stream() {
+    throw new Failure("internal", "There is no model.");
+  },
+};

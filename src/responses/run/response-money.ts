@@ -1,0 +1,74 @@
+/**
+ * Who pays for a response. What a stored one has used goes with its ending, so that it is booked once,
+ * whoever ends it. Of one that is not stored nobody goes on: it is booked here, when its body has ended.
+ */
+
+import type { Account, Purse } from "../../agent/account.ts";
+import type { RunContext, RunOutcome } from "../../engine/engine.ts";
+import { NO_USAGE, type Usage } from "../../protocol/usage.ts";
+import type { ResponseWish } from "../request/response-wish.ts";
+
+export interface ResponseMoney {
+  readonly charge?: Charge | undefined;
+  readonly settle?: Settle | undefined;
+  readonly openPurse?: OpenPurse | undefined;
+}
+
+/** Books what was used on the key that asked for it, at once. Ends the purse of the run. */
+export type Charge = (keyId: string, used: Charged, runId: string) => Promise<void>;
+
+/** What the ending of a run books, and whom it tells that it did. Books nothing itself. */
+export type Settle = (
+  keyId: string,
+  used: Charged,
+  runId: string,
+) => Pick<RunOutcome, "settles" | "onEnded">;
+
+/** Where a response gets its money from; undefined for a key whose money is not limited. */
+export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefined>;
+
+export interface Charged {
+  readonly tokens: number;
+  readonly usd: number;
+  /** Of the tokens, those whose price is not known. */
+  readonly unpriced?: number | undefined;
+}
+
+interface Spender {
+  readonly account: Account;
+  readonly costOf: (usage: Usage) => number | undefined;
+}
+
+/** A price that is not known may also be that of a subagent's model; then the ending has no cost. */
+export function toCharged({ account, costOf }: Spender, { events }: RunOutcome): Charged {
+  const { tokens, usd } = account.spent;
+  const end = events.find((event) => event.type === "run_end");
+  const isKnown =
+    costOf(NO_USAGE) !== undefined && (end?.ending !== "completed" || end.cost_usd !== null);
+  return { tokens, usd, unpriced: isKnown ? 0 : tokens };
+}
+
+interface Ended {
+  readonly context: RunContext;
+  readonly wish: Pick<ResponseWish, "key_id" | "store">;
+  /** With all below it; undefined where it could not begin. */
+  readonly used: Charged | undefined;
+}
+
+/**
+ * The outcome with what its key pays. Every ending has a price, also one that was cancelled or failed;
+ * whoever goes on with a run pays for all of it.
+ */
+export async function payFor(
+  outcome: RunOutcome,
+  { charge, settle }: ResponseMoney,
+  { context, wish, used = NOTHING }: Ended,
+): Promise<RunOutcome> {
+  const { key_id, store } = wish;
+  if (key_id === null) return outcome;
+  if (store) return { ...outcome, ...settle?.(key_id, used, context.id) };
+  await charge?.(key_id, used, context.id);
+  return outcome;
+}
+
+const NOTHING: Charged = { tokens: 0, usd: 0 };

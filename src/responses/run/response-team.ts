@@ -1,0 +1,101 @@
+/** The team of a response that has one, joined with what runs it. */
+
+import type { Account } from "../../agent/account.ts";
+import type { LoopParts } from "../../agent/loop.ts";
+import type { AgentTask } from "../../agent/task.ts";
+import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
+import type { Engine, RunContext } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
+import { type AgentParts, toModelOf } from "../../runtime/agent-body.ts";
+import { openNode } from "../../runtime/open-node.ts";
+import { RESPONSE_BODY } from "../api/api.ts";
+import { ROOT } from "../fold/agent-name.ts";
+import { nameOf } from "../multi-agent/agent-wish.ts";
+import { withPhases } from "../multi-agent/phase-provider.ts";
+import { createTeam, type Team } from "../multi-agent/team.ts";
+import { isStoppedWait, toOwnItems } from "../multi-agent/team-history.ts";
+import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
+import type { TeamSlots } from "../multi-agent/team-slots.ts";
+import type { ResponseWish } from "../request/response-wish.ts";
+
+export interface TeamSurroundings
+  extends Pick<AgentParts, "clock" | "delegation" | "observe" | "modelOf"> {
+  readonly accounts: OpenAccounts;
+  /** Where the responses run: the agents of a team run there too. */
+  readonly engine: Engine;
+  readonly slots: TeamSlots;
+}
+
+interface Asked {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly wish: ResponseWish;
+}
+
+interface Begun {
+  readonly account: Account;
+  /** The conversation that the request goes on with. */
+  readonly before: readonly Item[];
+}
+
+/** Undefined for a request that asks for no team. */
+export function openTeam(
+  parts: TeamSurroundings,
+  { context, task, wish }: Asked,
+  { account, before }: Begun,
+): Team | undefined {
+  if (!wish.multi_agent || wish.is_compaction) return undefined;
+  const { accounts, engine, slots, clock, delegation: settings, observe } = parts;
+  const node = openNode({
+    ...{ context, task, account, accounts, settings, clock, observe },
+    body: RESPONSE_BODY,
+    tools: [],
+    agents: [],
+    conversations: undefined,
+    processChildren: undefined,
+    check: async () => {},
+    modelOf: toModelOf(parts, task),
+  });
+  return createTeam({ context, engine, node, clock, before, task, wish, slots });
+}
+
+interface Joining {
+  readonly team: Team | undefined;
+  readonly wish: ResponseWish;
+  /** Makes the calls that the client has agreed to, before another turn. */
+  readonly callApproved: (items: readonly Item[], turn: number) => Promise<readonly Item[]>;
+}
+
+/** A response with its team. One without has read what other agents of an earlier answer said. */
+export function joinTeam<Parts extends LoopParts>(
+  parts: Parts,
+  { team, wish, callApproved }: Joining,
+): Parts & { readonly team: Team | undefined } {
+  const { wishes, calls, provider } = parts;
+  if (!wishes) return { ...parts, team };
+  const begin = async (items: readonly Item[]): ReturnType<Team["begin"]> => {
+    const begun = (await wishes.begin?.(items)) ?? { items };
+    if (begun.done) return begun;
+    return team ? await team.begin(begun.items) : { items: toOwnItems(begun.items, ROOT) };
+  };
+  if (!team) return { ...parts, team, wishes: { ...wishes, begin } };
+  return {
+    ...parts,
+    team,
+    provider: withPhases(provider),
+    calls: {
+      ...calls,
+      stops: (made) => made.some(({ shown }) => shown?.some((item) => isStoppedWait(item))),
+      async answered(items, turn) {
+        const came = await team.answered(turn);
+        return came && (await callApproved([...items, ...came], turn));
+      },
+    },
+    wishes: {
+      ...wishes,
+      begin,
+      tools: [...(wishes.tools ?? []), TEAM_TOOL],
+      echo: { ...wishes.echo, agent: nameOf(wish) },
+    },
+  };
+}
