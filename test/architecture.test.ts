@@ -31,16 +31,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "store/shelf.ts",
     "store/chunk-store.ts",
+    // How the ending of a body that threw is written: the engine's rule, for whoever writes a body.
     "engine/ending.ts",
     "engine/engine.ts",
     "engine/read-log.ts",
     "providers/provider.ts",
     "providers/embeddings/embedder.ts",
-    // Until the contracts of what a response needs of its runtime are declared in this room.
-    ...["runtime/agent-body.ts", "runtime/askers.ts", "runtime/open-gate.ts"],
-    ...["runtime/open-model.ts", "runtime/open-node.ts", "providers/json-in-words.ts"],
-    ...["providers/models/model-ref.ts", "providers/own-addresses.ts"],
-    "providers/vendors/catalog.ts",
   ],
   delegation: [
     "base",

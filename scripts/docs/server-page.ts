@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { FAILURE_RULES, type FailureRule } from "../../src/providers/deployments/failure-rules.ts";
-import type { OpenedResponses } from "../../src/runtime/open-responses.ts";
+import type { OpenedResponses } from "../../src/responses/api/open-responses.ts";
 import { KEY_LIMITS } from "../../src/server/guard/key.ts";
 import { type Route, SCOPES } from "../../src/server/route.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";

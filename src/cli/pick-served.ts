@@ -2,10 +2,11 @@
 
 import { systemClock } from "../base/clock.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
+import type { ModelTarget } from "../responses/models/model-target.ts";
 import type { Config } from "../runtime/config/config.ts";
 import { addressOfModel, catalogOf, nameModel } from "../runtime/model-address.ts";
 import type { Network } from "../runtime/network.ts";
-import type { ModelTarget, OwnServer } from "../runtime/served-models/model-routes.ts";
+import type { OwnServer } from "../runtime/served-models/model-routes.ts";
 import { createUpstreamModels } from "../runtime/served-models/upstream-models.ts";
 import type { Io } from "./io.ts";
 import { pickModel } from "./pick-model.ts";

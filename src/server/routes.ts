@@ -1,6 +1,6 @@
 /** Every route of the server, in the order the docs list them. */
 
-import type { OpenedResponses } from "../runtime/open-responses.ts";
+import type { OpenedResponses } from "../responses/api/open-responses.ts";
 import type { Route } from "./route.ts";
 import { createChatRoutes } from "./routes/chat-completions.ts";
 import { CONTAINER_FILE_LIMITS, createContainerRoutes } from "./routes/containers.ts";

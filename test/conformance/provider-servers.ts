@@ -4,7 +4,7 @@
  */
 
 import { after, type TestContext } from "node:test";
-import type { ModelTarget } from "../../src/runtime/served-models/model-routes.ts";
+import type { ModelTarget } from "../../src/responses/models/model-target.ts";
 import {
   type Script,
   type ScriptEngine,

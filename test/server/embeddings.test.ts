@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
 import type { EmittedEmbeddings } from "../../src/protocol/embeddings.ts";
 import type { UsedEmbeddings } from "../../src/responses/embeddings/embeddings-api.ts";
-import type { ModelTarget } from "../../src/runtime/served-models/model-routes.ts";
+import type { ModelTarget } from "../../src/responses/models/model-target.ts";
 import {
   type EmbeddingsUpstreamOptions,
   startEmbeddingsUpstream,

@@ -3,8 +3,9 @@
 import type { TestContext } from "node:test";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
+import type { OpenedResponses } from "../../src/responses/api/open-responses.ts";
 import type { Caller } from "../../src/responses/tenant/caller.ts";
-import type { OpenedResponses, ResponsesSettings } from "../../src/runtime/open-responses.ts";
+import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
 import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
 import type { Guard } from "../../src/server/guard.ts";
 import { createRoutes } from "../../src/server/routes.ts";

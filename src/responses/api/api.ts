@@ -19,7 +19,7 @@ import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { DoomedThing, NewThing, Shelf } from "../../store/shelf.ts";
-import type { DirectModel, DirectModels, ModelTarget } from "../direct/direct-model.ts";
+import type { DirectModel, DirectModels } from "../direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "../direct/direct-request.ts";
 import { createDirectResponse, type DirectParts } from "../direct/direct-response.ts";
 import { readResponse } from "../fold/read-response.ts";
@@ -32,11 +32,13 @@ import { checkApprovals } from "../kept/approvals.ts";
 import {
   findKept,
   type KeptResponse,
+  RESPONSE_BODY,
   RESPONSE_KIND,
   readInput,
   toKeptInput,
   toKeptThing,
 } from "../kept/kept-response.ts";
+import type { ModelTarget } from "../models/model-target.ts";
 import { createInject, type InjectParts } from "../multi-agent/inject.ts";
 import { allowOptions } from "../request/allow-options.ts";
 import { checkCalls } from "../request/check-calls.ts";
@@ -51,13 +53,12 @@ import {
   type RequestDefaults,
 } from "../request/plan-response.ts";
 import { toTitle } from "../request/title.ts";
+import type { Admit } from "../run/admission.ts";
+import type { Charge } from "../run/response-money.ts";
 import { needsThoughtSeal, sealThoughts, type ThoughtSeal } from "../sealing/thought-seal.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { claimMade, findMade, type Once, toOnceKey } from "../tenant/idempotency.ts";
 import { cancelSubagent, readSubagent, type SteeredResponse, steerResponse } from "./control.ts";
-
-/** The name of the body in the record. */
-export const RESPONSE_BODY = "response";
 
 export interface ResponsesApi {
   /**
@@ -107,15 +108,11 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
   readonly findModel: (asked: AskedResponse, caller: Caller) => ModelTarget;
   /** Finds what a request names: its model, items, files, conversation. Rejects what is not there. */
   readonly find: (asked: AskedResponse, caller: Caller) => Promise<Found>;
-  /**
-   * Rejects what the run would fail at, and sets aside what its first question may cost; sends nothing.
-   * What it gives takes that back, for a run that does not come about.
-   */
-  readonly admit: (runId: string, planned: Planned) => Promise<() => Promise<void>>;
+  readonly admit: Admit;
   /** The place of a background response among those of its tenant. */
   readonly placeOf: (tenant: string) => QueuedPlace;
   /** Books what a response that needs no run has used; those that do book it themselves. */
-  readonly charge?: ChargeDirect | undefined;
+  readonly charge?: Charge | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
   /** The models of responses that need no run. */
@@ -123,12 +120,6 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
   readonly thoughtSealOf: (tenant: string) => ThoughtSeal;
   readonly sealKey: Uint8Array;
 }
-
-type ChargeDirect = (
-  keyId: string,
-  used: { readonly tokens: number; readonly usd: number; readonly unpriced: number },
-  runId: string,
-) => Promise<void>;
 
 export function createResponsesApi(parts: ApiParts): ResponsesApi {
   const { shelf, durable, size = SIZE_LIMITS } = parts;

@@ -5,7 +5,6 @@
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
-import { matchesGlob } from "../../base/glob.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tools.ts";
@@ -20,6 +19,7 @@ import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
 import { createFindItem, type IndexParts } from "../references/item-index.ts";
 import { resolveReferences } from "../references/resolve-references.ts";
 import { checkChoice, isOffered } from "../request/check-choice.ts";
+import { checkAllowed, checkName } from "../request/check-model.ts";
 import { checkSize, type SizeLimits } from "../request/check-size.ts";
 import { checkConversationId } from "../request/conversation-id.ts";
 import { toConversationId } from "../request/echo.ts";
@@ -131,22 +131,6 @@ export async function findInput(parts: FindParts, input: unknown, caller: Caller
   // Whom they go to is not known here: they name what this server could fetch.
   const media = { ...caller, kept: parts, web: parts.web, readsItself: () => false };
   return await findItems(parts, items, media);
-}
-
-/** Names are looked for with patterns and are in every answer. */
-const MAX_NAME_CHARS = 512;
-
-export function checkName(name: string | null | undefined): void {
-  if ((name?.length ?? 0) <= MAX_NAME_CHARS) return;
-  const message = `\`model\` has ${name?.length} characters; at most ${MAX_NAME_CHARS} are allowed.`;
-  throw new Failure("invalid_request", message, { param: "model" });
-}
-
-/** Rejects a model that the caller's key may not ask. */
-export function checkAllowed(name: string, { models }: Caller): void {
-  if (!models || models.some((pattern) => matchesGlob(name, pattern))) return;
-  const message = `This key may not ask the model \`${name}\`. Name one of those that \`GET /v1/models\` lists.`;
-  throw new Failure("forbidden", message, { param: "model" });
 }
 
 async function findItems(

@@ -1,15 +1,10 @@
 /** The models that direct responses ask, as whoever opens them gives them. */
 
-import type { AgentTask } from "../../agent/task.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Native } from "../../protocol/native.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
-
-export type ModelTarget = Pick<
-  AgentTask,
-  "model" | "provider" | "url" | "api_key_name" | "deployments" | "fell_back"
->;
+import type { ModelTarget } from "../models/model-target.ts";
 
 export interface DirectModel {
   readonly provider: Provider;

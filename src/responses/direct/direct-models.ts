@@ -3,15 +3,12 @@
  * costs more than asking.
  */
 
-import type { AgentParts } from "../../runtime/agent-body.ts";
 import { chooseNative, type NativeChoice } from "../bridge/native.ts";
 import { MAX_KEPT, toModelKey } from "../models/kept-models.ts";
+import type { OpenModel } from "../models/response-model.ts";
 import type { DirectModel, DirectModels } from "./direct-model.ts";
 
-export function createDirectModels(
-  { openModel }: Pick<AgentParts, "openModel">,
-  choice: NativeChoice,
-): DirectModels {
+export function createDirectModels(openModel: OpenModel, choice: NativeChoice): DirectModels {
   const kept = new Map<string, DirectModel>();
   return {
     known: (target) => kept.get(toModelKey(target)),

@@ -12,8 +12,8 @@ import {
   toEmbeddingTexts,
 } from "../../protocol/embeddings.ts";
 import type { EmbeddingModel, EmbeddingRequest } from "../../providers/embeddings/embedder.ts";
-import { checkAllowed, checkName } from "../api/find-request.ts";
-import type { ModelTarget } from "../direct/direct-model.ts";
+import type { ModelTarget } from "../models/model-target.ts";
+import { checkAllowed, checkName } from "../request/check-model.ts";
 import type { Caller } from "../tenant/caller.ts";
 
 export interface EmbeddingsApi {

@@ -8,6 +8,8 @@ import type { Item } from "../../protocol/items.ts";
 import type { NewThing, Shelf, Thing } from "../../store/shelf.ts";
 import { toRunId } from "../fold/response-object.ts";
 
+/** The name of the body of responses in the record. */
+export const RESPONSE_BODY = "response";
 export const RESPONSE_KIND = "response";
 /** Stands for an item of a response or a conversation, so that it can be referred to by its id alone. */
 export const ITEM_KIND = "item";

@@ -21,7 +21,7 @@ export type Backing =
   | { readonly tool: string; readonly arguments?: Readonly<Record<string, string>> | undefined };
 
 /** Finds tools by their names; rejects for one that is not there. */
-interface Toolbox {
+export interface Toolbox {
   pick(names: readonly string[]): Promise<Tool[]>;
 }
 

@@ -21,12 +21,16 @@ export interface TakesUrls {
   readonly files: boolean;
 }
 
-export interface MediaParts extends MediaOwner {
-  readonly clock: Clock;
+/** What the vendor of a model reads itself. */
+export interface VendorMedia {
   readonly takes: TakesUrls;
   /** Whether the vendor reads this address itself, whatever it fetches else. */
   readonly readsItself: (url: string) => boolean;
   readonly reads: ReadsDocuments;
+}
+
+export interface MediaParts extends MediaOwner, VendorMedia {
+  readonly clock: Clock;
 }
 
 export function provideMedia(provider: Provider, parts: MediaParts): Provider {

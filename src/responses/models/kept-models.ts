@@ -1,24 +1,20 @@
 /** Models of a server's requests, opened once and kept: opening costs more than asking. */
 
-import type { AgentParts } from "../../runtime/agent-body.ts";
-import type { ModelTarget } from "../direct/direct-model.ts";
+import type { ModelTarget } from "./model-target.ts";
+import type { ThinkingWish } from "./response-model.ts";
 
 /** Enough for every model that a server is asked for in earnest. */
 export const MAX_KEPT = 200;
 
-type OpenModel = AgentParts["openModel"];
-
-export function withKeptModels(parts: AgentParts): AgentParts {
-  return { ...parts, openModel: keepModels(parts.openModel) };
-}
+type Open<Model> = (wish: ModelTarget & ThinkingWish) => Promise<Model>;
 
 /** Nothing of a run is in an opened model, so that runs can share it. What fails is tried again. */
-function keepModels(open: OpenModel): OpenModel {
-  const kept = new Map<string, ReturnType<OpenModel>>();
+export function keepModels<Model>(open: Open<Model>): Open<Model> {
+  const kept = new Map<string, Promise<Model>>();
   return (wish) => {
     const key = `${toModelKey(wish)} ${wish.think}`;
     const known = kept.get(key);
-    if (known) return known;
+    if (known !== undefined) return known;
     if (kept.size >= MAX_KEPT) kept.clear();
     const opened = open(wish);
     kept.set(key, opened);

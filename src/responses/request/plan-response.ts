@@ -17,7 +17,7 @@ import {
 } from "../../protocol/request.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelOptions, OutputFormat, Reasoning } from "../../providers/provider.ts";
-import type { ModelTarget } from "../direct/direct-model.ts";
+import type { ModelTarget } from "../models/model-target.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { toEcho } from "./echo.ts";
 import { KNOWN_PARAMETERS } from "./parameters.ts";

@@ -11,18 +11,19 @@ import { truncate } from "../../agent/context/truncation.ts";
 import { undoAfter } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { AgentParts } from "../../runtime/agent-body.ts";
-import type { OpenedModel } from "../../runtime/open-model.ts";
-import type { ApiParts } from "../api/api.ts";
+import type { OpenModel, ResponseModel } from "../models/response-model.ts";
 import type { Planned } from "../request/plan-response.ts";
 import type { ResponseMoney } from "./response-money.ts";
 
 type Money = Pick<ResponseMoney, "charge" | "openPurse">;
 
-export function createAdmission(
-  { openModel }: Pick<AgentParts, "openModel">,
-  money: Money,
-): ApiParts["admit"] {
+/**
+ * Rejects what the run would fail at, and sets aside what its first question may cost; sends nothing.
+ * What it gives takes that back, for a run that does not come about.
+ */
+export type Admit = (runId: string, planned: Planned) => Promise<() => Promise<void>>;
+
+export function createAdmission(openModel: OpenModel, money: Money): Admit {
   return async (runId, planned) => {
     const { key_id } = planned.wish;
     const model = await openModel(planned.task);
@@ -43,7 +44,7 @@ export function createAdmission(
 
 const NOTHING = { tokens: 0, usd: 0 };
 
-function checkInput({ contextTokens, checkInput: check }: OpenedModel, planned: Planned): void {
+function checkInput({ contextTokens, checkInput: check }: ResponseModel, planned: Planned): void {
   const { task, wish } = planned;
   // What is asked for is a text about it, and that is cut to the window.
   if (wish.is_compaction) return;
@@ -64,7 +65,7 @@ function toSent(
 }
 
 interface Asked extends Planned {
-  readonly model: OpenedModel;
+  readonly model: ResponseModel;
   readonly keyId: string;
 }
 

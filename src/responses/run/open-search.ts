@@ -7,6 +7,7 @@ import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Shelf, ThingName } from "../../store/shelf.ts";
 import { createFileSearchKind } from "../kinds/file-search.ts";
+import type { Toolbox } from "../kinds/mcp-backing.ts";
 import type { ToolKind } from "../kinds/tool-kind.ts";
 import { createWebSearchKind, type WebTools } from "../kinds/web-search.ts";
 import { defineIndexing } from "../vector-stores/index-body.ts";
@@ -19,8 +20,8 @@ import { createVectorMemory } from "../vector-stores/vector-memory.ts";
 export interface SearchSettings {
   /** Searches by meaning, too, where there is one. */
   readonly embedder?: Embedder | undefined;
-  /** The tools behind `web_search`. */
-  readonly webTools: () => Promise<WebTools>;
+  /** Has the tools that answer `web_search`. */
+  readonly toolbox: Toolbox;
   /** Who pays for the embeddings that a key asks for. */
   readonly payerOf?: VectorParts["payerOf"];
 }
@@ -45,7 +46,7 @@ interface SearchPlaces {
 
 export function openSearch(
   { shelf, clock, chunks, engine }: SearchPlaces,
-  { embedder, webTools, payerOf }: SearchSettings,
+  { embedder, toolbox, payerOf }: SearchSettings,
 ): OpenedSearch {
   const found = { chunks, vectors: createVectorMemory(chunks) };
   const parts: VectorParts = { shelf, clock, makeId, ...found, embedder, payerOf };
@@ -53,7 +54,10 @@ export function openSearch(
   const vectors: IndexParts = { ...parts, indexing: createIndexRuns(engine) };
   return {
     vectors,
-    kinds: [createWebSearchKind({ tools: webTools }), createFileSearchKind(parts)],
+    kinds: [
+      createWebSearchKind({ tools: () => findWebTools(toolbox) }),
+      createFileSearchKind(parts),
+    ],
     forgetFile: (tenant, id) => forgetFile(vectors, tenant, id),
     async expire({ tenant, kind, id }) {
       if (kind === STORE_KIND) await deleteStore(vectors, tenant, id);
@@ -63,4 +67,9 @@ export function openSearch(
       await chunks.close();
     },
   };
+}
+
+async function findWebTools(toolbox: Toolbox): Promise<WebTools> {
+  const [search, open] = await toolbox.pick(["search_web", "scrape_webpage"]);
+  return { search, open };
 }

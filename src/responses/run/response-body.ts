@@ -11,7 +11,6 @@ import { createOutputCheck } from "../../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../../agent/task.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
-import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import { toCountedChildren } from "../../delegation/past-children.ts";
 import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
@@ -21,11 +20,6 @@ import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { AGENT_BODY, type AgentParts, toModelOf } from "../../runtime/agent-body.ts";
-import { createAskers } from "../../runtime/askers.ts";
-import { openGate } from "../../runtime/open-gate.ts";
-import type { OpenedModel } from "../../runtime/open-model.ts";
-import { openNode } from "../../runtime/open-node.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { type Bridge, openBridge } from "../bridge/bridge.ts";
@@ -40,6 +34,7 @@ import { useApproval } from "../kept/approvals.ts";
 import { collectTools, joinTools } from "../kinds/collect-tools.ts";
 import { findUnasked } from "../kinds/mcp.ts";
 import type { ToolKind } from "../kinds/tool-kind.ts";
+import type { ResponseModel } from "../models/response-model.ts";
 import type { Team } from "../multi-agent/team.ts";
 import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
 import { withoutRepeated } from "../references/resolve-references.ts";
@@ -54,9 +49,9 @@ import { beginResponse, callApproved, readTold } from "./begin-response.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
+import type { ResponsesParts } from "./responses-parts.ts";
 
-export interface ResponseBodyParts extends AgentParts, TeamSurroundings, ResponseMoney {
-  readonly accounts: OpenAccounts;
+export interface ResponseBodyParts extends ResponsesParts, TeamSurroundings, ResponseMoney {
   readonly context: ContextSettings;
   readonly kinds: readonly ToolKind[];
   /** The conversation that a request goes on with. */
@@ -301,7 +296,7 @@ function toWishes(
   };
 }
 
-function withUsedTier(wish: ResponseWish, { provider }: OpenedModel): ResponseWish {
+function withUsedTier(wish: ResponseWish, { provider }: ResponseModel): ResponseWish {
   const { echo } = wish;
   return { ...wish, echo: { ...echo, service_tier: toUsedTier(echo, provider) } };
 }
@@ -319,8 +314,7 @@ async function openCatalogue(
 ): Promise<Catalogue> {
   const isAsked = wish.tools.some(({ type }) => type === "mcp") || wish.multi_agent !== null;
   if (!isAsked || wish.catalogue.length === 0) return { tools: [], node: undefined };
-  const { toolbox, clock, delegation: settings, observe, agents = [], conversations } = parts;
-  const tools = await toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
+  const tools = await parts.toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
   // At most what the request offers, and without what the client is asked about first.
   const unasked = findUnasked(wish.tools, tools);
   const delegating = DELEGATING_TOOLS.filter((name) => wish.catalogue.includes(name));
@@ -330,32 +324,27 @@ async function openCatalogue(
   );
   const names = [...unasked, ...free].map(({ spec }) => spec.name);
   const granted: AgentTask = { ...task, tools: names };
-  const node = openNode({
-    ...{ context, task: granted, account, body: AGENT_BODY, accounts: parts.accounts },
-    placeOf: parts.placeOf,
+  const node = parts.openNode({
+    context,
+    task: granted,
+    account,
     tools: unasked,
-    ...{ settings, clock, observe, agents, conversations, processChildren: undefined },
-    check: async () => {},
-    modelOf: toModelOf(parts, task),
+    children: "agents",
   });
   return { tools: [...tools, ...createDelegatingTools(node, wish.catalogue)], node };
 }
 
 /** The tools that make calls for the server. A response without any needs no folder and no sandbox. */
 async function openResponseGate(
-  { safety, clock }: ResponseBodyParts,
-  { task, context }: Pick<Asked, "task" | "context">,
+  { openGate }: ResponseBodyParts,
+  run: Pick<Asked, "task" | "context">,
   bridge: Bridge,
 ): Promise<Gate> {
   const tools = bridge.offers.flatMap((offer) => {
     const run = offer.run ?? offer.approved;
     return run ? [{ ...run.tool, spec: { ...run.tool.spec, name: bridge.nameOf(offer) } }] : [];
   });
-  if (tools.length === 0) return NO_GATE;
-  return await openGate(task, tools, {
-    ...safety,
-    ...createAskers(safety, clock).of(task, context),
-  });
+  return tools.length === 0 ? NO_GATE : await openGate(run, tools);
 }
 
 const NO_GATE: Gate = {

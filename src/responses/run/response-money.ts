@@ -14,8 +14,8 @@ export interface ResponseMoney {
   readonly openPurse?: OpenPurse | undefined;
 }
 
-/** Books what was used on the key that asked for it, at once. Ends the purse of the run. */
-export type Charge = (keyId: string, used: Charged, runId: string) => Promise<void>;
+/** Books what was used on the key that asked for it, at once. Ends the purse of the run, where it has one. */
+export type Charge = (keyId: string, used: Charged, runId?: string) => Promise<void>;
 
 /** What the ending of a run books, and whom it tells that it did. Books nothing itself. */
 export type Settle = (

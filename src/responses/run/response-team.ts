@@ -3,12 +3,8 @@
 import type { Account } from "../../agent/account.ts";
 import type { LoopParts } from "../../agent/loop.ts";
 import type { AgentTask } from "../../agent/task.ts";
-import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
-import type { Engine, RunContext } from "../../engine/engine.ts";
+import type { RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import { type AgentParts, toModelOf } from "../../runtime/agent-body.ts";
-import { openNode } from "../../runtime/open-node.ts";
-import { RESPONSE_BODY } from "../api/api.ts";
 import { ROOT } from "../fold/agent-name.ts";
 import { nameOf } from "../multi-agent/agent-wish.ts";
 import { withPhases } from "../multi-agent/phase-provider.ts";
@@ -17,12 +13,9 @@ import { isStoppedWait, toOwnItems } from "../multi-agent/team-history.ts";
 import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
 import type { TeamSlots } from "../multi-agent/team-slots.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
+import type { ResponsesParts } from "./responses-parts.ts";
 
-export interface TeamSurroundings
-  extends Pick<AgentParts, "clock" | "delegation" | "observe" | "modelOf"> {
-  readonly accounts: OpenAccounts;
-  /** Where the responses run: the agents of a team run there too. */
-  readonly engine: Engine;
+export interface TeamSurroundings extends Pick<ResponsesParts, "clock" | "engine" | "openNode"> {
   readonly slots: TeamSlots;
 }
 
@@ -45,17 +38,8 @@ export function openTeam(
   { account, before }: Begun,
 ): Team | undefined {
   if (!wish.multi_agent || wish.is_compaction) return undefined;
-  const { accounts, engine, slots, clock, delegation: settings, observe } = parts;
-  const node = openNode({
-    ...{ context, task, account, accounts, settings, clock, observe },
-    body: RESPONSE_BODY,
-    tools: [],
-    agents: [],
-    conversations: undefined,
-    processChildren: undefined,
-    check: async () => {},
-    modelOf: toModelOf(parts, task),
-  });
+  const { engine, slots, clock } = parts;
+  const node = parts.openNode({ context, task, account, tools: [], children: "responses" });
   return createTeam({ context, engine, node, clock, before, task, wish, slots });
 }
 

@@ -7,7 +7,8 @@ import { clip, nearest } from "../../base/text.ts";
 import { formatModelRef, parseModelRef } from "../../providers/models/model-ref.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import { checkProvider, wireFor } from "../../providers/vendors/provider-names.ts";
-import type { ModelRoutes, ModelTarget } from "./model-routes.ts";
+import type { ModelTarget } from "../../responses/models/model-target.ts";
+import type { ModelRoutes } from "./model-routes.ts";
 
 /** Gives the map back when every row of it can be used. */
 export function checkModelNames(

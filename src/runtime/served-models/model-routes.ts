@@ -15,9 +15,7 @@ import {
   parseModelRef,
 } from "../../providers/models/model-ref.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
-import type { ModelTarget } from "../../responses/direct/direct-model.ts";
-
-export type { ModelTarget } from "../../responses/direct/direct-model.ts";
+import type { ModelTarget } from "../../responses/models/model-target.ts";
 
 /** A server at an address that the settings give, without the model. */
 export type OwnServer = Omit<ModelTarget, "model" | "deployments" | "fell_back"> & {

@@ -9,7 +9,7 @@ import { NO_LIMITS } from "../../agent/limits.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
-import type { Charged, OpenPurse, Settle } from "../../responses/run/response-money.ts";
+import type { Charge, OpenPurse, Settle } from "../../responses/run/response-money.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Amounts, Spending } from "../../store/spending.ts";
 import { isCounted, type Key, type KeyLimits, REMEMBERED_MS } from "./key.ts";
@@ -17,9 +17,6 @@ import { openKeyPurse } from "./key-purse.ts";
 import type { FoundKey } from "./key-ring.ts";
 import { DEFAULT_TENANT, findKey } from "./keys.ts";
 import { createTally } from "./tally.ts";
-
-/** Books what was used, and ends what the run of it held, where it has one. */
-type Charge = (keyId: string, used: Charged, runId?: string) => Promise<void>;
 
 export interface Budgets {
   readonly charge: Charge;

@@ -9,14 +9,15 @@ import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { processHealths } from "../../providers/deployments/health.ts";
 import type { Limiters } from "../../providers/limits/limiters.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
+import type { OpenedResponses } from "../../responses/api/open-responses.ts";
+import type { ModelTarget } from "../../responses/models/model-target.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
-import type { OpenedResponses, ResponsesSettings } from "../../runtime/open-responses.ts";
+import type { ResponsesSettings } from "../../runtime/open-responses.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import {
   type ModelRoutes,
-  type ModelTarget,
   type OwnServer,
   ownServerOf,
 } from "../../runtime/served-models/model-routes.ts";

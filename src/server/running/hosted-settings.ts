@@ -6,6 +6,7 @@ import { createRedact, findSecrets } from "../../base/redact.ts";
 import { toUsage } from "../../protocol/usage.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createOpenAiEmbedder } from "../../providers/embeddings/openai-embeddings.ts";
+import type { ModelTarget } from "../../responses/models/model-target.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toPriceOf } from "../../runtime/hosted-prices.ts";
 import { createImagesServer } from "../../runtime/images-server.ts";
@@ -13,7 +14,6 @@ import type { Network } from "../../runtime/network.ts";
 import type { ResponsesSettings } from "../../runtime/open-responses.ts";
 import type { Environment } from "../../runtime/paths.ts";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
-import type { ModelTarget } from "../../runtime/served-models/model-routes.ts";
 
 export interface HostedSettings {
   readonly codeInterpreter: boolean;

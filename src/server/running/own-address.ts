@@ -7,9 +7,9 @@ import { networkInterfaces } from "node:os";
 import { Failure } from "../../base/failure.ts";
 import { type MovedTo, movedTo, toShownUrl } from "../../providers/vendors/base-url.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
+import type { ModelTarget } from "../../responses/models/model-target.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import type { Environment } from "../../runtime/paths.ts";
-import type { ModelTarget } from "../../runtime/served-models/model-routes.ts";
 import type { LoadedServer } from "./generation.ts";
 
 export interface OwnAddress {

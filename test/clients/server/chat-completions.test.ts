@@ -9,7 +9,7 @@ import OpenAI from "openai";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import { MODEL_RETRY } from "../../../src/base/retry.ts";
-import type { ModelTarget } from "../../../src/runtime/served-models/model-routes.ts";
+import type { ModelTarget } from "../../../src/responses/models/model-target.ts";
 import {
   createScriptedProvider,
   reply,

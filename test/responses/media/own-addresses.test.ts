@@ -7,7 +7,7 @@ import type { ModelRequest, Provider } from "../../../src/providers/provider.ts"
 import { checkMedia } from "../../../src/responses/media/check-media.ts";
 import { findMedia } from "../../../src/responses/media/media-parts.ts";
 import { provideMedia } from "../../../src/responses/media/media-provider.ts";
-import { readsItself } from "../../../src/responses/run/response-context.ts";
+import { readsItself } from "../../../src/runtime/model-media.ts";
 import { createScriptedProvider, reply } from "../../../src/testing/index.ts";
 import { patience } from "../../patience.ts";
 import { request } from "../../providers/provider-contract.ts";

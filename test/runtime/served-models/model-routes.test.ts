@@ -2,12 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { ModelTarget } from "../../../src/responses/models/model-target.ts";
 import { toCatalog } from "../../../src/runtime/config/config-vendors.ts";
-import {
-  type ModelRoutes,
-  type ModelTarget,
-  routeModel,
-} from "../../../src/runtime/served-models/model-routes.ts";
+import { type ModelRoutes, routeModel } from "../../../src/runtime/served-models/model-routes.ts";
 
 const target = (model: string, url: string | null = null): ModelTarget => ({
   ...{ model, url, api_key_name: null, provider: url === null ? null : "openai-chat" },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { takesUrls } from "../../../src/responses/run/response-context.ts";
+import { takesUrls } from "../../src/runtime/model-media.ts";
 
 describe("who fetches what a request names by its address", () => {
   const none = { images: false, files: false };

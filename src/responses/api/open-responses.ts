@@ -1,0 +1,194 @@
+/** The Responses API, opened: its functions, the body of its runs, and what both are made of. */
+
+import { makeId } from "../../base/ids.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { ChunkStore } from "../../store/chunk-store.ts";
+import type { Shelf } from "../../store/shelf.ts";
+import { type ChatsApi, createChatsApi } from "../chat/stored-chats.ts";
+import { type BeforeParts, readBefore } from "../conversations/conversation-before.ts";
+import { readItems } from "../conversations/items.ts";
+import { createDirectModels } from "../direct/direct-models.ts";
+import {
+  createEmbeddingsApi,
+  type EmbeddingsApi,
+  type EmbeddingsParts,
+} from "../embeddings/embeddings-api.ts";
+import { RESPONSE_BODY } from "../kept/kept-response.ts";
+import { applyPrompt, namesPrompt } from "../prompts/prompt.ts";
+import { createFindPrompt } from "../prompts/prompt-files.ts";
+import { SIZE_LIMITS } from "../request/check-size.ts";
+import { createAdmission } from "../run/admission.ts";
+import { defineBackground } from "../run/background-queue.ts";
+import { openBody, toIsBacked, toNativeChoice } from "../run/open-body.ts";
+import { type OpenedSearch, openSearch } from "../run/open-search.ts";
+import type { ResponsesParts } from "../run/responses-parts.ts";
+import { createSeals, type Seals } from "../sealing/seals.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
+import { INDEX_BODY } from "../vector-stores/kept-store.ts";
+import { createResponsesApi, type ResponsesApi } from "./api.ts";
+import { type ContextApi, createContextApi } from "./context-api.ts";
+import { type ConversationsApi, createConversationsApi } from "./conversations-api.ts";
+import { type FindParts, findInput, findModel, findRequest } from "./find-request.ts";
+import type { ApiSettings } from "./responses-settings.ts";
+
+export interface OpenedResponses {
+  /** Where what belongs to tenants is kept. */
+  readonly kept: ShelfParts;
+  /** The server's own secret. */
+  readonly sealKey: Uint8Array;
+  readonly search: OpenedSearch;
+  readonly api: ResponsesApi;
+  readonly context: ContextApi;
+  readonly conversations: ConversationsApi;
+  readonly chats: ChatsApi;
+  readonly embeddings: EmbeddingsApi;
+  readonly shelf: Shelf;
+  readonly durable: Engine;
+  /** Where those run that are not stored. */
+  readonly passing: Engine;
+  /** Goes on with what other servers have left behind; returns the ids of those runs. */
+  start(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** What the runtime gives. */
+export interface ResponsesRuntime {
+  /** For responses that are stored. */
+  readonly durable: ResponsesParts;
+  /** For the others, in memory: they leave nothing. */
+  readonly passing: ResponsesParts;
+  readonly shelf: Shelf;
+  readonly chunks: ChunkStore;
+  /** The model that a name means. Rejects a name that is nobody's. */
+  readonly route: FindParts["route"];
+  readonly routeEmbeddings: EmbeddingsParts["route"];
+  readonly openEmbeddings: EmbeddingsParts["open"];
+  /** The program's, for servers that it greets. */
+  readonly version: string;
+}
+
+/** A run of the command line belongs to the folder and the settings of whoever began it. */
+const SERVER_BODIES = [RESPONSE_BODY, INDEX_BODY];
+
+export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings): OpenedResponses {
+  const { shelf, chunks, durable, passing } = runtime;
+  const { clock, engine } = durable;
+  const { embedder, payerOf, sealKey, ttlMs } = settings;
+  const kept: ShelfParts = { shelf, clock, makeId };
+  const before = toBeforeParts(kept, engine);
+  const seals = createSeals(sealKey);
+  const search = openSearch(
+    { shelf, clock, chunks, engine },
+    { embedder, payerOf, toolbox: durable.toolbox },
+  );
+  const stores = { kept, before, seals, search, version: runtime.version };
+  for (const parts of [durable, passing]) {
+    parts.engine.define(RESPONSE_BODY, openBody(parts, settings, stores));
+  }
+  const finding = toFindParts(runtime, settings, { kept, before });
+  const findPrompt = createFindPrompt(settings.promptsDir);
+  const prepare = (body: unknown): Promise<unknown> => applyPrompt(body, findPrompt);
+  const api = withPrompts(openApi(runtime, settings, { finding, seals }), prepare);
+  return {
+    api,
+    shelf,
+    kept,
+    durable: engine,
+    passing: passing.engine,
+    sealKey,
+    context: createContextApi({ api, before, sealOf: seals.sealOf, prepare, finding }),
+    conversations: createConversationsApi(finding),
+    chats: createChatsApi({ ...kept, sealKey, ttlMs }),
+    embeddings: createEmbeddingsApi({
+      route: runtime.routeEmbeddings,
+      open: runtime.openEmbeddings,
+      payerOf,
+      observe: settings.observeEmbeddings,
+    }),
+    search,
+    start: () => engine.start(SERVER_BODIES),
+    async close() {
+      await passing.engine.stop();
+      await search.close();
+    },
+  };
+}
+
+function toBeforeParts(kept: ShelfParts, place: Engine): BeforeParts {
+  return {
+    shelf: kept.shelf,
+    place,
+    readConversation: async (tenant, id, position) =>
+      (await readItems(kept, tenant, id, position)).items,
+  };
+}
+
+interface FindStores {
+  readonly kept: ShelfParts;
+  readonly before: BeforeParts;
+}
+
+function toFindParts(
+  { durable, route }: ResponsesRuntime,
+  settings: ApiSettings,
+  { kept, before }: FindStores,
+): FindParts {
+  const { root, sealKey, size = SIZE_LIMITS, web = {} } = settings;
+  return {
+    ...kept,
+    place: durable.engine,
+    web,
+    root,
+    sealKey,
+    size,
+    route,
+    readsItself: (model) => durable.mediaOf(model).readsItself,
+    isBacked: toIsBacked(settings),
+    readBefore: (goesOn) => readBefore(before, goesOn),
+  };
+}
+
+interface ApiStores {
+  readonly finding: FindParts;
+  readonly seals: Seals;
+}
+
+function openApi(
+  { durable, passing, shelf }: ResponsesRuntime,
+  settings: ApiSettings,
+  { finding, seals }: ApiStores,
+): ResponsesApi {
+  return createResponsesApi({
+    clock: durable.clock,
+    shelf,
+    durable: durable.engine,
+    passing: passing.engine,
+    placeOf: defineBackground(durable.engine, settings),
+    defaults: { store: settings.store },
+    size: finding.size,
+    ttlMs: settings.ttlMs,
+    findInput: (input, caller) => findInput(finding, input, caller),
+    findModel: (asked, caller) => findModel(finding, asked, caller),
+    find: (asked, caller) => findRequest(finding, asked, caller),
+    models: createDirectModels(durable.openModel, toNativeChoice(settings)),
+    thoughtSealOf: seals.thoughtSealOf,
+    sealKey: settings.sealKey,
+    observeDirect: settings.observeDirect,
+    charge: settings.charge,
+    admit: createAdmission(durable.openModel, settings),
+  });
+}
+
+/** A request that names a prompt is created with the prompt in it; any other as it is. */
+function withPrompts(
+  api: ResponsesApi,
+  prepare: (body: unknown) => Promise<unknown>,
+): ResponsesApi {
+  return {
+    ...api,
+    create: (body, caller, once) =>
+      namesPrompt(body)
+        ? prepare(body).then((filled) => api.create(filled, caller, once))
+        : api.create(body, caller, once),
+  };
+}
