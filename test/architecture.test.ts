@@ -97,6 +97,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "version.ts": [],
 };
 
+/**
+ * The folders of a room, each of which imports those before it and none after it, values and types alike: so the
+ * room can be read from the first to the last. A file of such a room stands in one of its folders.
+ */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  responses: [
+    // Whose request it is, what it says, and what it names of models and prompts.
+    ...["tenant", "models", "prompts", "request"],
+    // A log as the API's events and objects, for whoever follows it.
+    ...["fold", "follow", "sealing"],
+    // What is kept for tenants beside runs.
+    ...["files", "vector-stores", "media", "kept", "conversations", "references"],
+    // Tools that not every model knows, and what stands between them and the model.
+    ...["kinds", "containers", "images", "bridge", "multi-agent"],
+    // How a response is answered: by a model alone, or by a run.
+    ...["direct", "run"],
+    // What a client may ask.
+    ...["embeddings", "chat", "api"],
+  ],
+};
+
 const files = readdirSync(new URL("src", ROOT), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
   .sort();
@@ -112,6 +133,23 @@ describe("the architecture", () => {
         const open = allowed.some((entry) => target === entry || target.startsWith(`${entry}/`));
         assert.ok(open, `${room} may not import ${target}`);
       }
+    });
+  }
+
+  for (const [room, folders] of Object.entries(FOLDERS)) {
+    it(`orders the folders of src/${room}`, () => {
+      const inRoom = files.filter((file) => file.startsWith(`${room}/`));
+      const against = inRoom.flatMap((file) =>
+        localImports(file)
+          .filter((target) => target.startsWith(`${room}/`))
+          .filter((target) => placeIn(folders, target) > placeIn(folders, file))
+          .map((target) => `${file} imports ${target}`),
+      );
+      assert.deepEqual(against, []);
+      assert.deepEqual(
+        folders.filter((folder) => !inRoom.some((file) => file.startsWith(`${room}/${folder}/`))),
+        [],
+      );
     });
   }
 
@@ -189,6 +227,14 @@ describe("what a run loads before it knows its model", () => {
     }
   });
 });
+
+/** Where in the order of its room a file stands. */
+function placeIn(folders: readonly string[], file: string): number {
+  const [, folder = "", ...rest] = file.split("/");
+  const place = rest.length > 0 ? folders.indexOf(folder) : -1;
+  if (place < 0) assert.fail(`src/${file} stands in no folder of its room's order`);
+  return place;
+}
 
 /** Every module that is loaded with this one: static imports of values, not types and not `import()`. */
 function staticClosure(entry: string): Set<string> {
