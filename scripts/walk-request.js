@@ -1,0 +1,146 @@
+/**
+ * `node scripts/walk-request.js`, after `node scripts/compile.js`: the way of one request through the code. For
+ * a stored and streamed response, for one that is not stored, and for `offshoot run`: how many files and
+ * functions it enters, how many calls that is, and how often it goes from one room or folder to another.
+ *
+ * Requests are answered by a small server of this process that is not part of the product. The first
+ * response of each kind loads and opens what is kept afterwards; the second one is counted. `base` and
+ * `protocol` are the ground that all rooms stand on: going there is not a change of room.
+ */
+
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { register } from "node:module";
+import { join } from "node:path";
+import { startUpstream } from "./house/upstream.js";
+import { startWalk, stopWalk } from "./house/walked.js";
+import { ROOT } from "./packages.js";
+
+register("./house/instrument.js", import.meta.url);
+
+const folder = makeFolder();
+try {
+  const upstream = await startUpstream();
+  const rows = [...(await walkServer(upstream.port)), await walkRun()];
+  upstream.close();
+  print(rows);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function makeFolder() {
+  const parent = join(ROOT, "build");
+  mkdirSync(parent, { recursive: true });
+  return mkdtempSync(join(parent, "walk-"));
+}
+
+async function walkServer(port) {
+  const server = await openServer(port);
+  const rows = [];
+  for (const [name, body] of [
+    ["POST /v1/responses, stored and streamed", { store: true, stream: true }],
+    ["POST /v1/responses, store: false", { store: false }],
+  ]) {
+    await ask(server.url, body);
+    await settled();
+    startWalk();
+    await ask(server.url, body);
+    await settled();
+    rows.push({ name, ...stopWalk() });
+  }
+  await server.close();
+  return rows;
+}
+
+/** As `offshoot serve` opens it, without keys: a record in a file, one tenant. */
+async function openServer(port) {
+  const { createRuntime } = await import("../build/src/runtime/runtime.js");
+  const { createRoutes } = await import("../build/src/server/routes.js");
+  const { openServer: listen } = await import("../build/src/server/running/open-server.js");
+  const { NO_LIMITS } = await import("../build/src/agent/limits.js");
+  const runtime = await createRuntime({ env: {}, storePath: join(folder, "walk.db") });
+  const url = `http://127.0.0.1:${port}/v1`;
+  const usual = { model: "custom/walked", provider: "openai-chat", url, api_key_name: null };
+  const responses = await runtime.openResponses({
+    models: { named: [], usual },
+    store: true,
+    ttlMs: null,
+    root: folder,
+    maxBackground: 4,
+    sealKey: new Uint8Array(32),
+  });
+  const caller = { tenant: "walker", keyId: null, catalogue: [], limits: NO_LIMITS };
+  const opened = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    routes: createRoutes(responses),
+    guard: { admit: async () => ({ caller, async countMore() {}, done() {} }) },
+    body: { maxBytes: 1_000_000, timeoutMs: 60_000 },
+    send: { keepAliveMs: 60_000, commitMs: 60_000 },
+    onDefect: (thrown) => console.error(thrown),
+  });
+  return {
+    url: opened.url,
+    async close() {
+      const closed = opened.close();
+      opened.destroy();
+      await closed;
+      await runtime.close();
+    },
+  };
+}
+
+async function ask(url, body) {
+  const request = { ...body, input: "Say something about foxes.", instructions: "You are brief." };
+  const answered = await fetch(`${url}/v1/responses`, {
+    method: "POST",
+    body: JSON.stringify(request),
+  });
+  const text = await answered.text();
+  if (!answered.ok || !text.includes("clever")) throw new Error(`${answered.status}: ${text}`);
+}
+
+/** What a response leaves to do after its answer was sent is part of its way. */
+async function settled() {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+}
+
+/** The embedded model: no key and no network. */
+async function walkRun() {
+  startWalk();
+  const { main } = await import("../build/src/cli/main.js");
+  const { io, said } = createIo();
+  const exitCode = await main(["run", "--model", "embedded", "What is 2+3?"], io);
+  const walk = stopWalk();
+  if (exitCode !== 0) throw new Error(`offshoot run ended with ${exitCode}: ${said()}`);
+  return { name: 'offshoot run "What is 2+3?"', ...walk };
+}
+
+function createIo() {
+  const texts = [];
+  const output = { isTerminal: false, columns: 80, write: (text) => void texts.push(text) };
+  const io = {
+    env: {},
+    cwd: folder,
+    home: folder,
+    stdin: { isTerminal: false, isPiped: false, readAll: async () => Buffer.alloc(0) },
+    stdout: output,
+    stderr: output,
+    openTerminal: () => undefined,
+    openKeys: () => undefined,
+    onInterrupt: () => () => {},
+    onReaderGone: () => () => {},
+    leave: (exitCode) => process.exit(exitCode),
+  };
+  return { io, said: () => texts.join("") };
+}
+
+function print(rows) {
+  for (const { name, pairs, ...counts } of rows) {
+    console.log(name);
+    for (const [what, count] of Object.entries(counts)) {
+      console.log(`  ${String(count).padStart(6)} ${what}`);
+    }
+    const most = pairs.slice(0, 8).map(([pair, count]) => `${pair} ${count}`);
+    console.log(`         ${most.join(", ")}`);
+  }
+}
