@@ -118,6 +118,10 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** What an engine writes, which nobody else sees. */
+const ENGINES_OWN = ["store", "journal", "ownership", "mailbox", "turns"];
+const RUN_INTERFACES = ["run-reader", ...ENGINES_OWN];
+
 const files = readdirSync(new URL("src", ROOT), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
   .sort();
@@ -159,10 +163,21 @@ describe("the architecture", () => {
         assert.ok(!target.startsWith("store/sqlite/"), `src/${file} imports ${target}`);
       }
     }
-    const interfaces = ["audit", "chunk-store", "kept", "shelf", "spending", "store", "turns"];
+    const interfaces = ["audit", "chunk-store", "kept", "shelf", "spending", ...RUN_INTERFACES];
     for (const name of interfaces) {
       const found = localImports(`store/${name}.ts`).filter((path) => /sqlite|memory/.test(path));
       assert.deepEqual(found, [], `store/${name}.ts`);
+    }
+  });
+
+  it("leaves the engine's half of a record to the engine", () => {
+    const own = ENGINES_OWN.map((name) => `store/${name}.ts`);
+    for (const file of files.filter((path) => !/^(store|engine)\//.test(path))) {
+      for (const target of localImports(file)) {
+        assert.ok(!own.includes(target), `src/${file} imports ${target}`);
+      }
+      const source = withoutComments(readFileSync(new URL(`src/${file}`, ROOT), "utf8"));
+      assert.ok(!/\bkept\.runs\(/.test(source), `src/${file} takes the engine's half`);
     }
   });
 

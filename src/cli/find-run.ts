@@ -9,7 +9,7 @@ import { readTree, toNodeName } from "../delegation/ledger/tree.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import { toRunId } from "../responses/fold/response-object.ts";
 import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
-import type { Store } from "../store/store.ts";
+import type { RunReader } from "../store/run-reader.ts";
 import { isServers } from "./run-state.ts";
 
 /** The names, one line each, for the docs. */
@@ -29,30 +29,30 @@ const LAST = "last";
 /** How far back the beginning of an id is looked for. */
 const MAX_LOOKED_AT = 1000;
 
-export async function findRun(store: Store, given: string): Promise<RunRecord> {
-  const exact = await store.getRun(given);
+export async function findRun(record: RunReader, given: string): Promise<RunRecord> {
+  const exact = await record.getRun(given);
   if (exact) return exact;
   // The path of a run has the tree's root in place of an id.
-  if (given.startsWith("/root/")) return await findTop(store, given.slice("/root/".length));
+  if (given.startsWith("/root/")) return await findTop(record, given.slice("/root/".length));
   const slash = given.indexOf("/");
-  if (slash < 0) return await findTop(store, given);
+  if (slash < 0) return await findTop(record, given);
   const [name, place] = [given.slice(0, slash), given.slice(slash + 1)];
-  const top = await findTop(store, name);
-  return await findBelow(store, top, place.replace(/\/+$/, ""));
+  const top = await findTop(record, name);
+  return await findBelow(record, top, place.replace(/\/+$/, ""));
 }
 
 /** A node of a tree that is named from outside of it, by its id. Another name is one in the tree. */
-export async function findNode(store: Store, node: string): Promise<string> {
+export async function findNode(record: RunReader, node: string): Promise<string> {
   if (!OUTSIDE.test(node)) return node;
-  return (await findRun(store, node).catch(() => undefined))?.id ?? node;
+  return (await findRun(record, node).catch(() => undefined))?.id ?? node;
 }
 
 const OUTSIDE = /^(last|(run|resp)_[^/]*)(\/|$)/;
 
-async function findTop(store: Store, name: string): Promise<RunRecord> {
-  if (name === LAST) return await findLast(store);
-  if (name.startsWith("resp_")) return await findResponse(store, name);
-  const { run, near, recent } = await findByBeginning(store, name);
+async function findTop(record: RunReader, name: string): Promise<RunRecord> {
+  if (name === LAST) return await findLast(record);
+  if (name.startsWith("resp_")) return await findResponse(record, name);
+  const { run, near, recent } = await findByBeginning(record, name);
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(name, near);
   const named = recent.find(({ id, parent_id }) => parent_id !== null && toNodeName(id) === name);
@@ -64,9 +64,9 @@ async function findTop(store: Store, name: string): Promise<RunRecord> {
 }
 
 /** A response of a server is a run under another name. A run of the command line is not a response. */
-async function findResponse(store: Store, name: string): Promise<RunRecord> {
+async function findResponse(record: RunReader, name: string): Promise<RunRecord> {
   const isResponse = (run: RunRecord): boolean => isServers(run) && run.name !== INDEX_BODY;
-  const { run, near } = await findByBeginning(store, toRunId(name), isResponse);
+  const { run, near } = await findByBeginning(record, toRunId(name), isResponse);
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(name, near);
   const hint = "`offshoot runs list` has the ids of runs and responses";
@@ -91,33 +91,33 @@ function rootOf(id: string): string {
   return id.split("/", 1)[0] ?? id;
 }
 
-async function findLast(store: Store): Promise<RunRecord> {
-  const [last] = await store.listRuns({ limit: 1, parent_id: null, without: INDEX_BODY });
+async function findLast(record: RunReader): Promise<RunRecord> {
+  const [last] = await record.listRuns({ limit: 1, parent_id: null, without: INDEX_BODY });
   if (last) return last;
   throw new Failure("not_found", 'There is no run yet. Start one: offshoot run "…"');
 }
 
-async function findBelow(store: Store, { id }: RunRecord, place: string): Promise<RunRecord> {
+async function findBelow(record: RunReader, { id }: RunRecord, place: string): Promise<RunRecord> {
   if (place === "") {
     const message = `The name of the subagent is missing after \`/\`. \`offshoot runs tree ${id}\` has their names.`;
     throw new Failure("not_found", message);
   }
-  const exact = await store.getRun(`${id}/${place}`);
+  const exact = await record.getRun(`${id}/${place}`);
   if (exact) return exact;
-  const { run, near, recent } = await findByBeginning(store, `${id}/${place}`);
+  const { run, near, recent } = await findByBeginning(record, `${id}/${place}`);
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(place, near);
   const below = recent.filter((one) => one.id.startsWith(`${id}/`));
   const labelled = findByLabel(below, place);
   if (labelled) return labelled;
-  await refuseQueued(store, id, place);
+  await refuseQueued(record, id, place);
   const what = `Run ${id} has no subagent \`${clip(place, 80)}\``;
   throw new Failure("not_found", `${what}. \`offshoot runs tree ${id}\` has their names.`);
 }
 
 /** One that waits to be started is in the tree by its name, and has no run yet. */
-async function refuseQueued(store: Store, id: string, place: string): Promise<void> {
-  const { queued } = await readTree(store, id);
+async function refuseQueued(record: RunReader, id: string, place: string): Promise<void> {
+  const { queued } = await readTree(record, id);
   const isMeant = (one: { readonly id: string | null; readonly label: string }): boolean =>
     one.id === `${id}/${place}` || one.label === place;
   if (!queued.some(isMeant)) return;
@@ -134,11 +134,11 @@ interface Near {
 }
 
 async function findByBeginning(
-  store: Store,
+  record: RunReader,
   beginning: string,
   counts: (run: RunRecord) => boolean = () => true,
 ): Promise<Near> {
-  const recent = beginning === "" ? [] : await store.listRuns({ limit: MAX_LOOKED_AT });
+  const recent = beginning === "" ? [] : await record.listRuns({ limit: MAX_LOOKED_AT });
   const near = recent.filter((run) => run.id.startsWith(beginning) && counts(run));
   const run = near.find((one) =>
     near.every((other) => other === one || other.id.startsWith(`${one.id}/`)),

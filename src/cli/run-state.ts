@@ -1,10 +1,9 @@
 /** What a run is doing now: the record knows how it ended, or who owns it, and owners live or do not. */
 
-import { openOwners } from "../engine/owners.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Ending } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import { AGENT_BODY } from "../runtime/agent-body.ts";
-import type { Store } from "../store/store.ts";
 
 /** `queued`: no process has it yet, or it waits for its turn. `interrupted`: its process is gone. */
 export type RunState = Ending | "running" | "queued" | "interrupted";
@@ -13,13 +12,12 @@ type Known = Pick<RunStatus, "id" | "name" | "ending" | "owner">;
 
 export type StateOf = (run: Known) => Promise<RunState>;
 
-export function createStateOf(store: Store): StateOf {
-  const owners = openOwners(store);
+export function createStateOf(engine: Pick<Engine, "isHeld">): StateOf {
   return async (run) => {
     if (run.ending !== null) return run.ending;
     // Runs of the command line wait in no queue: their process died before it began.
     if (run.owner === null) return isServers(run) ? "queued" : "interrupted";
-    return (await owners.has(run)) ? "running" : "interrupted";
+    return (await engine.isHeld(run)) ? "running" : "interrupted";
   };
 }
 

@@ -1,7 +1,7 @@
 /** Which of the unfinished runs nobody runs any more, and may be gone on with here. */
 
 import type { RunStatus } from "../protocol/run-record.ts";
-import type { UnfinishedRun } from "../store/store.ts";
+import type { UnfinishedRun } from "../store/run-reader.ts";
 
 interface AbandonedParts {
   /** Whether this process runs it, or is about to. */

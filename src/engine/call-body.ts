@@ -2,7 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
-import type { Store } from "../store/store.ts";
+import type { Journal } from "../store/journal.ts";
 import type { BrokenRun } from "./broken-runs.ts";
 import { toFailedOutcome, toUsedByRun, type UsedByRun } from "./ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
@@ -37,7 +37,7 @@ export async function callBody(
 }
 
 interface EndingParts {
-  readonly store: Store;
+  readonly store: Journal;
   readonly hub: Hub;
   readonly clock: Clock;
   readonly owned: OwnedRun;

@@ -6,7 +6,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject, type Json } from "../base/json.ts";
-import type { Store } from "../store/store.ts";
+import type { Mailbox } from "../store/mailbox.ts";
 
 const TOPIC = "@cancel";
 /** What a person who cancels waits at most; a look takes some hundredths of a millisecond. */
@@ -18,11 +18,11 @@ export interface Cancel {
 }
 
 /** Leaves the message. Twice is once. */
-export function askToCancel(store: Store, { id, tree }: Cancel): Promise<void> {
+export function askToCancel(store: Mailbox, { id, tree }: Cancel): Promise<void> {
   return store.putSignal(id, { topic: TOPIC, key: "cancel", body: { tree } });
 }
 
-export async function findCancels(store: Store, owner: string): Promise<Cancel[]> {
+export async function findCancels(store: Mailbox, owner: string): Promise<Cancel[]> {
   const found = await store.findSignals(owner, TOPIC);
   return found.map(({ run_id, body }) => ({ id: run_id, tree: isTree(body) }));
 }
@@ -38,7 +38,7 @@ export interface CancelWatch {
 }
 
 interface WatchParts {
-  readonly store: Store;
+  readonly store: Mailbox;
   readonly clock: Clock;
   readonly owner: string;
   /** Told of the same run again and again, until it has ended. */

@@ -4,7 +4,7 @@ import { Failure, toFailure } from "../base/failure.ts";
 import type { Ending, RunEnd } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
-import type { Store } from "../store/store.ts";
+import type { RunReader } from "../store/run-reader.ts";
 import type { RunOutcome } from "./engine.ts";
 
 /** Of an outcome that is not written: what it has used, which stays true, and who pays for it. */
@@ -58,7 +58,7 @@ function endingOf({ code }: Failure): Ending {
  * The outcome of a run that has ended. Its only event is `run_end`, whoever asks and whenever: a
  * parent that is replayed must be told the same as before.
  */
-export async function readOutcome(store: Store, run: RunStatus): Promise<RunOutcome> {
+export async function readOutcome(store: RunReader, run: RunStatus): Promise<RunOutcome> {
   const last = await store.readEvents(run.id, run.next_seq - 2, 1);
   const events = last.map(({ event }) => event).filter(({ type }) => type === "run_end");
   const result = (await store.getRun(run.id))?.result ?? null;

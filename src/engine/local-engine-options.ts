@@ -2,7 +2,8 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
-import type { Store, Worker } from "../store/store.ts";
+import type { Worker } from "../store/ownership.ts";
+import type { Store } from "../store/store.ts";
 import type { Observe } from "./hub.ts";
 import type { Surroundings } from "./worker.ts";
 
@@ -19,6 +20,8 @@ export interface LocalEngineOptions {
    * Of a run that is taken over it is told the beginning again. Must not throw.
    */
   readonly observe?: Observe | undefined;
+  /** Whether others use the store, too: `stop` leaves it open. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** How a run is begun here. */

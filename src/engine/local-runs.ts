@@ -75,10 +75,12 @@ export class LocalRuns {
   /** Runs that left children to whichever process has room. */
   readonly #placing = new Set<string>();
   readonly #unlisten: (() => void) | undefined;
+  readonly #isShared: boolean;
   #stopped = false;
 
   constructor(engine: Engine, { store, isAlive, observe, around, ...options }: LocalEngineOptions) {
-    const { clock = systemClock, workerId = makeWorkerId() } = options;
+    const { clock = systemClock, workerId = makeWorkerId(), isShared = false } = options;
+    this.#isShared = isShared;
     this.#engine = engine;
     this.store = store;
     this.clock = clock;
@@ -193,7 +195,7 @@ export class LocalRuns {
     await Promise.all(this.#executions.values());
     await this.#heartbeat.end();
     this.#unlisten?.();
-    await this.store.close();
+    if (!this.#isShared) await this.store.close();
   }
 
   #abortOwned(id: string, { tree }: { tree: boolean }): boolean {

@@ -9,8 +9,9 @@ import { setMaxListeners } from "node:events";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
+import type { Journal } from "../store/journal.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import type { Store } from "../store/store.ts";
+import type { RunReader } from "../store/run-reader.ts";
 import type { Hub } from "./hub.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
 import { createUncounted, type Uncounted } from "./uncounted.ts";
@@ -36,7 +37,7 @@ export interface OwnedRun {
 }
 
 interface OwnedRunOptions {
-  readonly store: Store;
+  readonly store: Journal & RunReader;
   readonly hub: Hub;
   readonly run: RunRecord;
   readonly epoch: number;

@@ -1,10 +1,10 @@
 /** Who owns runs, as one process sees it: itself, or another one that lives. */
 
-import { type Clock, systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
-import type { Store, Worker } from "../store/store.ts";
-import { BEAT_MS, createLiveness, type Life } from "./worker.ts";
+import type { Ownership, Worker } from "../store/ownership.ts";
+import { BEAT_MS, type Life } from "./worker.ts";
 
 type Owned = Pick<RunStatus, "id" | "owner">;
 
@@ -21,18 +21,12 @@ export interface Owners {
 }
 
 interface OwnersParts {
-  readonly store: Store;
+  readonly store: Ownership;
   readonly workerId: string;
   readonly clock: Clock;
   lifeOf(worker: Worker): Life;
   /** Whether this process runs it, or is about to. */
   isHere(id: string): boolean;
-}
-
-/** As a process that runs nothing sees them. */
-export function openOwners(store: Store, clock: Clock = systemClock): Owners {
-  const parts = { store, clock, workerId: "", isHere: () => false };
-  return createOwners({ ...parts, lifeOf: createLiveness() });
 }
 
 export function createOwners(parts: OwnersParts): Owners {

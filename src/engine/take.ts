@@ -5,11 +5,11 @@
 
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
-import type { Store } from "../store/store.ts";
+import type { Mailbox } from "../store/mailbox.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
 interface TakeParts {
-  readonly store: Store;
+  readonly store: Mailbox;
   readonly owned: OwnedRun;
 }
 

@@ -4,7 +4,8 @@
  */
 
 import { Failure } from "../base/failure.ts";
-import type { NewRun, Store } from "../store/store.ts";
+import type { NewRun } from "../store/journal.ts";
+import type { Store } from "../store/store.ts";
 import type { TakenTurn } from "../store/turns.ts";
 import type { QueuedPlace, QueueLimits } from "./engine.ts";
 import type { OwnedRun } from "./owned-run.ts";

@@ -6,7 +6,8 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
-import type { Store } from "../store/store.ts";
+import type { Journal } from "../store/journal.ts";
+import type { Mailbox } from "../store/mailbox.ts";
 import { takenKey } from "../store/taken-key.ts";
 import type { RunContext, WaitOptions } from "./engine.ts";
 import type { Hub, Listener } from "./hub.ts";
@@ -16,7 +17,7 @@ import type { OwnedRun } from "./owned-run.ts";
 const POLL_MS = 1000;
 
 interface WaitParts {
-  readonly store: Store;
+  readonly store: Mailbox & Journal;
   readonly hub: Hub;
   readonly clock: Clock;
   readonly owned: OwnedRun;

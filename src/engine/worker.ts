@@ -23,7 +23,7 @@ import {
   readMonotonicMs,
   readStartTime,
 } from "../base/processes.ts";
-import { LEASE_MS, type Store, type Worker } from "../store/store.ts";
+import { LEASE_MS, type Ownership, type Worker } from "../store/ownership.ts";
 
 export const BEAT_MS = 1000;
 
@@ -89,7 +89,7 @@ export interface HeartbeatParts {
 }
 
 export function createHeartbeat(
-  store: Store,
+  store: Ownership,
   clock: Clock,
   workerId: string,
   { around = readSurroundings(), rhythm = createRhythm() }: HeartbeatParts = {},

@@ -10,14 +10,13 @@ import { clip } from "../base/text.ts";
 import { toCallText } from "../delegation/ledger/run-figures.ts";
 import { toEnded } from "../engine/ending.ts";
 import type { Engine, RecordReader } from "../engine/engine.ts";
-import { openOwners } from "../engine/owners.ts";
 import { readLog } from "../engine/read-log.ts";
 import { createOpenToolQuestions } from "../protocol/open-questions.ts";
 import type { RunEvent, ToolDecision } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import type { ToolQuestion } from "../protocol/tool-question.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import type { Store } from "../store/store.ts";
+import type { RunReader } from "../store/run-reader.ts";
 import { encodeApproval, type RemoteAnswer, toApprovalTopic } from "./approval-answers.ts";
 
 /** A question of a run that nobody has answered yet. */
@@ -37,11 +36,11 @@ export async function findQuestions(
 
 /** Those of all runs that have not ended, oldest run first. Reads the logs of these runs. */
 export async function findAllQuestions(
-  store: Pick<Store, "listUnfinished" | "readEvents">,
+  record: Pick<RunReader, "listUnfinished" | "readEvents">,
 ): Promise<readonly OpenQuestion[]> {
   const found: OpenQuestion[] = [];
-  for (const { id } of await store.listUnfinished())
-    found.push(...(await findQuestions(store, id)));
+  for (const { id } of await record.listUnfinished())
+    found.push(...(await findQuestions(record, id)));
   return found;
 }
 
@@ -56,8 +55,7 @@ export interface ApprovalWish {
 }
 
 interface ApprovalParts {
-  readonly engine: Pick<Engine, "signal" | "follow">;
-  readonly store: Store;
+  readonly engine: Pick<Engine, "signal" | "follow" | "status" | "isHeld" | "record">;
   readonly clock?: Clock | undefined;
 }
 
@@ -69,20 +67,20 @@ export interface Approved {
 
 /** Rejects with `conflict` where another answer came first, and where nothing is asked. */
 export async function answerQuestion(
-  { engine, store, clock = systemClock }: ApprovalParts,
+  { engine, clock = systemClock }: ApprovalParts,
   id: string,
   { answer, call, reason, from }: ApprovalWish,
 ): Promise<Approved> {
-  const status = await store.getRunStatus(id);
+  const status = await engine.status(id);
   if (!status) throw toUnknownRun(id);
   if (status.status === "ended") throw toEnded(status);
-  const open = await findQuestions(store, id);
-  await refuseDecided(store, id, call);
+  const open = await findQuestions(engine.record, id);
+  await refuseDecided(engine.record, id, call);
   const question = pick(open, { id, call, answer });
   const key = makeId("msg");
   const topic = toApprovalTopic(question.question);
   await engine.signal(id, topic, { key, body: encodeApproval({ answer, reason, key, from }) });
-  const decision = await untilDecided({ engine, store, clock }, status, question);
+  const decision = await untilDecided({ engine, clock }, status, question);
   if (!decision) return { question, outcome: "left" };
   if (decision.answer === key) return { question, outcome: "taken" };
   throw toLate(question, decision);
@@ -138,11 +136,11 @@ const MAX_ALONE = 2;
 
 /** The decision that closes the question; undefined where no process runs the run. */
 async function untilDecided(
-  { engine, store, clock }: ApprovalParts & { readonly clock: Clock },
+  { engine, clock }: ApprovalParts & { readonly clock: Clock },
   { id }: RunStatus,
   { question }: OpenQuestion,
 ): Promise<ToolDecision | undefined> {
-  const isAlone = createLoneliness(store, clock, id);
+  const isAlone = createLoneliness(engine, id);
   if (await isAlone()) return undefined;
   const over = new AbortController();
   const watching = watch(isAlone, clock, over);
@@ -181,10 +179,12 @@ async function watch(
   }
 }
 
-function createLoneliness(store: Store, clock: Clock, id: string): () => Promise<boolean> {
-  const owners = openOwners(store, clock);
+function createLoneliness(
+  engine: Pick<Engine, "status" | "isHeld">,
+  id: string,
+): () => Promise<boolean> {
   return async () => {
-    const run = await store.getRunStatus(id);
-    return run !== undefined && run.status !== "ended" && !(await owners.has(run));
+    const run = await engine.status(id);
+    return run !== undefined && run.status !== "ended" && !(await engine.isHeld(run));
   };
 }

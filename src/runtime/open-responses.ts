@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
 import type { Engine } from "../engine/engine.ts";
-import { createLocalEngine } from "../engine/local-engine.ts";
+import { createMemoryEngine } from "../engine/memory-engine.ts";
 import { askInWords } from "../providers/json-in-words.ts";
 import {
   type OpenedResponses,
@@ -16,11 +16,10 @@ import { keepModels } from "../responses/models/kept-models.ts";
 import type { ModelTarget } from "../responses/models/model-target.ts";
 import type { DelegatingRun, ResponsesParts } from "../responses/run/responses-parts.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
+import type { Kept } from "../store/kept.ts";
 import { limitShelf, type QuotaOf } from "../store/quota-shelf.ts";
 import type { Shelf } from "../store/shelf.ts";
 import type { Spending } from "../store/spending.ts";
-import type { Store } from "../store/store.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody, toModelOf } from "./agent-body.ts";
 import { createAskers } from "./askers.ts";
@@ -42,8 +41,8 @@ export interface ResponsesSettings extends ApiSettings {
 /** What of the runtime it is made of. */
 export interface RuntimeInside {
   readonly engine: Engine;
-  /** What the engine keeps its runs in. */
-  readonly store: Pick<Store, "keepSpending">;
+  /** Books what runs have used on spending of the server's own; undefined where the record does it. */
+  readonly bookWith: Kept["bookWith"];
   readonly shelf: Shelf;
   readonly chunks: ChunkStore;
   readonly clock: Clock;
@@ -52,9 +51,9 @@ export interface RuntimeInside {
 }
 
 export function openResponses(inside: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
-  const { store, shelf, chunks, engine, clock } = inside;
+  const { shelf, chunks, engine, clock, bookWith } = inside;
   const { quotaOf, spending, models } = settings;
-  if (spending) store.keepSpending?.(spending);
+  if (spending) bookWith?.(spending);
   const agent = { ...inside.agent, openModel: keepModels(inside.agent.openModel) };
   const alone = toAlone(agent);
   const runtime: ResponsesRuntime = {
@@ -72,7 +71,7 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
 
 /** Responses that are not stored run in memory and leave nothing. */
 function openPassing(agent: AgentParts, clock: Clock): Engine {
-  const engine = createLocalEngine({ store: createMemoryStore(), clock });
+  const engine = createMemoryEngine({ clock });
   engine.define(AGENT_BODY, createAgentBody(agent).run);
   return engine;
 }

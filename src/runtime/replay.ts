@@ -11,11 +11,10 @@ import { type Divergence, findDivergence } from "../delegation/replay/compare-lo
 import { type RecordedRun, readRecordedRun } from "../delegation/replay/recorded-run.ts";
 import { createReplayRun, type ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { RecordReader } from "../engine/engine.ts";
-import { createLocalEngine } from "../engine/local-engine.ts";
+import { createMemoryEngine } from "../engine/memory-engine.ts";
 import { readWholeLog } from "../engine/read-log.ts";
 import type { RunEnd } from "../protocol/run-events.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
 
 export interface ReplayRequest {
@@ -165,7 +164,7 @@ const SILENT: Awaited<ReturnType<AgentParts["openModel"]>> = {
 };
 
 async function runAgain(body: AgentBody, recorded: ReadonlyMap<string, Recorded>) {
-  const engine = createLocalEngine({ store: createMemoryStore() });
+  const engine = createMemoryEngine();
   engine.define(AGENT_BODY, body.run);
   try {
     const id = "replay";

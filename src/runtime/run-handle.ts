@@ -6,7 +6,6 @@ import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { withoutAbandoned } from "../protocol/abandoned-work.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../protocol/run-events.ts";
-import type { Store } from "../store/store.ts";
 import type { ApprovalWish, Approved, OpenQuestion } from "./approvals.ts";
 
 export interface Run {
@@ -50,12 +49,7 @@ export interface ApproveWish extends AnswerWish {
   readonly always?: boolean | "tree" | undefined;
 }
 
-interface Kept {
-  readonly engine: Engine;
-  readonly store: Store;
-}
-
-export function toRun({ engine, store }: Kept, id: string): Run {
+export function toRun(engine: Engine, id: string): Run {
   const follow = (signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> =>
     engine.follow(id, -1, signal);
   return {
@@ -77,10 +71,10 @@ export function toRun({ engine, store }: Kept, id: string): Run {
     steer: (text) => steerRun(engine, id, text),
     async questions() {
       const { findQuestions } = await import("./approvals.ts");
-      return await findQuestions(store, id);
+      return await findQuestions(engine.record, id);
     },
-    approve: (wish) => answer({ engine, store }, id, toWish(wish)),
-    deny: ({ call, reason } = {}) => answer({ engine, store }, id, { call, reason, answer: "no" }),
+    approve: (wish) => answer(engine, id, toWish(wish)),
+    deny: ({ call, reason } = {}) => answer(engine, id, { call, reason, answer: "no" }),
     // What cannot be cancelled has ended or belongs to another process; `result` tells which.
     cancel: () => engine.cancel(id, { tree: true }).catch(() => {}),
   };
@@ -92,12 +86,12 @@ function toWish({ call, always = false }: ApproveWish = {}): Omit<ApprovalWish, 
 }
 
 async function answer(
-  kept: Kept,
+  engine: Engine,
   id: string,
   wish: Omit<ApprovalWish, "from">,
 ): Promise<Approved["outcome"]> {
   const { answerQuestion } = await import("./approvals.ts");
-  return (await answerQuestion(kept, id, { ...wish, from: "another program" })).outcome;
+  return (await answerQuestion({ engine }, id, { ...wish, from: "another program" })).outcome;
 }
 
 function itemsOf(event: RunEvent): readonly Item[] {

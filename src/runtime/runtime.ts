@@ -21,15 +21,13 @@ import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { openWatch } from "../delegation/telemetry/open-watch.ts";
 import { needsProcess } from "../delegation/tools/names.ts";
 import type { Engine } from "../engine/engine.ts";
-import { createLocalEngine } from "../engine/local-engine.ts";
+import { openEngine } from "../engine/open-engine.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { OpenedResponses } from "../responses/api/open-responses.ts";
-import type { ChunkStore } from "../store/chunk-store.ts";
+import type { Kept } from "../store/kept.ts";
 import { openKept } from "../store/open-kept.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import type { Shelf } from "../store/shelf.ts";
-import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
@@ -185,8 +183,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const modelParts: ModelParts = { ...options, ...known, env, transport, gguf: gguf.open };
   const { childProcess, storePath } = options;
   const agents = await openAgents(options.agents ?? [], toolbox.names);
-  const { store, shelf, chunks } = await openStores(storePath);
-  const engine = createLocalEngine({ store, clock, observe: watch.observe });
+  const kept = await openKept(storePath);
+  const engine = await openEngine(kept, { clock, observe: watch.observe });
   const conversations = openConversations({ ...options, env, delegation, engine, clock });
   const agentParts: AgentParts = {
     clock,
@@ -215,13 +213,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
-    ...createRunCalls({ engine, store, clock, agent, agentParts, known }),
+    ...createRunCalls({ engine, kept, clock, agent, agentParts, known }),
     async openResponses(settings) {
       const { openResponses } = await import("./open-responses.ts");
-      const kept = { shelf: await shelf(), chunks: await chunks() };
+      const beside = { shelf: await kept.shelf(), chunks: await kept.chunks() };
       const { openEmbeddings } = await import("./open-embeddings.ts");
       const inside = {
-        ...{ engine, store, ...kept, clock, agent: agentParts },
+        ...{ engine, bookWith: kept.bookWith, ...beside, clock, agent: agentParts },
         openEmbeddings: (wish: EmbeddingWish) => openEmbeddings(wish, modelParts),
       };
       responses = openResponses(inside, settings);
@@ -256,7 +254,7 @@ async function openAgents(
 
 interface RunCallParts {
   readonly engine: Engine;
-  readonly store: Store;
+  readonly kept: Pick<Kept, "record">;
   readonly clock: Clock;
   readonly agent: AgentBody;
   readonly agentParts: AgentParts;
@@ -269,12 +267,12 @@ type RunCalls = Pick<
 >;
 
 function createRunCalls(parts: RunCallParts): RunCalls {
-  const { engine, store, clock, agent, agentParts, known } = parts;
+  const { engine, kept, clock, agent, agentParts, known } = parts;
   return {
     async run(request: InnerRunRequest) {
       const task = toTask(request);
       await agent.check(task);
-      return toRun(parts, await submitRun(engine, { task, request, clock }));
+      return toRun(engine, await submitRun(engine, { task, request, clock }));
     },
     async plan(request) {
       const task = toTask(request);
@@ -288,7 +286,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
       const input = isRunning ? await engine.input(id) : undefined;
       if (input !== undefined) await agent.check(parseTask(input));
       await engine.resume(id);
-      return toRun(parts, id);
+      return toRun(engine, id);
     },
     async replay(request) {
       const { replayTree } = await import("./replay.ts");
@@ -299,7 +297,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
     },
     async attach(id) {
       if (!(await engine.status(id))) throw toUnknownRun(id);
-      return toRun(parts, id);
+      return toRun(engine, id);
     },
     async cancel(id) {
       try {
@@ -311,7 +309,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
     steer: (id, text) => steerRun(engine, id, text),
     async questions() {
       const { findAllQuestions } = await import("./approvals.ts");
-      return await findAllQuestions(store);
+      return await findAllQuestions(await kept.record());
     },
   };
 }
@@ -348,17 +346,4 @@ function createGguf(log: ModelParts["log"]): {
     },
     close: async () => (await opened)?.close(),
   };
-}
-
-interface Stores {
-  readonly store: Store;
-  /** Opened when it is asked for: most programs keep runs alone. */
-  readonly shelf: () => Promise<Shelf>;
-  /** Likewise. */
-  readonly chunks: () => Promise<ChunkStore>;
-}
-
-async function openStores(address: string | undefined): Promise<Stores> {
-  const kept = await openKept(address);
-  return { store: await kept.runs(), shelf: kept.shelf, chunks: kept.chunks };
 }

@@ -1,5 +1,5 @@
 import type { RunRecord } from "../protocol/run-record.ts";
-import type { NewRun } from "./store.ts";
+import type { NewRun } from "./journal.ts";
 
 /** A run as it is right after it was written down. */
 export function toStored(run: NewRun): RunRecord {

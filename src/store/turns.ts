@@ -4,7 +4,7 @@
  * queue (a lane is a tenant), and within one to the oldest.
  */
 
-import type { NewRun } from "./store.ts";
+import type { NewRun } from "./journal.ts";
 
 /** The part of a store that gives turns. Both stores pass `test/store/turns-contract.ts`. */
 export interface TurnStore {

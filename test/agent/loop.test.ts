@@ -11,8 +11,9 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import type { Provider } from "../../src/providers/provider.ts";
+import type { FinishedStep } from "../../src/store/journal.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import type { FinishedStep, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import {
   createManualClock,
   createScriptedProvider,

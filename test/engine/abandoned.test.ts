@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findAbandoned } from "../../src/engine/abandoned.ts";
-import type { UnfinishedRun } from "../../src/store/store.ts";
+import type { UnfinishedRun } from "../../src/store/run-reader.ts";
 
 const run = (id: string, owner: string | null, parent_id: string | null = null): UnfinishedRun => ({
   id,

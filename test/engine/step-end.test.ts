@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import type { FinishedStep } from "../../src/store/journal.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import type { FinishedStep, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { completed, notice, readAll, toTexts } from "./engine-bench.ts";
 import { openLocalBench, openMemoryRecord } from "./local-bench.ts";
 

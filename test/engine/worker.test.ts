@@ -8,7 +8,7 @@ import {
   type Surroundings,
 } from "../../src/engine/worker.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import { LEASE_MS, type Worker } from "../../src/store/store.ts";
+import { LEASE_MS, type Worker } from "../../src/store/ownership.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 const HERE = { host: "here", boot: "boot-1/5", pid_namespace: "4026", started: "77", pid: 10 };

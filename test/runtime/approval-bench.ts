@@ -102,8 +102,21 @@ export async function elsewhere<Out>(
   const store = await openSqliteStore(storePath);
   const engine = createLocalEngine({ store });
   try {
-    return await work({ engine, store });
+    return await work({ engine });
   } finally {
     await engine.stop();
   }
+}
+
+/** The engine as others are given it, for a test that changes one of its calls. */
+export function bindEngine(
+  engine: Parameters<typeof answerQuestion>[0]["engine"],
+): Parameters<typeof answerQuestion>[0]["engine"] {
+  return {
+    record: engine.record,
+    signal: engine.signal.bind(engine),
+    status: engine.status.bind(engine),
+    follow: engine.follow.bind(engine),
+    isHeld: engine.isHeld.bind(engine),
+  };
 }

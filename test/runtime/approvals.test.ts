@@ -12,6 +12,7 @@ import type { Tool } from "../../src/tools/tool.ts";
 import { until } from "../patience.ts";
 import { define } from "../tools/gate/gate-bench.ts";
 import {
+  bindEngine,
   calling,
   createBench,
   createTerminal,
@@ -177,18 +178,18 @@ describe("the first answer", () => {
     const terminal = createTerminal();
     const run = await bench.start(await bench.open({ ask: terminal.ask }));
     await until(() => terminal.questions[0], "the terminal is asked");
-    const late = elsewhere(bench, ({ engine, store }) => {
+    const late = elsewhere(bench, ({ engine }) => {
       // The person at the terminal is faster: between this one's look and its message.
       const signal: typeof engine.signal = async (...message) => {
         terminal.answer("no");
         await until(
-          async () => ((await findQuestions(store, run.id)).length === 0 ? true : undefined),
+          async () =>
+            (await findQuestions(engine.record, run.id)).length === 0 ? true : undefined,
           "the decision",
         );
-        await store.putSignal(message[0], { topic: message[1], ...message[2] });
+        await engine.signal(...message);
       };
-      const follow: typeof engine.follow = (...args) => engine.follow(...args);
-      return answerQuestion({ engine: { signal, follow }, store }, run.id, YES);
+      return answerQuestion({ engine: { ...bindEngine(engine), signal } }, run.id, YES);
     });
     await assert.rejects(late, {
       code: "conflict",

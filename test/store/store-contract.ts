@@ -5,7 +5,8 @@ import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import { readWholeLog } from "../../src/engine/read-log.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
-import type { NewRun, RunFinish, Store } from "../../src/store/store.ts";
+import type { NewRun, RunFinish } from "../../src/store/journal.ts";
+import type { Store } from "../../src/store/store.ts";
 import { takenKey } from "../../src/store/taken-key.ts";
 
 export function describeStore(name: string, open: () => Promise<Store>): void {

@@ -7,37 +7,35 @@ import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { RemoteAnswer } from "../../runtime/approval-answers.ts";
 import { answerQuestion, findAllQuestions, type OpenQuestion } from "../../runtime/approvals.ts";
-import type { Store } from "../../store/store.ts";
+import type { RunReader } from "../../store/run-reader.ts";
 import { MARK } from "../../tools/sandbox/process.ts";
 import { renderQuestion } from "../ask-on-terminal.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
+import type { OpenedRecord } from "../open-record.ts";
 import { toElapsed } from "../output/amounts.ts";
 import { createStateOf } from "../run-state.ts";
 import { toOneLine } from "../terminal.ts";
-import { withEngine } from "../with-engine.ts";
 
 interface Asked {
   readonly call: CommandCall;
   readonly io: Io;
 }
 
-interface Answering extends Asked {
-  readonly store: Store;
+interface Answering extends Asked, Pick<OpenedRecord, "record" | "engine"> {
   readonly stored: RunRecord;
 }
 
 export async function answer(
   verdict: "approve" | "deny",
-  { store, stored, call: { options, words }, io }: Answering,
+  { record, engine, stored, call: { options, words }, io }: Answering,
 ): Promise<void> {
   const { id } = stored;
   const [, , question, reason] = words;
   const given = { answer: toAnswer(verdict, options), call: question, reason };
-  if (question === undefined) await pointBelow(store, id);
-  const answered = await withEngine(store, (engine) =>
-    answerQuestion({ engine, store }, id, { ...given, from: "another terminal" }),
-  );
+  if (question === undefined) await pointBelow(record, id);
+  const wish = { ...given, from: "another terminal" };
+  const answered = await answerQuestion({ engine }, id, wish);
   const { outcome } = answered;
   const done = verdict === "approve" ? "approved" : "denied";
   const what = `${toOneLine(toCallText(answered.question))} of ${id}`;
@@ -63,8 +61,8 @@ function toAnswer(verdict: "approve" | "deny", { always, tree }: Options): Remot
 }
 
 /** One asks that was not named: said, and not taken for it, because it is another one's call. */
-async function pointBelow(store: Store, id: string): Promise<void> {
-  const [own, ...below] = listNodes(await readTree(store, id));
+async function pointBelow(record: RunReader, id: string): Promise<void> {
+  const [own, ...below] = listNodes(await readTree(record, id));
   if (!own || own.questions.length > 0 || own.ending !== null) return;
   const asking = below.filter(({ questions }) => questions.length > 0);
   if (asking.length === 0) return;
@@ -73,16 +71,19 @@ async function pointBelow(store: Store, id: string): Promise<void> {
   throw new Failure("conflict", toOneLine(message));
 }
 
-export async function showQuestions(store: Store, { call, io }: Asked): Promise<void> {
-  const questions = await findAllQuestions(store);
+export async function showQuestions(
+  { record, engine }: Pick<OpenedRecord, "record" | "engine">,
+  { call, io }: Asked,
+): Promise<void> {
+  const questions = await findAllQuestions(record);
   if (call.options["json"]) {
     await io.stdout.write(`${JSON.stringify(questions)}\n`);
     return;
   }
   if (questions.length === 0) await io.stderr.write("No tool call waits for approval.\n");
-  const stateOf = createStateOf(store);
+  const stateOf = createStateOf(engine);
   for (const question of questions) {
-    const run = await store.getRunStatus(question.run_id);
+    const run = await record.getRunStatus(question.run_id);
     const isAlone = run !== undefined && (await stateOf(run)) === "interrupted";
     await io.stdout.write(render(question, { isAlone, columns: io.stdout.columns }));
   }

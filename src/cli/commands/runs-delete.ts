@@ -3,42 +3,45 @@
 import { Failure } from "../../base/failure.ts";
 import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
 import type { RunBody } from "../../engine/engine.ts";
-import { type Owners, openOwners } from "../../engine/owners.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
-import type { Store } from "../../store/store.ts";
+import type { OpenedRecord } from "../open-record.ts";
 import { isServers } from "../run-state.ts";
 import { withEngine } from "../with-engine.ts";
 
 /** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */
 export async function deleteRun(
-  store: Store,
+  opened: OpenedRecord,
   stored: RunRecord,
   { force }: { readonly force: boolean },
 ): Promise<void> {
-  const owners = openOwners(store);
-  const running = await findRunning(store, owners, stored);
-  if (running.length > 0 && !force) throw await toRefusal(store, stored, running);
-  for (const run of running) await cancelRun(store, run);
+  const running = await findRunning(opened, stored);
+  if (running.length > 0 && !force) throw await toRefusal(opened, stored, running);
+  for (const run of running) await cancelRun(opened, run);
   // One transaction, so that nothing of it is left without what it belongs to.
-  await store.deleteTree(stored.id);
+  await opened.engine.delete(stored.id);
 }
 
 /** Asks the process that runs it to end it with all below it, and waits until it has. */
-export async function cancelRun(store: Store, { id }: RunRecord): Promise<void> {
-  const now = await store.getRun(id);
+export async function cancelRun(
+  { record, engine: looking, kept }: OpenedRecord,
+  { id }: RunRecord,
+): Promise<void> {
+  const now = await record.getRun(id);
   if (now?.status !== "running") return;
   try {
-    await withEngine(store, async (engine) => {
+    await withEngine(kept, async (engine) => {
       // One that waits belongs to nobody and has done nothing: it is claimed here, and ended.
       if (isQueued(now)) engine.define(now.name, endAtOnce);
       await engine.cancel(id, { tree: true });
     });
   } catch (thrown) {
     // It ended, or its process did, in the meantime.
-    const later = await store.getRun(id);
-    if (later?.status === "running" && (await openOwners(store).hasSurely(later))) throw thrown;
+    const later = await looking.status(id);
+    if (later?.status === "running" && (await looking.isHeld(later, SURELY))) throw thrown;
   }
 }
+
+const SURELY = { surely: true };
 
 function isQueued(run: RunRecord): boolean {
   return run.status === "running" && run.owner === null && isServers(run);
@@ -52,18 +55,18 @@ const endAtOnce: RunBody = async ({ signal }) => {
 };
 
 /** From the top: who is cancelled with its tree takes those below it along. */
-async function findRunning(store: Store, owners: Owners, top: RunRecord): Promise<RunRecord[]> {
+async function findRunning({ record, engine }: OpenedRecord, top: RunRecord): Promise<RunRecord[]> {
   const running: RunRecord[] = [];
-  for (const { id } of listNodes(await readTree(store, top.id))) {
-    const run = await store.getRun(id);
+  for (const { id } of listNodes(await readTree(record, top.id))) {
+    const run = await record.getRun(id);
     if (run?.status !== "running") continue;
-    if (isQueued(run) || (await owners.hasSurely(run))) running.push(run);
+    if (isQueued(run) || (await engine.isHeld(run, SURELY))) running.push(run);
   }
   return running;
 }
 
 async function toRefusal(
-  store: Store,
+  { engine }: OpenedRecord,
   { id }: RunRecord,
   [first]: readonly RunRecord[],
 ): Promise<Failure> {
@@ -71,8 +74,7 @@ async function toRefusal(
     const message = `Not deleted: run ${id} waits for its turn in a server's queue. Cancel it with \`offshoot runs cancel ${id}\`, or cancel and delete it with \`--force\`.`;
     return new Failure("conflict", message);
   }
-  const worker = first?.owner ? await store.getWorker(first.owner) : undefined;
-  const where = worker ? `process ${worker.pid} on ${worker.host}` : "another process";
+  const where = first ? await engine.nameHolder(first) : "another process";
   const what = first?.id === id ? "is" : `has a subagent, ${first?.id}, that is`;
   const message = `Not deleted: run ${id} ${what} still running in ${where}. Cancel it with \`offshoot runs cancel ${id}\`, or cancel and delete it with \`--force\`.`;
   return new Failure("conflict", message);

@@ -10,9 +10,10 @@ import { ENDINGS } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toRun } from "../../runtime/run-handle.ts";
-import type { Store } from "../../store/store.ts";
+import type { RunReader } from "../../store/run-reader.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
+import type { OpenedRecord } from "../open-record.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection, type Projection } from "../output/output.ts";
@@ -20,7 +21,6 @@ import { readMarks, skipPast } from "../output/skip-past.ts";
 import { createStateOf, isServers } from "../run-state.ts";
 import { isStructured, showEnd } from "../show-run.ts";
 import { createTreeControls } from "../tree-controls.ts";
-import { withEngine } from "../with-engine.ts";
 
 interface Following {
   readonly call: CommandCall;
@@ -31,17 +31,15 @@ interface Following {
 
 /** Returns the run's own exit code, or that of an interrupted command for one that is left. */
 export async function follow(
-  store: Store,
+  { record, engine }: Pick<OpenedRecord, "record" | "engine">,
   stored: RunRecord,
   { call, config, io, clock = systemClock }: Following,
 ): Promise<number> {
   const leaving = new AbortController();
   const stopListening = io.onInterrupt(() => leaving.abort(DETACHED));
   try {
-    return await withEngine(store, (engine) => {
-      const opening = open(store, stored, { call, config, io, engine });
-      return show(engine, stored, { store, opening, io, clock, leaving });
-    });
+    const opening = open(record, stored, { call, config, io, engine });
+    return await show(engine, stored, { opening, io, clock, leaving });
   } catch (thrown) {
     if (leaving.signal.reason !== DETACHED) throw thrown;
     await io.stderr.write(`\noffshoot: left ${stored.id}, which goes on as it was\n`);
@@ -54,7 +52,7 @@ export async function follow(
 const DETACHED = new Failure("cancelled", "The run is not followed any longer.");
 
 async function open(
-  store: Store,
+  record: RunReader,
   stored: RunRecord,
   { call: { options }, config, io, engine }: Following & { readonly engine: Engine },
 ): Promise<Projection> {
@@ -68,7 +66,7 @@ async function open(
     controls: createTreeControls(engine),
   };
   if (!options["from-now"]) return await openProjection(format, { ...io, ...shown });
-  const marks = await readMarks(store, stored.id);
+  const marks = await readMarks(record, stored.id);
   // Nothing else shows that it watches, until something happens.
   if (!shown.quiet) await io.stderr.write(`following ${stored.id} from now on\n`);
   return await skipPast(marks, io, (streams) => openProjection(format, { ...streams, ...shown }));
@@ -82,7 +80,6 @@ function toFormat({ output, sse }: Options, config: Config): OutputFormatName {
 }
 
 interface Showing {
-  readonly store: Store;
   readonly opening: Promise<Projection>;
   readonly io: Io;
   readonly clock: Clock;
@@ -90,17 +87,17 @@ interface Showing {
 }
 
 async function show(engine: Engine, { id }: RunRecord, showing: Showing): Promise<number> {
-  const { store, io, clock, leaving } = showing;
+  const { io, clock, leaving } = showing;
   const over = new AbortController();
   // What is wrong with the store shows in the following itself.
-  watchOwner(store, id, { clock, over: over.signal, leaving }).catch(() => {});
+  watchOwner(engine, id, { clock, over: over.signal, leaving }).catch(() => {});
   let projection: Projection | undefined;
   try {
     projection = await showing.opening;
     for await (const batch of followTree(engine, id, { signal: leaving.signal, clock })) {
       await projection.write(batch);
     }
-    return await showEnd(await toRun({ engine, store }, id).result(), projection, io);
+    return await showEnd(await toRun(engine, id).result(), projection, io);
   } finally {
     over.abort();
     projection?.close?.();
@@ -119,13 +116,13 @@ interface Watch {
 
 /** A run whose process was killed would be waited for for ever. */
 async function watchOwner(
-  store: Store,
+  engine: Engine,
   id: string,
   { clock, over, leaving }: Watch,
 ): Promise<void> {
-  const stateOf = createStateOf(store);
+  const stateOf = createStateOf(engine);
   for (let alone = 0; !over.aborted; ) {
-    const run = await store.getRunStatus(id);
+    const run = await engine.status(id);
     const isAlone = run !== undefined && (await stateOf(run)) === "interrupted";
     alone = isAlone ? alone + 1 : 0;
     if (run && alone > (isServers(run) ? MAX_ALONE.servers : MAX_ALONE.own)) {

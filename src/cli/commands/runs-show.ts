@@ -20,9 +20,9 @@ import type {
 } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";
-import type { Store } from "../../store/store.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
+import type { OpenedRecord } from "../open-record.ts";
 import { toSummary } from "../output/run-summary.ts";
 import { textsOf } from "../output/text-output.ts";
 import { toWait } from "../output/tree-view.ts";
@@ -30,12 +30,12 @@ import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";
 
 export async function show(
-  store: Store,
+  { record, engine }: Pick<OpenedRecord, "record" | "engine">,
   stored: RunRecord,
   { call, io }: { readonly call: CommandCall; readonly io: Pick<Io, "stdout"> },
 ): Promise<void> {
-  const events = await readWholeLog(store, stored.id);
-  const state = await createStateOf(store)(stored);
+  const events = await readWholeLog(record, stored.id);
+  const state = await createStateOf(engine)(stored);
   if (call.options["json"]) {
     await io.stdout.write(
       `${JSON.stringify({ ...stored, state, events: events.map(({ event }) => event) })}\n`,

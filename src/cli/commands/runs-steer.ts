@@ -3,22 +3,21 @@
 import { steerRun } from "../../agent/inbox.ts";
 import { Failure } from "../../base/failure.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
-import type { Store } from "../../store/store.ts";
 import { readPiped } from "../input.ts";
 import type { Io } from "../io.ts";
+import type { OpenedRecord } from "../open-record.ts";
 import { createStateOf } from "../run-state.ts";
-import { withEngine } from "../with-engine.ts";
 
 export async function steer(
-  store: Store,
+  { engine }: Pick<OpenedRecord, "engine">,
   stored: RunRecord,
   { words, io }: { readonly words: readonly string[]; readonly io: Io },
 ): Promise<void> {
   const { id } = stored;
   if (stored.status === "ended") throw toOver(stored);
   const text = await readMessage(words, io);
-  await withEngine(store, (engine) => steerRun(engine, id, text));
-  const state = await createStateOf(store)(stored);
+  await steerRun(engine, id, text);
+  const state = await createStateOf(engine)(stored);
   const when =
     state === "interrupted"
       ? `it was interrupted, and reads it once it goes on: offshoot runs resume ${rootOf(id)}`

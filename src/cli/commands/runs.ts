@@ -6,9 +6,8 @@ import { toAbandoned, toEnded } from "../../engine/ending.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
-import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { Run } from "../../runtime/runtime.ts";
-import type { Store } from "../../store/store.ts";
+import type { RunReader } from "../../store/run-reader.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import { readDenials, renderDenial } from "../denials.ts";
@@ -16,6 +15,7 @@ import { findNode, findRun } from "../find-run.ts";
 import type { Io } from "../io.ts";
 import { openAgain } from "../open-again.ts";
 import { openConfig } from "../open-config.ts";
+import { type OpenedRecord, openRecord } from "../open-record.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
@@ -38,16 +38,16 @@ export const run: RunCommand = async (call, io) => {
     const { readChange, replay } = await import("./runs-replay.ts");
     const asked = readChange(call.options);
     let change = asked;
-    const stored = await lookUp({ config, io }, requireId(subcommand, id), async (store) => {
-      change = asked && { ...asked, node: await findNode(store, asked.node) };
+    const stored = await lookUp({ config, io }, requireId(subcommand, id), async ({ record }) => {
+      change = asked && { ...asked, node: await findNode(record, asked.node) };
     });
     return replay(stored, { change, call, config, io });
   }
-  const store = await openRecord(config, io);
+  const opened = await openRecord(config, io);
   try {
-    return (await onRecord(subcommand, store, { call, config, io })) ?? 0;
+    return (await onRecord(subcommand, opened, { call, config, io })) ?? 0;
   } finally {
-    await store.close();
+    await opened.close();
   }
 };
 
@@ -60,16 +60,16 @@ interface Asked {
 /** What needs the record alone. Gives an exit code where it is not 0. */
 async function onRecord(
   subcommand: string,
-  store: Store,
+  opened: OpenedRecord,
   asked: Asked,
 ): Promise<number | undefined> {
   const { call, io } = asked;
-  if (subcommand === "list") await list(store, call, io);
-  else if (subcommand === "waiting") await showWaiting(store, asked);
-  else if (subcommand === "cost") await showCosts(store, asked);
+  if (subcommand === "list") await list(opened, call, io);
+  else if (subcommand === "waiting") await showWaiting(opened, asked);
+  else if (subcommand === "cost") await showCosts(opened.record, asked);
   else {
-    const stored = await findRun(store, requireId(subcommand, call.words[1]));
-    return await onRun(subcommand, stored, { ...asked, store });
+    const stored = await findRun(opened.record, requireId(subcommand, call.words[1]));
+    return await onRun(subcommand, stored, { ...asked, opened });
   }
   return undefined;
 }
@@ -77,64 +77,65 @@ async function onRecord(
 async function onRun(
   subcommand: string,
   stored: RunRecord,
-  { store, ...asked }: Asked & { readonly store: Store },
+  { opened, ...asked }: Asked & { readonly opened: OpenedRecord },
 ): Promise<number | undefined> {
   const { call, io } = asked;
+  const { record, engine } = opened;
   switch (subcommand) {
     case "show": {
       const { show } = await import("./runs-show.ts");
-      await show(store, stored, asked);
+      await show(opened, stored, asked);
       break;
     }
     case "why-denied":
-      await whyDenied(store, stored, asked);
+      await whyDenied(record, stored, asked);
       break;
     case "tree": {
       const { showTree } = await import("./runs-tree.ts");
-      await showTree(store, stored.id, { call, io, stateOf: createStateOf(store) });
+      await showTree(record, stored.id, { call, io, stateOf: createStateOf(engine) });
       break;
     }
     case "events": {
       const { showEvents } = await import("./runs-events.ts");
-      await showEvents(store, stored.id, asked);
+      await showEvents(record, stored.id, asked);
       break;
     }
     case "export": {
       const { exportRun } = await import("./runs-export.ts");
-      await exportRun(store, stored.id, asked);
+      await exportRun(record, stored.id, asked);
       break;
     }
     case "steer": {
       const { steer } = await import("./runs-steer.ts");
-      await steer(store, stored, { words: call.words.slice(2), io });
+      await steer(opened, stored, { words: call.words.slice(2), io });
       break;
     }
     case "approve":
     case "deny": {
       const { answer } = await import("./runs-approve.ts");
-      await answer(subcommand, { store, stored, ...asked });
+      await answer(subcommand, { record, engine, stored, ...asked });
       break;
     }
     case "follow": {
       const { follow } = await import("./runs-follow.ts");
-      return await follow(store, stored, asked);
+      return await follow(opened, stored, asked);
     }
     default:
-      await remove(store, stored, asked);
+      await remove(opened, stored, asked);
   }
   return undefined;
 }
 
-async function showWaiting(store: Store, asked: Asked): Promise<void> {
+async function showWaiting(opened: OpenedRecord, asked: Asked): Promise<void> {
   const { showQuestions } = await import("./runs-approve.ts");
-  await showQuestions(store, asked);
+  await showQuestions(opened, asked);
 }
 
-async function showCosts(store: Store, { call, io }: Asked): Promise<void> {
+async function showCosts(record: RunReader, { call, io }: Asked): Promise<void> {
   const { showCost } = await import("./runs-cost.ts");
   const [, id] = call.words;
-  const stored = id === undefined ? undefined : await findRun(store, id);
-  await showCost(store, stored?.id, { call, io, limit: toLimit(call.options["limit"]) });
+  const stored = id === undefined ? undefined : await findRun(record, id);
+  await showCost(record, stored?.id, { call, io, limit: toLimit(call.options["limit"]) });
 }
 
 /** What keys have used is in no run's log. False where costs are asked for by anything else. */
@@ -175,17 +176,15 @@ function requireId(subcommand: string, id: string | undefined): string {
   throw new Failure("invalid_request", message);
 }
 
-async function openRecord(config: Config, { env }: Io): Promise<Store> {
-  const { openKept } = await import("../../store/open-kept.ts");
-  const kept = await openKept(toRecordAddress(config, env));
-  return await kept.runs();
-}
-
-async function list(store: Store, { options }: CommandCall, io: Io): Promise<void> {
+async function list(
+  { record, engine }: OpenedRecord,
+  { options }: CommandCall,
+  io: Io,
+): Promise<void> {
   // What a server does to files is not what anybody asked an agent.
   const some = options["all"] ? {} : { parent_id: null, without: INDEX_BODY };
-  const runs = await store.listRuns({ limit: toLimit(options["limit"]), ...some });
-  const stateOf = createStateOf(store);
+  const runs = await record.listRuns({ limit: toLimit(options["limit"]), ...some });
+  const stateOf = createStateOf(engine);
   const rows = await Promise.all(runs.map(async (stored) => toRow(stored, await stateOf(stored))));
   if (options["json"]) {
     await io.stdout.write(`${JSON.stringify(rows)}\n`);
@@ -218,8 +217,8 @@ function toRow(stored: RunRecord, state: RunState): Row {
 }
 
 /** Every refusal of a run and of those below it, from their logs: the call, who decided, by which rule, and where that stands. */
-async function whyDenied(store: Store, stored: RunRecord, { call, io }: Asked): Promise<void> {
-  const denials = await readDenials(store, stored.id);
+async function whyDenied(record: RunReader, stored: RunRecord, { call, io }: Asked): Promise<void> {
+  const denials = await readDenials(record, stored.id);
   if (call.options["json"]) {
     await io.stdout.write(`${JSON.stringify(denials)}\n`);
     return;
@@ -231,19 +230,23 @@ async function whyDenied(store: Store, stored: RunRecord, { call, io }: Asked): 
 }
 
 /** `delete` or `cancel`. */
-async function remove(store: Store, stored: RunRecord, { call, config, io }: Asked): Promise<void> {
+async function remove(
+  opened: OpenedRecord,
+  stored: RunRecord,
+  { call, config, io }: Asked,
+): Promise<void> {
   const { cancelRun, deleteRun } = await import("./runs-delete.ts");
   if (call.words[0] === "delete") {
-    await deleteRun(store, stored, { force: call.options["force"] === true });
+    await deleteRun(opened, stored, { force: call.options["force"] === true });
     await io.stderr.write(`deleted ${stored.id}\n`);
     return;
   }
   if (stored.status === "ended") throw toEnded(stored);
-  const state = await createStateOf(store)(stored);
-  if (state !== "interrupted") await cancelRun(store, stored);
+  const state = await createStateOf(opened.engine)(stored);
+  if (state !== "interrupted") await cancelRun(opened, stored);
   else if (isServers(stored)) throw toServers(stored, state);
   else await cancelInterrupted(stored, config, io);
-  const { ending } = (await store.getRun(stored.id)) ?? stored;
+  const { ending } = (await opened.engine.status(stored.id)) ?? stored;
   if (ending === null) throw toAbandoned(stored.id);
   const next = stored.parent_id === null ? "" : `; ${stored.parent_id} goes on without it`;
   await io.stderr.write(`${stored.id} has ended: ${ending}${next}\n`);
@@ -300,22 +303,22 @@ async function resume(
   }
 }
 
-async function requireOwn(store: Store, stored: RunRecord): Promise<void> {
+async function requireOwn({ engine }: OpenedRecord, stored: RunRecord): Promise<void> {
   if (stored.status === "ended" || !isServers(stored)) return;
-  throw toServers(stored, await createStateOf(store)(stored));
+  throw toServers(stored, await createStateOf(engine)(stored));
 }
 
 async function lookUp(
   { config, io }: Pick<Asked, "config" | "io">,
   id: string,
-  check: (store: Store, stored: RunRecord) => Promise<void> = async () => {},
+  check: (opened: OpenedRecord, stored: RunRecord) => Promise<void> = async () => {},
 ): Promise<RunRecord> {
-  const store = await openRecord(config, io);
+  const opened = await openRecord(config, io);
   try {
-    const stored = await findRun(store, id);
-    await check(store, stored);
+    const stored = await findRun(opened.record, id);
+    await check(opened, stored);
     return stored;
   } finally {
-    await store.close();
+    await opened.close();
   }
 }

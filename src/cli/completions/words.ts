@@ -49,8 +49,8 @@ async function listRuns(io: Io): Promise<readonly string[]> {
   const kept = await openKept(toRecordAddress(config, io.env));
   if (!(await kept.maintenance.exists())) return [];
   try {
-    const runs = await kept.runs();
-    return (await runs.listRuns({ limit: MOST_RUNS, parent_id: null })).map(({ id }) => id);
+    const record = await kept.record();
+    return (await record.listRuns({ limit: MOST_RUNS, parent_id: null })).map(({ id }) => id);
   } finally {
     await kept.close();
   }

@@ -3,7 +3,7 @@
  * are right, but nothing of it is written.
  */
 
-import type { Store } from "../../store/store.ts";
+import type { RunReader } from "../../store/run-reader.ts";
 import type { Output } from "../io.ts";
 import { draw, looksOf } from "../terminal.ts";
 import type { Projection } from "./output.ts";
@@ -13,16 +13,16 @@ type Marks = ReadonlyMap<string, number>;
 
 /** How far the run and everything below it have come. */
 export async function readMarks(
-  store: Pick<Store, "getRunStatus" | "listRuns">,
+  record: Pick<RunReader, "getRunStatus" | "listRuns">,
   id: string,
 ): Promise<Marks> {
   const marks = new Map<string, number>();
   const visit = async (run: { readonly id: string; readonly next_seq: number }): Promise<void> => {
     marks.set(run.id, run.next_seq);
     const query = { parent_id: run.id, limit: Number.MAX_SAFE_INTEGER };
-    for (const child of await store.listRuns(query)) await visit(child);
+    for (const child of await record.listRuns(query)) await visit(child);
   };
-  const root = await store.getRunStatus(id);
+  const root = await record.getRunStatus(id);
   if (root) await visit(root);
   return marks;
 }

@@ -10,7 +10,9 @@ export function createMemoryKept(): Kept {
   const store = createMemoryStore();
   let opened: Audit | undefined;
   return {
+    record: async () => store,
     runs: async () => store,
+    bookWith: (spending) => store.keepSpending?.(spending),
     // A shelf counts and removes the runs that belong to its things.
     shelf: once(async () => (await import("./memory-shelf.ts")).createMemoryShelf(store)),
     chunks: once(async () => (await import("../sqlite/sqlite-chunks.ts")).openMemoryChunks()),

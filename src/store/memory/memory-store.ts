@@ -7,20 +7,16 @@ import type { Json } from "../../base/json.ts";
 import { countJsonChars } from "../../base/json-size.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
+import type { FoundSignal } from "../mailbox.ts";
 import { toStored } from "../new-run.ts";
+import type { Worker } from "../ownership.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import type { UnfinishedRun } from "../run-reader.ts";
 import type { NewThing } from "../shelf.ts";
 import type { Spending } from "../spending.ts";
 import { toSettling } from "../spending-rows.ts";
-import type {
-  FinishedStep,
-  FoundSignal,
-  NewRun,
-  RunFinish,
-  Store,
-  UnfinishedRun,
-  Worker,
-} from "../store.ts";
+import type { Store } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
 import { type NewPlace, type Queue, type QueuePlace, type TakenTurn, TURN_KEY } from "../turns.ts";
 import { MemoryTurns } from "./memory-turns.ts";

@@ -24,13 +24,15 @@ export function createPostgresKept(address: string): Kept {
     await verify(opened);
     return opened;
   });
+  const runs = once(async () => {
+    const { createPostgresStore } = await import("./postgres-store.ts");
+    const opened = await open();
+    news = createPostgresNews(opened);
+    return createPostgresStore(opened, news);
+  });
   return {
-    runs: once(async () => {
-      const { createPostgresStore } = await import("./postgres-store.ts");
-      const opened = await open();
-      news = createPostgresNews(opened);
-      return createPostgresStore(opened, news);
-    }),
+    record: runs,
+    runs,
     shelf: once(async () =>
       (await import("./postgres-shelf.ts")).createPostgresShelf(await open()),
     ),

@@ -7,8 +7,8 @@
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
+import type { NewRun } from "../journal.ts";
 import { toRefusal, toRepeatedStep } from "../refusal.ts";
-import type { NewRun } from "../store.ts";
 import { fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
 import type { SqlRow } from "./postgres-driver.ts";

@@ -12,8 +12,8 @@
 
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { LEASE_MS } from "../ownership.ts";
 import type { PlaceCount } from "../places.ts";
-import { LEASE_MS } from "../store.ts";
 import { toColumn } from "../text-column.ts";
 import type { Database } from "./postgres-database.ts";
 

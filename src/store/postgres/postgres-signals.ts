@@ -1,8 +1,8 @@
 /** Messages in the table `signals`. What takes or leaves one is called inside a transaction. */
 
 import type { Json } from "../../base/json.ts";
+import type { FoundSignal } from "../mailbox.ts";
 import { checkWaiting } from "../refusal.ts";
-import type { FoundSignal } from "../store.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
 

@@ -10,17 +10,12 @@
 import type { Json } from "../../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
+import type { FoundSignal } from "../mailbox.ts";
+import type { Worker } from "../ownership.ts";
 import { toRefusal, toUnknownRun } from "../refusal.ts";
-import type {
-  FinishedStep,
-  FoundSignal,
-  NewRun,
-  News,
-  RunFinish,
-  Store,
-  UnfinishedRun,
-  Worker,
-} from "../store.ts";
+import type { UnfinishedRun } from "../run-reader.ts";
+import type { News, Store } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
 import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";

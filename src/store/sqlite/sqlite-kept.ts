@@ -14,14 +14,16 @@ export function createSqliteKept(path: string): Kept {
     db = await openDatabase(path);
     return db;
   });
+  const runs = once(async () => {
+    const [{ createSqliteStore }, opened] = await Promise.all([
+      import("./sqlite-store.ts"),
+      open(),
+    ]);
+    return createSqliteStore(opened);
+  });
   return {
-    runs: once(async () => {
-      const [{ createSqliteStore }, opened] = await Promise.all([
-        import("./sqlite-store.ts"),
-        open(),
-      ]);
-      return createSqliteStore(opened);
-    }),
+    record: runs,
+    runs,
     shelf: once(async () => (await import("./sqlite-shelf.ts")).createSqliteShelf(await open())),
     chunks: once(async () => (await import("./sqlite-chunks.ts")).createSqliteChunks(await open())),
     spending: once(async () =>

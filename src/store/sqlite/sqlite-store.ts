@@ -10,18 +10,14 @@ import { systemClock } from "../../base/clock.ts";
 import type { Json } from "../../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
+import type { FoundSignal } from "../mailbox.ts";
+import type { Worker } from "../ownership.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import type { UnfinishedRun } from "../run-reader.ts";
 import type { Shelf } from "../shelf.ts";
 import { type SpendingRows, settleRows, toSettling } from "../spending-rows.ts";
-import type {
-  FinishedStep,
-  FoundSignal,
-  NewRun,
-  RunFinish,
-  Store,
-  UnfinishedRun,
-  Worker,
-} from "../store.ts";
+import type { Store } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";

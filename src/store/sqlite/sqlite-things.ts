@@ -7,8 +7,8 @@
 import type { Json } from "../../base/json.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices } from "../../base/slices.ts";
+import type { NewRun } from "../journal.ts";
 import type { NewThing, Thing, ThingHead, ThingName } from "../shelf.ts";
-import type { NewRun } from "../store.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";

@@ -10,14 +10,16 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../../../src/base/failure.ts";
 import { cancelRun, deleteRun } from "../../../src/cli/commands/runs-delete.ts";
+import { type OpenedRecord, toOpened } from "../../../src/cli/open-record.ts";
 import type { RunRecord } from "../../../src/protocol/run-record.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import { openKept } from "../../../src/store/open-kept.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const OWNER = fileURLToPath(new URL("../../engine/lasting-owner.js", import.meta.url));
 
 interface Owned extends AsyncDisposable {
   readonly store: Store;
+  readonly opened: OpenedRecord;
   /** The run that the other process runs. */
   readonly run: RunRecord;
   kill(): Promise<void>;
@@ -26,7 +28,9 @@ interface Owned extends AsyncDisposable {
 async function open(id: string, prepare?: (store: Store) => Promise<void>): Promise<Owned> {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-delete-"));
   const path = join(folder, "runs.db");
-  const store = await openSqliteStore(path);
+  const kept = await openKept(path);
+  const store = await kept.runs();
+  const opened = await toOpened(kept);
   await prepare?.(store);
   const [parent = ""] = id.includes("/") ? id.split("/") : [];
   const child = spawn(process.execPath, [OWNER, path, id, parent], {
@@ -40,11 +44,12 @@ async function open(id: string, prepare?: (store: Store) => Promise<void>): Prom
   };
   return {
     store,
+    opened,
     run: (await store.getRun(id)) as RunRecord,
     kill,
     async [Symbol.asyncDispose]() {
       await kill();
-      await store.close();
+      await opened.close();
       rmSync(folder, { recursive: true });
     },
   };
@@ -56,9 +61,9 @@ const refusal = (pattern: RegExp) => (thrown: unknown) =>
 describe("deleting a run", () => {
   it("is refused while a living process runs it, and the run goes on", async () => {
     await using owned = await open("r1");
-    const { store, run } = owned;
+    const { store, opened, run } = owned;
     await assert.rejects(
-      deleteRun(store, run, { force: false }),
+      deleteRun(opened, run, { force: false }),
       refusal(
         /^Not deleted: run r1 is still running in process \d+ on .*`offshoot runs cancel r1`/,
       ),
@@ -68,14 +73,14 @@ describe("deleting a run", () => {
 
   it("cancels it first when it is forced", async () => {
     await using owned = await open("r2");
-    await deleteRun(owned.store, owned.run, { force: true });
+    await deleteRun(owned.opened, owned.run, { force: true });
     assert.equal(await owned.store.getRun("r2"), undefined);
   });
 
   it("needs no force when its process was killed", async () => {
     await using owned = await open("r3");
     await owned.kill();
-    await deleteRun(owned.store, owned.run, { force: false });
+    await deleteRun(owned.opened, owned.run, { force: false });
     assert.equal(await owned.store.getRun("r3"), undefined);
   });
 
@@ -89,10 +94,10 @@ describe("deleting a run", () => {
     });
     const top = (await owned.store.getRun("top")) as RunRecord;
     await assert.rejects(
-      deleteRun(owned.store, top, { force: false }),
+      deleteRun(owned.opened, top, { force: false }),
       refusal(/run top has a subagent, top\/child, that is still running/),
     );
-    await deleteRun(owned.store, top, { force: true });
+    await deleteRun(owned.opened, top, { force: true });
     assert.equal(await owned.store.getRun("top/child"), undefined);
   });
 });
@@ -100,7 +105,7 @@ describe("deleting a run", () => {
 describe("cancelling a run of another process", () => {
   it("ends it as cancelled", async () => {
     await using owned = await open("r4");
-    await cancelRun(owned.store, owned.run);
+    await cancelRun(owned.opened, owned.run);
     assert.equal((await owned.store.getRun("r4"))?.ending, "cancelled");
   });
 });

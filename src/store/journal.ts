@@ -1,0 +1,67 @@
+/**
+ * Writing runs down: their beginning, what their finished steps returned, their logs, their endings. The
+ * engine's own part of a record.
+ *
+ * Every write names the epoch of the owner that makes it and is refused with `Failure("fenced")`
+ * when the run has a newer one. Numbers come from the owner: an append that does not start right
+ * after the last event is a defect and is refused with `Failure("internal")`.
+ */
+
+import type { Json } from "../base/json.ts";
+import type { Ending, RunEvent } from "../protocol/run-events.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
+import type { NewThing } from "./shelf.ts";
+import type { Settlement } from "./spending.ts";
+
+export interface Journal {
+  /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
+  createRun(run: NewRun): Promise<boolean>;
+  /** The journal of the run: what its finished steps returned, by key. */
+  readSteps(id: string): Promise<Map<string, Json>>;
+  saveStep(id: string, epoch: number, step: FinishedStep): Promise<void>;
+  /** Appends one batch, whole or not at all. `firstSeq` is the number of its first event. */
+  append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): Promise<void>;
+  /**
+   * The last events, the ending and the result in one transaction, with what the run puts on the shelf and
+   * what its key pays for. Nothing can follow it.
+   */
+  finish(id: string, epoch: number, end: RunFinish): Promise<void>;
+  /** Removes the run, its journal, log and blobs. */
+  deleteRun(id: string): Promise<void>;
+  /** Removes the run and every run below it, all or none; also those left by one that is gone. */
+  deleteTree(id: string): Promise<void>;
+}
+
+export interface NewRun
+  extends Pick<
+    RunRecord,
+    "id" | "parent_id" | "path" | "name" | "input" | "title" | "created_at_ms"
+  > {
+  /** Whose it is: whose storage it counts for, and in whose turn large values of it are worked on. A child is its parent's. Nobody's when left out. */
+  readonly tenant?: string | null | undefined;
+  /** Who owns it from the beginning, with epoch 1; nobody when left out. */
+  readonly owner?: string | null | undefined;
+  /** What is put on the shelf of the same record, in the same transaction. */
+  readonly things?: readonly NewThing[] | undefined;
+}
+
+/** A step as it is journaled, with its last events in the same transaction. */
+export interface FinishedStep {
+  readonly key: string;
+  readonly value: Json;
+  readonly last?: { readonly firstSeq: number; readonly events: readonly RunEvent[] } | undefined;
+  /** What it survives; `power` when left out. With the next write that survives that, it does too. */
+  readonly survives?: "process" | "power" | undefined;
+}
+
+export interface RunFinish {
+  readonly ending: Ending;
+  readonly result: Json;
+  readonly firstSeq: number;
+  readonly events: readonly RunEvent[];
+  readonly at_ms: number;
+  /** What is put on the shelf of the same record, in the same transaction. */
+  readonly things?: readonly NewThing[] | undefined;
+  /** What is booked on a key of the same record, in the same transaction. Ends the run's hold, too. */
+  readonly settles?: Settlement | undefined;
+}
