@@ -4,7 +4,7 @@
  */
 
 import type { Hold } from "./account.ts";
-import { type Amount, addAmounts, NOTHING } from "./limits.ts";
+import { type Amount, addAmounts, eachKind, NOTHING } from "./limits.ts";
 import type { FamilyParent } from "./quota.ts";
 
 export interface FoundChild {
@@ -13,6 +13,8 @@ export interface FoundChild {
   readonly callKey: string;
   /** By itself and by those below it. */
   readonly spent: Amount;
+  /** What it was told that it may spend, where it spends on by itself whoever its parent's owner is. */
+  readonly given?: Amount | undefined;
 }
 
 interface Kept {
@@ -35,7 +37,7 @@ export class FoundChildren {
     for (const child of children) {
       if (this.#kept.has(child.id) || this.#taken.has(child.id)) continue;
       const hold = this.#parent().hold(NOTHING);
-      hold.resize(toWhole(child));
+      hold.resize(toWhole(toHeld(child)));
       this.#kept.set(child.id, { child, hold });
     }
   }
@@ -44,13 +46,13 @@ export class FoundChildren {
     return this.#kept.has(id);
   }
 
-  /** What it has spent, which is no longer set aside here: whoever lets it in does that at once. */
-  take(id: string): Amount {
+  /** What it has spent and was given, which is no longer set aside here: whoever lets it in does that at once. */
+  take(id: string): Pick<FoundChild, "spent" | "given"> {
     const kept = this.#kept.get(id);
     this.#kept.delete(id);
     this.#taken.add(id);
     kept?.hold.release();
-    return kept?.child.spent ?? NOTHING;
+    return kept?.child ?? { spent: NOTHING };
   }
 
   /** Its call is over and has not let these in: what they have spent stays spent. Returns how much that is. */
@@ -59,14 +61,20 @@ export class FoundChildren {
     for (const [id, { child, hold }] of this.#kept) {
       if (child.callKey !== callKey) continue;
       this.#kept.delete(id);
-      hold.settle(toWhole(child));
-      lost = addAmounts(lost, toWhole(child));
+      const whole = toWhole(child.spent);
+      hold.settle(whole);
+      lost = addAmounts(lost, whole);
     }
     return lost;
   }
 }
 
+/** What is set aside for it. */
+export function toHeld({ spent, given = NOTHING }: Pick<FoundChild, "spent" | "given">): Amount {
+  return eachKind((kind) => Math.max(spent[kind], given[kind]));
+}
+
 /** With its own place among the runs below its parent. */
-function toWhole({ spent }: FoundChild): Amount {
-  return { ...spent, children: spent.children + 1 };
+function toWhole(amount: Amount): Amount {
+  return { ...amount, children: amount.children + 1 };
 }

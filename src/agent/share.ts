@@ -2,6 +2,7 @@
 
 import type { ChildAccount, Hold, Lacking, Purse } from "./account.ts";
 import type { CreateAccount, Family } from "./family.ts";
+import { type FoundChild, toHeld } from "./found-children.ts";
 import {
   type Amount,
   addAmounts,
@@ -84,10 +85,10 @@ export class Share implements Purse {
     this.#place = this.#parent.hold({ children: 1 });
   }
 
-  /** It was let in, and has spent so much, before this process took its parent over: that is never refused. */
-  takeUp(spent: Amount): void {
-    this.#before = spent;
-    this.#hold.resize(spent);
+  /** It was let in, has spent so much and was given so much before this process took its parent over: that is never refused. */
+  takeUp(found: Pick<FoundChild, "spent" | "given">): void {
+    this.#before = found.spent;
+    this.#hold.resize(toHeld(found));
     this.#place = this.#parent.hold(NOTHING);
     this.#place.resize({ ...NOTHING, children: 1 });
   }

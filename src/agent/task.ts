@@ -80,6 +80,11 @@ export interface AgentTask {
   readonly rules?: readonly GivenRule[] | undefined;
   /** What it may spend, with everything below it. `turns` and `tool_calls` of its own count too. */
   readonly limits: Limits;
+  /**
+   * What a child may have in all whose parent may be in another process: it begins with `limits` and asks for
+   * more. Left out where there is no more to ask for.
+   */
+  readonly ceiling?: Limits | undefined;
   /** What a person or its parent calls it; null for a run that nobody named. */
   readonly label: string | null;
   /** The agent of a file that it is; left out for one that is none. */

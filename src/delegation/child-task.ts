@@ -18,16 +18,18 @@ export interface ChildBounds {
   readonly tools: readonly string[];
   readonly maxTurns: number;
   readonly limits: Limits;
+  /** What it may have in all, where it asks its parent for more by messages. */
+  readonly ceiling?: Limits | undefined;
   readonly summary: SummaryMode;
   /** Whether it is where its parent can be asked. */
   readonly canAsk?: boolean | undefined;
 }
 
 export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBounds): AgentTask {
-  const { tools, maxTurns, limits } = bounds;
+  const { tools, maxTurns, limits, ceiling } = bounds;
   const canAsk = mayAsk(wish, bounds);
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
-  const { can_ask: _, fell_back: __, ...above } = parent;
+  const { can_ask: _, fell_back: __, ceiling: ___, ...above } = parent;
   return {
     ...above,
     ...toAddress(parent, wish),
@@ -55,6 +57,7 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
       ? parent.grant
       : [...parent.grant, { tools: withCompanions(tools, canAsk) }],
     limits,
+    ...(ceiling ? { ceiling } : {}),
     label: wish.label,
     agent: wish.agent ?? null,
     ...(canAsk ? { can_ask: true } : {}),

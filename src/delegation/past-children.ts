@@ -6,7 +6,7 @@
 import { type Amount, addAmounts, eachKind, NOTHING } from "../agent/limits.ts";
 import { type SpendingParts, toLoggedSpending } from "../agent/logged-spending.ts";
 import type { ToolParts } from "../agent/tool-calls.ts";
-import { isJsonObject } from "../base/json.ts";
+import { isJsonObject, type Json } from "../base/json.ts";
 import type { RecordReader, RunContext } from "../engine/engine.ts";
 import { readWholeLog } from "../engine/read-log.ts";
 import type { ChildStart, LoggedEvent } from "../protocol/run-events.ts";
@@ -18,16 +18,48 @@ type Parent = Pick<DelegationNode, "account" | "specs" | "modelOf">;
 /** Sets aside what these have spent, with everything below them, all at one moment. */
 export async function findChildren(
   node: Parent,
-  { runs: { record } }: Pick<RunContext, "runs">,
+  context: Pick<RunContext, "runs" | "readLog">,
   starts: readonly ChildStart[],
 ): Promise<void> {
+  const { record } = context.runs;
   const { specs, modelOf } = node;
   const parts: SpendingParts = { specs, costOf: (model, usage) => modelOf(model).costOf(usage) };
+  const given = await readGiven(context, starts);
   const found = [];
   for (const { child_id: id, call_key: callKey } of starts) {
-    found.push({ id, callKey, spent: await readSpent(record, id, parts) });
+    const spent = await readSpent(record, id, parts);
+    found.push({ id, callKey, spent, given: given.get(id) });
   }
   node.account.family.found.add(found);
+}
+
+/**
+ * What children that may run in any process were told that they may spend, at their start or later: they spend it
+ * while this process takes their parent over.
+ */
+async function readGiven(
+  context: Pick<RunContext, "readLog">,
+  starts: readonly ChildStart[],
+): Promise<ReadonlyMap<string, Amount>> {
+  const given = new Map<string, Amount>();
+  const raise = (id: string, limits: Json | undefined): void => {
+    const before = given.get(id) ?? NOTHING;
+    const amounts = isJsonObject(limits) ? limits : {};
+    given.set(
+      id,
+      eachKind((kind) => Math.max(before[kind], Number(amounts[kind] ?? 0))),
+    );
+  };
+  for (const { child_id, effective } of starts) {
+    if (effective["placed"] === true) raise(child_id, effective["limits"]);
+  }
+  if (given.size === 0) return given;
+  for (const { event } of await context.readLog()) {
+    if (event.type === "child_budget" && given.has(event.child_id)) {
+      raise(event.child_id, event.limits);
+    }
+  }
+  return given;
 }
 
 /** What the loop counts of a run's children: those of its calls, and those of calls that it makes again. */

@@ -10,6 +10,7 @@ import {
   addAmounts,
   eachKind,
   findLacking,
+  KINDS,
   type Limits,
   NOTHING,
   toFigure,
@@ -78,7 +79,9 @@ export async function orderChild(
   const admitted = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });
   const { account: money, leave } = admitted;
   const { limits } = money;
-  const task = toChildTask(parent, wish, { ...bounds, limits });
+  const isPlaced = spawning.executor === "anywhere";
+  const ceiling = isPlaced && mayGrow(money) ? money.ceiling : undefined;
+  const task = toChildTask(parent, wish, { ...bounds, limits, ceiling });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   const { label, depth } = { label: wish.label, depth: task.depth };
   const child_id = toChildId(node, spawning);
@@ -91,6 +94,7 @@ export async function orderChild(
     max_turns: maxTurns,
     limits: { ...limits },
     timeout_ms: timeoutMs,
+    ...(isPlaced ? { placed: true } : {}),
   };
   node.observe({ event: "spawn", label, depth, max_turns: maxTurns, allowed_tools: tools });
   await node.emit([
@@ -104,6 +108,14 @@ export async function orderChild(
   const { key, callKey } = spawning;
   const order = { key, callKey, task, account: money, timeoutMs, leave };
   return toOrdered(node, { order, spawning });
+}
+
+/** Whether it could be given more than it begins with. */
+function mayGrow({ limits, ceiling }: Pick<ChildAccount, "limits" | "ceiling">): boolean {
+  return KINDS.some((kind) => {
+    const [now, most] = [limits[kind], ceiling[kind]];
+    return now !== null && (most === null || most > now);
+  });
 }
 
 /** The id that the child's run has. */

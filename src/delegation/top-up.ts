@@ -44,7 +44,12 @@ export function encodeAnswer({ ask, given }: TopUpAnswer): string {
 export function parseAnswer(line: string): TopUpAnswer | undefined {
   const answer = tryParseJson(line);
   if (!isJsonObject(answer) || answer["type"] !== TOP_UP) return undefined;
-  const { ask, given } = answer;
+  return readAnswer(answer);
+}
+
+/** Undefined for what is not an answer. */
+export function readAnswer(answer: Json): TopUpAnswer | undefined {
+  const { ask, given } = isJsonObject(answer) ? answer : {};
   if (typeof ask !== "number" || !isJsonObject(given)) return undefined;
   return { ask, given: mapKinds((kind) => readLimit(given[kind])) };
 }

@@ -11,6 +11,7 @@
 
 import type { FailureCode } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import type { ChildBudget } from "./child-budget.ts";
 import type { Item } from "./items.ts";
 import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
 import type { ToolQuestion } from "./tool-question.ts";
@@ -47,6 +48,7 @@ export type RunEvent =
   | ChildQueue
   | ChildStart
   | ChildEnd
+  | ChildBudget
   | ChildNews
   | ChildEvent
   | ClientInput

@@ -14,7 +14,9 @@ import type { Conversations } from "../delegation/conversations.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts, PlaceOf } from "../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../delegation/node.ts";
+import { openParentAccount } from "../delegation/parent-account.ts";
 import { toCountedChildren } from "../delegation/past-children.ts";
+import { openAskedBudget } from "../delegation/placed/asked-budget.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import { createOpenQuestions, type TellQuestion } from "../delegation/questions.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
@@ -107,8 +109,11 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     parts.processChildren ?? (childProcess && createProcessChildren({ childProcess, ...shared }));
   const checkModel = (task: AgentTask): Promise<void> => checkModelOf(parts, task);
   /** What its children get a share of. Those of a replay that sends nothing were paid for. */
-  const openAccountOf = ({ id }: RunContext, { limits }: AgentTask, replay?: ReplayRun): Account =>
-    replay?.account ? createAccount(NO_LIMITS) : (accounts.get(id) ?? open(limits, { id }));
+  const openAccountOf = (context: RunContext, task: AgentTask, replay?: ReplayRun): Account => {
+    if (replay?.account) return createAccount(NO_LIMITS);
+    const { id } = context;
+    return accounts.get(id) ?? openPlaced(context, task) ?? open(task.limits, { id });
+  };
 
   const toAsk = ({ context, task, account }: Asking): readonly Tool[] => {
     const { askTimeoutMs: timeoutMs } = settings;
@@ -157,6 +162,12 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
     },
   };
+}
+
+/** The account of a child whose parent may be in another process; undefined for any other run. */
+function openPlaced(context: RunContext, { limits, ceiling }: AgentTask): Account | undefined {
+  if (!ceiling || context.parent_id === null) return undefined;
+  return openParentAccount(ceiling, openAskedBudget(context, context.parent_id, limits));
 }
 
 async function checkModelOf(

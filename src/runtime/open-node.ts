@@ -15,6 +15,7 @@ import {
 } from "../delegation/executors/in-process.ts";
 import { createTotalTime } from "../delegation/executors/total-time.ts";
 import type { DelegationNode } from "../delegation/node.ts";
+import { createGivenBudgets } from "../delegation/placed/given-budgets.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { OpenQuestions } from "../delegation/questions.ts";
@@ -107,7 +108,10 @@ function openExecutors(parts: NodeParts): DelegationNode["executors"] {
       ? createTotalTime({ totalMs, now: () => clock.now(), parentId: context.id })
       : (executor: Executor) => executor;
   const anywhere = parts.placeOf
-    ? createInProcessExecutor(context, parts.body, parts.accounts, parts.placeOf)
+    ? createInProcessExecutor(context, parts.body, parts.accounts, {
+        placeOf: parts.placeOf,
+        budgets: createGivenBudgets(context, () => clock.now()),
+      })
     : NOWHERE;
   return {
     in_process: inTime(inProcess),

@@ -22,7 +22,9 @@ export const INNER_FIELDS: readonly string[] = Object.keys(INNER);
 
 /** What a run is asked, with everything but the model and the input optional. */
 export interface RunRequest
-  extends Partial<Omit<AgentTask, "items" | "model" | "limits" | "can_ask" | InnerField>>,
+  extends Partial<
+      Omit<AgentTask, "items" | "model" | "limits" | "ceiling" | "can_ask" | InnerField>
+    >,
     OutputOptions {
   readonly model: string;
   /** The user's words, or a whole conversation. */

@@ -29,6 +29,22 @@ describe("children that a past owner of the run has begun", () => {
     assert.ok(parent.left.tokens >= 0, String(parent.left.tokens));
   });
 
+  it("keep what they were told that they may spend, where they spend on by themselves", () => {
+    const parent = createAccount(limits({ tokens: 1000 }));
+    const given = { ...NOTHING, tokens: 600 };
+    parent.family.found.add([
+      { ...found("a", { tokens: 100 }), given },
+      found("b", { tokens: 50 }),
+    ]);
+    assert.equal(parent.left.tokens, 350);
+    const a = parent.family.adopt("a", { ...adopted("a"), isFixed: true });
+    assert.equal(a.limits.tokens, 600);
+    a.charge({ tokens: 100 });
+    assert.throws(() => spend(parent, 400), { code: "budget_exceeded" });
+    a.close();
+    assert.equal(parent.left.tokens, 850);
+  });
+
   it("keep what they have spent while they are replayed, whatever others need", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.found.add([found("a", { tokens: 100 }), found("b", { tokens: 600 })]);

@@ -10,12 +10,14 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createInProcessExecutor } from "../../src/delegation/executors/in-process.ts";
 import { createTopUps } from "../../src/delegation/executors/top-ups.ts";
-import { openParentAccount } from "../../src/delegation/runner/parent-account.ts";
+import { openParentAccount } from "../../src/delegation/parent-account.ts";
+import { openLineBudget } from "../../src/delegation/runner/line-budget.ts";
 import type { ParentLine } from "../../src/delegation/runner/parent-line.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import { parseAsk } from "../../src/delegation/top-up.ts";
-import type { Engine, RunContext } from "../../src/engine/engine.ts";
+import type { Engine, QueuedPlace, RunContext } from "../../src/engine/engine.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
+import type { LoggedEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { AGENT_BODY, createAgentBody } from "../../src/runtime/agent-body.ts";
 import type { ProcessChildren } from "../../src/runtime/child-processes.ts";
@@ -31,7 +33,7 @@ export interface GrownTree {
   /** The requests that were made, by the run that made them. */
   readonly asked: readonly { readonly run: string; readonly request: ModelRequest }[];
   readonly id: string;
-  /** How often a child that spends by itself, as in a process of its own, asked for more. */
+  /** How often a child that spends by itself, as in another process, asked for more. */
   readonly topUps: number;
   /** Moments at which more was spent and set aside than the tree may spend. There must be none. */
   readonly overdrawn: readonly string[];
@@ -46,9 +48,14 @@ export interface TreeSetup {
   readonly maxDepth: number;
   /** Awaited before a run begins, or is replayed. Its parent has let it in by then. */
   beforeRun?(id: string): Promise<void>;
-  /** Whether all children spend by themselves, as those in processes of their own do. */
-  readonly isApart: boolean;
+  readonly executor: ChildrenPlace;
 }
+
+/**
+ * Where children run. Those of `child_process` spend by themselves and ask over a line; those of `anywhere` wait in
+ * a queue, spend by themselves and ask by messages.
+ */
+export type ChildrenPlace = "in_process" | "child_process" | "anywhere";
 
 /** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
 export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
@@ -88,9 +95,10 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
       maxDepth: setup.maxDepth,
       childTimeoutMs: PATIENCE_MS,
       askTimeoutMs: PATIENCE_MS,
-      executor: setup.isApart ? "child_process" : "in_process",
+      executor: setup.executor,
     },
     observe() {},
+    placeOf: ({ depth }) => QUEUED(depth),
     processChildren: apart.processChildren,
     openAccount(limits, { id: run }) {
       const own = apart.openAccount(run) ?? createAccount(limits);
@@ -98,8 +106,15 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
       return own;
     },
   });
+  const messages = { count: 0 };
+  const observe = ({ event }: LoggedEvent): void => {
+    if (event.type === "child_budget") messages.count++;
+  };
   const start = (): Engine => {
-    const engine = createLocalEngine({ store });
+    const engine = createLocalEngine({ store, observe });
+    for (let depth = 1; depth <= setup.maxDepth; depth++) {
+      engine.defineQueue(QUEUED(depth).name, { atOnce: Number.MAX_SAFE_INTEGER });
+    }
     engine.define(AGENT_BODY, async (context, input) => {
       await setup.beforeRun?.(context.id);
       return await body.run(context, input);
@@ -117,7 +132,7 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
     overdrawn,
     id,
     get topUps() {
-      return apart.topUps;
+      return apart.topUps + messages.count;
     },
     async killAndResume() {
       await engine.stop();
@@ -126,6 +141,14 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
     },
   };
 }
+
+const QUEUED = (depth: number): QueuedPlace => ({
+  name: `depth ${depth}`,
+  lane: "",
+  maxWaiting: Number.MAX_SAFE_INTEGER,
+  placement: "queue",
+  toFull: () => new Error("A queue without a limit is full."),
+});
 
 interface ChildrenApart {
   readonly processChildren: ProcessChildren;
@@ -165,7 +188,7 @@ function createChildrenApart(): ChildrenApart {
           },
         };
         const { ceiling, limits: given } = account;
-        opening.set(run, () => openParentAccount({ ceiling, given }, line));
+        opening.set(run, () => openParentAccount(ceiling, openLineBudget(given, line)));
         try {
           const inner = createInProcessExecutor(context as RunContext, AGENT_BODY, new Map());
           return await inner.run(order, signal);

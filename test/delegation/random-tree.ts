@@ -9,7 +9,7 @@ import type { JsonObject } from "../../src/base/json.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { type AnswerReply, reply, type ScriptedCall } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
-import { type GrownTree, startGrownTree } from "./grown-tree.ts";
+import { type ChildrenPlace, type GrownTree, startGrownTree } from "./grown-tree.ts";
 
 /** Numbers from 0 to 1, the same for the same seed. */
 export type Chance = () => number;
@@ -35,17 +35,16 @@ export interface TreeWish {
   readonly limits: Limits;
   /** Whether every run that may delegate does, to one child: as deep as it is allowed. */
   readonly isDeep: boolean;
-  /** Whether all children spend by themselves, as those in processes of their own do. */
-  readonly isApart: boolean;
+  readonly executor: ChildrenPlace;
 }
 
 /** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
 export async function startRandomTree(wish: TreeWish): Promise<GrownTree> {
-  const { maxDepth, limits, isApart, chance } = wish;
+  const { maxDepth, limits, executor, chance } = wish;
   const toProvider = (tell: Tell): Provider => createRandomProvider(wish, tell);
   // A run may come to itself long after its siblings, also when all of them are resumed.
   const beforeRun = (): Promise<void> => passTicks(chance() < 0.3 ? chance() * 30 : 0);
-  return await startGrownTree({ toProvider, maxDepth, limits, isApart, beforeRun });
+  return await startGrownTree({ toProvider, maxDepth, limits, executor, beforeRun });
 }
 
 /** Lets others have so many turns of the event loop. */

@@ -9,7 +9,7 @@ import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { type AnswerReply, reply, type ScriptedCall } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
 import { untilTrue } from "../patience.ts";
-import { type GrownTree, startGrownTree } from "./grown-tree.ts";
+import { type ChildrenPlace, type GrownTree, startGrownTree } from "./grown-tree.ts";
 import { passTicks } from "./random-tree.ts";
 
 const TOKENS = 100_000;
@@ -111,14 +111,25 @@ async function endOf(tree: GrownTree, id: string): Promise<RunEnd> {
 
 const limits: Limits = { ...NO_LIMITS, tokens: TOKENS, children: 10 };
 
+const PLACES: Readonly<Record<ChildrenPlace, string>> = {
+  in_process: "which spend from its account",
+  child_process: "which spend by themselves",
+  anywhere: "which may run in any process",
+};
+
 describe("children of a run that is killed and resumed", () => {
-  for (const isApart of [false, true]) {
+  for (const [executor, where] of Object.entries(PLACES)) {
     for (const [title, scene] of Object.entries(SCENES)) {
-      const where = isApart ? "which spend by themselves" : "which spend from its account";
       it(`are counted once, and leave no moment above the limit: ${title}, ${where}`, async () => {
         const model = createModel(scene);
         const { toProvider, beforeRun } = model;
-        const setup = { toProvider, beforeRun, limits, maxDepth: 1, isApart };
+        const setup = {
+          toProvider,
+          beforeRun,
+          limits,
+          maxDepth: 1,
+          executor: executor as ChildrenPlace,
+        };
         const tree = await startGrownTree(setup);
         await model.untilWaiting();
         if (scene.hasEnded) await untilCallEnds(tree);

@@ -16,7 +16,7 @@ import { toLoggedSpending } from "../../src/agent/logged-spending.ts";
 import type { ChildStart, LoggedEvent, ToolEnd } from "../../src/protocol/run-events.ts";
 import type { RunRecord } from "../../src/protocol/run-record.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { GrownTree } from "../delegation/grown-tree.ts";
+import type { ChildrenPlace, GrownTree } from "../delegation/grown-tree.ts";
 import {
   type Chance,
   createChance,
@@ -79,7 +79,7 @@ function createCounts() {
     resumed: 0,
     /** Children that have spent more than they began with. */
     given_more: 0,
-    /** The same asked for over a line, as from another process. */
+    /** The same asked for over a line or by messages, as from another process. */
     asked_for_more: 0,
     /** Messages of a person that runs have read. */
     steered: 0,
@@ -136,7 +136,7 @@ async function growTree(seed: number): Promise<{ nodes: Node[]; topUps: number }
     maxDepth: 10,
     limits: isDeep ? NO_LIMITS : limits,
     isDeep,
-    isApart: !isDeep && chance() < 0.3,
+    executor: isDeep ? "in_process" : toExecutor(chance),
   });
   if (!isDeep && chance() < 0.3) await steerSome(tree, chance);
   if (!isDeep && chance() < 0.3) await killTwice(tree, chance);
@@ -146,6 +146,13 @@ async function growTree(seed: number): Promise<{ nodes: Node[]; topUps: number }
   const nodes = await readTree(tree.store);
   await tree.engine.stop();
   return { nodes, topUps: tree.topUps };
+}
+
+/** Most children spend from the account above; some ask over a line, and some by messages. */
+function toExecutor(chance: Chance): ChildrenPlace {
+  const roll = chance();
+  if (roll < 0.25) return "child_process";
+  return roll < 0.5 ? "anywhere" : "in_process";
 }
 
 const STEERING = "A word from outside.";

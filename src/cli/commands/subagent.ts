@@ -17,9 +17,10 @@ import { encodeSse } from "../../base/sse.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { checkTools } from "../../delegation/child-task.ts";
 import { CHILD_MARK } from "../../delegation/executors/child-mark.ts";
+import { openParentAccount } from "../../delegation/parent-account.ts";
 import { encodeQuestion, QUESTION } from "../../delegation/questions.ts";
 import { openGrantKey } from "../../delegation/runner/grant-key.ts";
-import { openParentAccount } from "../../delegation/runner/parent-account.ts";
+import { openLineBudget } from "../../delegation/runner/line-budget.ts";
 import { openParentAlways } from "../../delegation/runner/parent-always.ts";
 import { openParentAsk } from "../../delegation/runner/parent-ask.ts";
 import type { ParentLine } from "../../delegation/runner/parent-line.ts";
@@ -170,7 +171,7 @@ function toOpenAccount(
   if (!ceiling || !line) return undefined;
   const most = { ...NO_LIMITS, ...ceiling };
   // What the parent has set aside now, which is not what a run that is taken up once began with.
-  return (given) => openParentAccount({ ceiling: most, given: { ...given, ...limits } }, line);
+  return (given) => openParentAccount(most, openLineBudget({ ...given, ...limits }, line));
 }
 
 function toAsk({ asks }: Payload, line: ParentLine | undefined): RuntimeOptions["ask"] {

@@ -10,6 +10,7 @@ import { Failure } from "../../base/failure.ts";
 import type { QueuedPlace, RunContext } from "../../engine/engine.ts";
 import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { ChildReport, Executor } from "../child.ts";
+import type { GivenBudgets } from "../placed/given-budgets.ts";
 import { chargeUpTo } from "./top-ups.ts";
 
 /** The accounts of children that run here, by their ids: their bodies spend from them. */
@@ -21,20 +22,27 @@ export type PlaceOf = (child: {
   readonly tenant: string | null;
 }) => QueuedPlace;
 
+/** How children are left to whichever process has room. */
+export interface Placing {
+  readonly placeOf: PlaceOf;
+  readonly budgets: GivenBudgets;
+}
+
 export function createInProcessExecutor(
   context: RunContext,
   body: string,
   accounts: OpenAccounts,
-  placeOf?: PlaceOf,
+  placing?: Placing,
 ): Executor {
   return {
     async run({ key, callKey, task, account, timeoutMs, onStart }, signal) {
       const id = `${context.id}/${key}`;
-      // One that another process runs has no more than its share: nobody there can ask for more.
-      if (!placeOf) accounts.set(id, account);
+      if (!placing) accounts.set(id, account);
+      // One that another process may run asks for more by messages.
+      const given = placing?.budgets.open(id, account, signal);
       try {
         const title = task.label ?? key;
-        const queue = placeOf?.({ depth: task.depth, tenant: context.tenant });
+        const queue = placing?.placeOf({ depth: task.depth, tenant: context.tenant });
         const options = { timeoutMs, title, queue };
         const child = await context.child(key, body, encodeTask(task), options);
         onStart?.();
@@ -43,7 +51,9 @@ export function createInProcessExecutor(
         signal.addEventListener("abort", stop, { once: true });
         if (signal.aborted) stop();
         try {
-          const { events } = await context.waiting(callKey, () => child.result());
+          const { events } = await context.waiting(callKey, () =>
+            given ? Promise.race([child.result(), given.failed]) : child.result(),
+          );
           const report = toReport(child.id, events);
           // One that another process ran, or that ended before a restart, has not spent from this account.
           chargeUpTo(account, report.spent);
@@ -52,6 +62,7 @@ export function createInProcessExecutor(
           signal.removeEventListener("abort", stop);
         }
       } finally {
+        given?.stop();
         accounts.delete(id);
       }
     },

@@ -59,10 +59,7 @@ import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 export interface EventWriter {
   /** The events that one event of the log means, in order; often one, sometimes none. Put behind `out`. */
   write(event: RunEvent, out?: EmittedEvent[]): EmittedEvent[];
-  /**
-   * The last events of a stream that cannot go on, whatever becomes of the run: an `error` and
-   * `response.failed`. Empty where the stream has ended, or has not begun.
-   */
+  /** The last events of a stream that cannot go on: `error`, `response.failed`. None where it has ended, or not begun. */
   fail(failure: Failure): EmittedEvent[];
   /** The response as far as it is known. */
   response(): EmittedResponse | undefined;
@@ -178,6 +175,7 @@ class RunWriter {
       case "child_queue":
       case "child_start":
       case "child_end":
+      case "child_budget":
       case "child_news":
       case "client_refused":
         return;
@@ -237,8 +235,7 @@ class RunWriter {
     this.#voice.places.set(index, outputIndex);
     const emit = (event: Unnumbered): void => this.#emit(event);
     const { showsLogprobs } = this.#view;
-    const place = { item: opened, outputIndex, emit, isOwn: own, showsLogprobs };
-    const parts = createPartWriter(place);
+    const parts = createPartWriter({ item: opened, outputIndex, emit, isOwn: own, showsLogprobs });
     const open = { outputIndex, item: opened, parts, isOwn: own };
     this.#voice.open.set(index, open);
     if (own) this.#emitProgress(open, "begun");

@@ -45,7 +45,7 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
     columns: {
       run_id: "`runs.id`",
       seq: "Its number in the run's log, from 0, without gaps",
-      type: "`run_start`, `turn_start`, `turn_end`, `tool_start`, `tool_question`, `tool_decision`, `tool_end`, `child_queue`, `child_start`, `child_end`, `child_news`, `run_end` and what the model said bit by bit",
+      type: "`run_start`, `turn_start`, `turn_end`, `tool_start`, `tool_question`, `tool_decision`, `tool_end`, `child_queue`, `child_start`, `child_end`, `child_budget`, `child_news`, `run_end` and what the model said bit by bit",
       event: "JSON: the event, with its `type`. Most have `at_ms`",
     },
   },

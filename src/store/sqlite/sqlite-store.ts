@@ -256,6 +256,11 @@ class SqliteStore implements Store {
   }
 
   async takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined> {
+    // Asked once a second of every run that waits, mostly in vain: a look takes no lock and waits for no writer.
+    if (!this.#signals.hasAny(id, topic)) {
+      this.#checkOwner(id, epoch);
+      return undefined;
+    }
     return await this.#db.write("power", () => {
       this.#checkOwner(id, epoch);
       const key = takenKey(topic, this.#signals.countTaken(id, topic));
@@ -271,7 +276,7 @@ class SqliteStore implements Store {
     epoch: number,
     { topic, key }: { topic: string; key: string },
   ): Promise<Json[]> {
-    // Asked once a turn of every run, mostly in vain: a look takes no lock and waits for no writer.
+    // Asked once a turn of every run, mostly in vain, as above.
     if (!this.#signals.hasAny(id, topic)) return [];
     return await this.#db.write("power", () => {
       this.#checkOwner(id, epoch);

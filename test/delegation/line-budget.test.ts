@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Limits, NO_LIMITS } from "../../src/agent/limits.ts";
 import type { JsonObject } from "../../src/base/json.ts";
-import { openParentAccount } from "../../src/delegation/runner/parent-account.ts";
+import { openParentAccount } from "../../src/delegation/parent-account.ts";
+import { openLineBudget } from "../../src/delegation/runner/line-budget.ts";
 import { encodeAnswer, parseAsk } from "../../src/delegation/top-up.ts";
 
 const limits = (some: Partial<Limits>): Limits => ({ ...NO_LIMITS, ...some });
@@ -12,8 +13,7 @@ const { signal: NEVER } = new AbortController();
 function openAnswered(answer: (frame: JsonObject) => number | undefined) {
   let tell: (line: string) => void = () => {};
   const frames: JsonObject[] = [];
-  const opening = { ceiling: limits({ tokens: 1000 }), given: limits({ tokens: 100 }) };
-  const account = openParentAccount(opening, {
+  const budget = openLineBudget(limits({ tokens: 100 }), {
     async send(frame) {
       frames.push(frame);
       const tokens = answer(frame);
@@ -25,6 +25,7 @@ function openAnswered(answer: (frame: JsonObject) => number | undefined) {
       tell = listener;
     },
   });
+  const account = openParentAccount(limits({ tokens: 1000 }), budget);
   return { account, frames };
 }
 

@@ -1,0 +1,66 @@
+/**
+ * How a run asks for more of the budget whose parent may be in any process: by messages of the engine.
+ *
+ * It asks inside of the step that needs it, and a step waits for no message. So one wait of the run's own code
+ * hears all answers, from the beginning of the run on. Whoever takes the run over hears those again that it has had.
+ */
+
+import type { Limits } from "../../agent/limits.ts";
+import { untilAborted } from "../../base/async.ts";
+import { Failure } from "../../base/failure.ts";
+import type { RunContext } from "../../engine/engine.ts";
+import { type ParentBudget, toLarger } from "../parent-account.ts";
+import {
+  BUDGET_ANSWERS,
+  BUDGET_ASKS,
+  encodeBudgetAsk,
+  parseBudgetAnswer,
+} from "./budget-messages.ts";
+
+type Asking = Pick<RunContext, "id" | "epoch" | "waitFor" | "runs">;
+
+/** Called in run code. `parent` is the id of the run above; `given` is what this one has when it starts. */
+export function openAskedBudget(context: Asking, parent: string, given: Limits): ParentBudget {
+  const { id: child, epoch, runs } = context;
+  const open = new Map<number, () => void>();
+  let asks = 0;
+  let now = given;
+
+  async function hear(): Promise<never> {
+    for (;;) {
+      const answer = parseBudgetAnswer(await context.waitFor(BUDGET_ANSWERS, ANY_TIME));
+      if (!answer) continue;
+      now = toLarger(now, answer.given);
+      if (answer.epoch === epoch) open.get(answer.ask)?.();
+    }
+  }
+  // It hears for as long as this process has the run. Why it does not any more is told to those who ask then.
+  const over = hear();
+  over.catch(() => {});
+
+  return {
+    get given() {
+      return now;
+    },
+    async ask(needs, signal) {
+      const ask = ++asks;
+      const answered = new Promise<void>((resolve) => void open.set(ask, resolve));
+      const body = encodeBudgetAsk({ ...needs, ask, child, epoch });
+      try {
+        await runs.signal(parent, BUDGET_ASKS, { key: `${child}:${epoch}:${ask}`, body });
+        await untilAborted(Promise.race([answered, over]), signal);
+      } catch (thrown) {
+        if (!isGone(thrown)) throw thrown;
+      } finally {
+        open.delete(ask);
+      }
+    },
+  };
+}
+
+const ANY_TIME = Number.POSITIVE_INFINITY;
+
+/** A parent that has ended gives nothing more, and ends this run too. */
+function isGone(thrown: unknown): boolean {
+  return thrown instanceof Failure && (thrown.code === "conflict" || thrown.code === "not_found");
+}

@@ -1,0 +1,48 @@
+/**
+ * The messages between a run and a child of it that may run in any process: the child asks for more of the
+ * budget, and its parent says what it may spend now. Amounts are all that it has had and will have, so a
+ * message that comes twice, or late, does no harm.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { encodeAsk, parseAsk, readAnswer, type TopUpAnswer, type TopUpAsk } from "../top-up.ts";
+
+/** On which a run hears what its children ask for. */
+export const BUDGET_ASKS = "budget_asks";
+/** On which a child hears what it was given. */
+export const BUDGET_ANSWERS = "budget_answers";
+
+/** Which ask it is: numbers begin again with each owner of the child. */
+interface Asking {
+  readonly epoch: number;
+}
+
+export interface BudgetAsk extends TopUpAsk, Asking {
+  readonly child: string;
+}
+
+export interface BudgetAnswer extends TopUpAnswer, Asking {}
+
+export function encodeBudgetAsk({ child, epoch, ...ask }: BudgetAsk): JsonObject {
+  return { ...encodeAsk(ask), child, epoch };
+}
+
+/** Undefined for what is not an ask. */
+export function parseBudgetAsk(message: Json): BudgetAsk | undefined {
+  if (!isJsonObject(message)) return undefined;
+  const { child, epoch } = message;
+  const ask = parseAsk(message);
+  if (!ask || typeof child !== "string" || typeof epoch !== "number") return undefined;
+  return { ...ask, child, epoch };
+}
+
+export function encodeBudgetAnswer({ ask, given, epoch }: BudgetAnswer): JsonObject {
+  return { ask, given: { ...given }, epoch };
+}
+
+/** Undefined for what is not an answer. */
+export function parseBudgetAnswer(message: Json): BudgetAnswer | undefined {
+  const answer = readAnswer(message);
+  const epoch = isJsonObject(message) ? message["epoch"] : undefined;
+  return answer && typeof epoch === "number" ? { ...answer, epoch } : undefined;
+}
