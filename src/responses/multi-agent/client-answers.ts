@@ -1,9 +1,9 @@
 /** Whose calls the client answers in the middle of a response. All of its items fit, or none is taken. Pure. */
 
-import { Failure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { ClientInput } from "../../protocol/run-events.ts";
+import type { ClientInput, ClientRefusal } from "../../protocol/run-events.ts";
 import { ANSWERS } from "../bridge/client-calls.ts";
 import { ROOT } from "../fold/agent-name.ts";
 import { agentOf, answeredBy, findOpen } from "./team-history.ts";
@@ -38,6 +38,30 @@ export function toClientInputs(
   return [...byAgent].map(([agent, items]) => ({
     ...{ type: "client_input", agent, items, at_ms: nowMs },
   }));
+}
+
+/** Answers as the client sent them. */
+interface Given {
+  readonly key: string;
+  readonly items: readonly Item[];
+  /** Whether the team takes no more. */
+  readonly isLate: boolean;
+}
+
+/** What the head's log says of them: that they were taken, or why not. */
+export function judgeAnswers(
+  said: Said,
+  { key, items, isLate }: Given,
+  nowMs: number,
+): (ClientInput | ClientRefusal)[] {
+  try {
+    const inputs = toClientInputs(said, items, nowMs);
+    if (isLate) throw new Failure("conflict", "The response has come to its end.");
+    return inputs.map((input) => ({ ...input, key }));
+  } catch (thrown) {
+    const { code, message, param } = toFailure(thrown);
+    return [{ type: "client_refused", key, error: { code, message, param }, at_ms: nowMs }];
+  }
 }
 
 function findAsker(open: ReadonlyMap<string, Item>, item: Item, param: string): string {

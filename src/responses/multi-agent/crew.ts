@@ -28,6 +28,8 @@ interface CrewParts {
 
 export interface Member {
   readonly name: string;
+  /** The id of its run. */
+  readonly id: string;
   /** How it ended, once all that it said is told. Rejects when this run is over. */
   readonly report: Promise<ChildReport>;
   /** Ends it and what is below it. */
@@ -58,7 +60,7 @@ export interface Crew {
   /** Tells what is left of an agent that has ended. */
   tell(name: string, runId: string, after: number): Promise<void>;
   /** Writes to the run's log from outside of any call. */
-  emit(events: readonly RunEvent[]): Promise<unknown>;
+  emit(events: readonly RunEvent[]): Promise<number>;
 }
 
 export function createCrew({ context, engine, node }: CrewParts): Crew {
@@ -82,11 +84,14 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
         begun.failed(thrown);
       });
     });
+    const id = `${context.id}/${key}`;
+    // A start that fails is told by `begun.failed`, to whoever waits for the start and for the report.
     started.then(begun.started, () => {});
-    const told = started.then(() => tell(name, `${context.id}/${key}`, begun.told));
+    const told = started.then(() => tell(name, id, begun.told));
     const report = Promise.all([begun.report, told]).then(([ended]) => ended);
+    // Of one that could not be started nobody asks for the report.
     report.catch(() => {});
-    return { name, report, stop: begun.stop };
+    return { name, id, report, stop: begun.stop };
   }
 
   return {

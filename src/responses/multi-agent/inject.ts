@@ -6,7 +6,6 @@
 import { parseTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
-import type { Json } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -15,7 +14,7 @@ import { toRunId } from "../fold/response-object.ts";
 import { withId } from "../fold/with-id.ts";
 import { readWish } from "../request/response-wish.ts";
 import type { Caller } from "../tenant/caller.ts";
-import { INJECT_TOPIC, type InjectedAnswers } from "./injected-answers.ts";
+import { TEAM_TOPIC, toSignal } from "./team-messages.ts";
 
 export interface InjectParts {
   readonly durable: Engine;
@@ -56,9 +55,9 @@ export function createInject(parts: InjectParts): (injection: Injection) => Prom
 async function inject(parts: InjectParts, { id, input, caller }: Injection): Promise<void> {
   const { place, run } = await findTeam(parts, id, caller);
   const items = (await parts.findInput(input, caller)).map(withId);
-  const answers: InjectedAnswers = { key: makeId("inj"), items };
-  const body = answers as unknown as Json;
-  await place.signal(run.id, INJECT_TOPIC, { key: answers.key, body }).catch(toEnded);
+  const answers = { key: makeId("inj"), items };
+  const message = toSignal({ kind: "injected", answers });
+  await place.signal(run.id, TEAM_TOPIC, message).catch(toEnded);
   for await (const batch of place.follow(run.id, run.next_seq - 1)) {
     if (batch.some((logged) => isTaken(logged, answers.key))) return;
   }

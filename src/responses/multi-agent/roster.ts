@@ -1,15 +1,18 @@
 /**
- * The agents that a run has started: who works, who waits, who has answered. Found again from the run's
- * log after a restart, and from the conversation in a later request.
+ * The agents that a run has started: who works, who waits, who has answered (`agent-states.ts`). Found again from
+ * the run's log after a restart, and from the conversation in a later request.
  *
- * Answers of the client to agents that wait are taken into the log of the team's head, in one write;
- * those further down hear of them there, and write what is for their own agents into their logs. So
- * every log is enough to go on from.
+ * Answers of the client to agents that wait are taken into the log of the team's head, in one write, and handed
+ * down (`team-post.ts`); each run writes those that are for it or for its agents into its own log. So every log is
+ * enough to go on from.
+ *
+ * What no call waits for (an agent's end, a message) is an errand: errands are done one after the other, and what
+ * goes wrong with one is the failure of whoever looks next, so of the run.
  */
 
 import { parseTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
-import { Failure, toFailure } from "../../base/failure.ts";
+import { type Failure, toFailure } from "../../base/failure.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import { toReport } from "../../delegation/executors/in-process.ts";
 import { createNews, type News } from "../../delegation/news.ts";
@@ -18,10 +21,11 @@ import { findChildren } from "../../delegation/past-children.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildStart, RunEvent } from "../../protocol/run-events.ts";
-import { isBelow, ROOT } from "../fold/agent-name.ts";
-import { toClientInputs } from "./client-answers.ts";
+import { ROOT } from "../fold/agent-name.ts";
+import { type AgentChange, type AgentState, toChange, toNextState } from "./agent-states.ts";
+import { judgeAnswers } from "./client-answers.ts";
 import { type Crew, createCrew, type Member } from "./crew.ts";
-import type { InjectedAnswers } from "./injected-answers.ts";
+import { LetterBox, messageIds } from "./letter-box.ts";
 import {
   findReady,
   findTasks,
@@ -30,8 +34,15 @@ import {
   toOwnItems,
   toTaskMessage,
 } from "./team-history.ts";
-import { nameIn, readTeamLog, type TeamLog } from "./team-log.ts";
-import { createMail, type Letter, type Mail, toMessageItem } from "./team-mail.ts";
+import { findLeft, nameIn, RESUMED, readTeamLog, type TeamLog } from "./team-log.ts";
+import {
+  type InjectedAnswers,
+  type TakenAnswer,
+  toAnswerText,
+  toLetterId,
+  toMessageItem,
+} from "./team-messages.ts";
+import { TeamPost } from "./team-post.ts";
 
 export interface RosterParts {
   /** Whose team it is. */
@@ -48,8 +59,6 @@ export interface RosterParts {
   readonly toWish: (name: string, begins: Pick<NewTask, "items" | "heard">) => ChildWish;
 }
 
-type Status = "running" | "completed" | "failed" | "interrupted" | "waiting_for_client";
-
 interface NewTask {
   readonly items: readonly Item[];
   /** The last number of the head's log whose answers are in the items. */
@@ -60,33 +69,42 @@ interface NewTask {
 }
 
 export class Roster {
-  readonly crew: Crew;
-  readonly mail: Mail;
-  readonly news: News;
+  readonly box: LetterBox;
+  readonly post: TeamPost;
+  readonly #crew: Crew;
+  readonly #news: News;
   readonly #parts: RosterParts;
   readonly #members = new Map<string, Member>();
-  readonly #statuses = new Map<string, Status>();
+  readonly #states = new Map<string, AgentState>();
   readonly #lastTasks = new Map<string, string>();
   /** How many runs each agent had in this one. */
   readonly #runs = new Map<string, number>();
   /** The agents that calls have given something to do: a call that is made again does not do it again. */
   readonly #calls = new Map<string, string>();
   readonly #queued = new Map<string, string[]>();
-  readonly #answers: Letter[] = [];
-  readonly #delivered = new Set<string>();
+  /** The client's messages that the log tells of: a run that was taken over gets them again. */
+  readonly #handled = new Set<string>();
   #heard: number;
-  #isRestored = false;
+  /** What went wrong with an errand. */
+  #failure: Failure | undefined;
   /** Nobody is started any more, and no answers are taken. */
   #isClosed = false;
+  #isOver = false;
 
   constructor(parts: RosterParts) {
-    const { context, engine, node } = parts;
+    const { me, context, engine, node } = parts;
     this.#parts = parts;
     this.#heard = parts.heard;
-    this.news = createNews(parts.clock);
-    this.crew = createCrew({ context, engine, node });
-    const [rootId = context.id] = context.id.split("/");
-    this.mail = createMail(engine, rootId);
+    this.#news = createNews(parts.clock);
+    this.#crew = createCrew({ context, engine, node });
+    this.box = new LetterBox(me);
+    this.post = new TeamPost({
+      ...{ me, context, box: this.box },
+      runOf: (name) => this.#members.get(name)?.id,
+      onInjected: (answers) => this.#takeInjected(answers),
+      onTaken: (answer) => this.#takeHanded(answer),
+      onLetter: () => this.#news.tell(),
+    });
   }
 
   /** Whether any agent was started in this run. */
@@ -94,21 +112,25 @@ export class Roster {
     return this.#runs.size > 0;
   }
 
-  get running(): readonly string[] {
-    return [...this.#members.keys()];
+  get isWorking(): boolean {
+    return this.#members.size > 0;
   }
 
   /** Whether nobody works, and nobody is about to. */
   get isIdle(): boolean {
-    return this.#members.size === 0 && this.news.jobs === 0;
+    return this.#members.size === 0 && this.#news.jobs === 0;
   }
 
-  get statuses(): ReadonlyMap<string, Status> {
-    return this.#statuses;
+  get states(): ReadonlyMap<string, AgentState> {
+    return this.#states;
+  }
+
+  get changes(): number {
+    return this.#news.changes;
   }
 
   lastTask(name: string): string | undefined {
-    return this.#lastTasks.get(name) ?? this.mail.agents.get(name);
+    return this.#lastTasks.get(name);
   }
 
   startedBy(callKey: string): string | undefined {
@@ -126,65 +148,54 @@ export class Roster {
     return readTeamLog(await this.#parts.context.readLog(), this.#parts.me);
   }
 
+  /** Resolves when something has happened, or the time is over. Rejects with what went wrong meanwhile. */
+  async changed(limitMs: number, signal: AbortSignal): Promise<void> {
+    await this.#news.changed(limitMs, signal);
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Writes to the run's log from outside of any call. Returns the number of the last event. */
+  async emit(events: readonly RunEvent[]): Promise<number> {
+    return await this.#crew.emit(events);
+  }
+
   /**
    * Agents of earlier answers, and those that this run has started before it was taken over. Those that
-   * have the client's answers go on.
+   * have the client's answers go on. Takes messages from then on. Run code.
    */
   async restore(): Promise<void> {
+    // What ends meanwhile waits until all are found.
+    await this.#news.inOrder(() => this.#restore());
+    this.post.listen((job) => this.#doLater(job)).catch((thrown) => this.#fail(thrown));
+  }
+
+  async #restore(): Promise<void> {
     const { me, before } = this.#parts;
     const ready = findReady(before, me);
     for (const { name, message } of findTasks(before, me)) {
       this.#lastTasks.set(name, message);
       const own = toOwnItems(toAgentItems(before, name, me), name);
       const waits = isPaused(own) || ready.includes(name);
-      this.#statuses.set(name, waits ? "waiting_for_client" : "completed");
+      this.#states.set(name, waits ? "waiting_for_client" : "completed");
     }
     const log = await this.log();
-    for (const id of [...messageIds(before), ...log.delivered]) this.#delivered.add(id);
+    this.box.mark([...messageIds(before), ...log.delivered]);
+    for (const key of log.handled) this.#handled.add(key);
+    this.post.remember(log.taken);
+    this.#heard = Math.max(this.#heard, log.heard);
     const tasks = findTasks(log.output, me);
     for (const { name, message } of tasks) this.#lastTasks.set(name, message);
     const working = log.starts.filter(({ child_id }) => !log.ends.has(child_id));
     await findChildren(this.#parts.node, this.#parts.context, working);
     for (const start of log.starts) await this.#takeUp(start, log);
-    this.#queueLeft(tasks, log);
-    this.#heard = Math.max(this.#heard, log.heard);
-    this.#isRestored = true;
-    this.#hear();
+    for (const [name, left] of findLeft(tasks, log.starts)) {
+      if (this.#members.has(name)) this.#queued.set(name, left);
+    }
     await this.#resume();
   }
 
-  /** Hears from here on of what others send. */
-  listen(): void {
-    this.mail.start(() => {
-      this.#hear();
-      this.news.tell();
-    });
-  }
-
-  /** Takes the client's answers into the log, or says there why not. All of them or none. Of the head alone. */
-  async take(answers: InjectedAnswers): Promise<void> {
-    await this.news.inOrder(async () => {
-      const { output } = await this.log();
-      await this.crew.emit(this.#judge(answers, output));
-      void this.#resume();
-    });
-  }
-
-  #judge({ key, items }: InjectedAnswers, output: readonly Item[]): RunEvent[] {
-    const { before, clock } = this.#parts;
-    const at_ms = clock.now();
-    try {
-      const inputs = toClientInputs({ before, output }, items, at_ms);
-      if (this.#isClosed) throw new Failure("conflict", "The response has come to its end.");
-      return inputs.map((input) => ({ ...input, key }));
-    } catch (thrown) {
-      const { code, message, param } = toFailure(thrown);
-      return [{ type: "client_refused", key, error: { code, message, param }, at_ms }];
-    }
-  }
-
-  /** No answers are taken from here on, unless somebody works or answers are on their way: false then. */
-  close(): boolean {
+  /** Stops taking the client's answers. False, and they are taken on, while an agent works or an errand is open. */
+  tryClose(): boolean {
     this.#isClosed ||= this.isIdle;
     return this.#isClosed;
   }
@@ -192,14 +203,13 @@ export class Roster {
   /** Starts an agent, or has one go on. Resolves when it is written down. */
   async start(name: string, { items, heard, message, callKey }: NewTask): Promise<void> {
     const { me, toWish } = this.#parts;
-    this.listen();
     const count = (this.#runs.get(name) ?? 0) + 1;
     const key = `${name.slice(me.length + 1)}~${count}`;
-    const member = await this.crew.start({ name, key, callKey }, toWish(name, { items, heard }));
+    const member = await this.#crew.start({ name, key, callKey }, toWish(name, { items, heard }));
     this.#runs.set(name, count);
     this.#calls.set(callKey, name);
     if (message !== null) this.#lastTasks.set(name, message);
-    this.#join(member, key);
+    await this.#join(member);
   }
 
   /** Another task for an agent that is there; it waits while the agent works. */
@@ -209,10 +219,14 @@ export class Roster {
       this.#lastTasks.set(name, message);
       return;
     }
+    await this.#startNext(name, message, callKey);
+  }
+
+  async #startNext(name: string, message: string, callKey: string): Promise<void> {
     const { me } = this.#parts;
     const { items: said, heard } = await this.look();
     const known = toAgentItems(said, name, me);
-    const letters = this.mail.to(name).map(toMessageItem);
+    const letters = this.box.to(name).map(toMessageItem);
     const had = new Set(messageIds(known));
     const unread = letters.filter((item) => !messageIds([item]).some((id) => had.has(id)));
     const items = [...known, ...unread, toTaskMessage(message)];
@@ -230,104 +244,133 @@ export class Roster {
   /** Ends all of them; nobody is started any more. */
   stopAll(): void {
     this.#isClosed = true;
-    for (const name of this.running) this.stop(name);
+    for (const name of this.#members.keys()) this.stop(name);
   }
 
-  /** Resolves when nobody works any more. */
+  /** Resolves when nobody works any more. Rejects with what went wrong meanwhile. */
   async settled(signal: AbortSignal): Promise<void> {
-    while (!this.isIdle) await this.news.changed(MINUTE_MS, signal);
+    while (!this.isIdle) await this.changed(MINUTE_MS, signal);
+    if (this.#failure) throw this.#failure;
   }
 
-  /** What has come for this agent and was not given to it yet. */
-  letters(): Letter[] {
-    const all = [...this.#answers, ...this.mail.to(this.#parts.me)];
-    return all.filter(({ id }) => !this.#delivered.has(id));
+  #change(name: string, change: AgentChange): void {
+    this.#states.set(name, toNextState(this.#states.get(name), change));
   }
 
-  /** Those, as items; they count as given. */
-  deliver(): Item[] {
-    const letters = this.letters();
-    for (const { id } of letters) this.#delivered.add(id);
-    return letters.map(toMessageItem);
+  /** An errand: no call waits for it, and the roster owns it. */
+  #doLater(job: () => Promise<void>): void {
+    this.#news.inOrder(job).catch((thrown) => this.#fail(thrown));
   }
 
-  #join(member: Member, key: string): void {
+  /** Nobody waits for anything any more: what is left of the messages ends with the run. */
+  leave(): void {
+    this.#isOver = true;
+  }
+
+  /** Of a run that is over, or that another process has, nothing can go wrong any more. */
+  #fail(thrown: unknown): void {
+    const { context } = this.#parts;
+    if (context.isLost || context.signal.aborted || this.#isOver) return;
+    this.#failure ??= toFailure(thrown);
+    this.#news.tell();
+  }
+
+  /** Takes the client's answers into the log, or says there why not. All of them or none. Of the head alone. */
+  async #takeInjected({ key, items }: InjectedAnswers): Promise<void> {
+    if (this.#handled.has(key)) return;
+    this.#handled.add(key);
+    const { before, clock } = this.#parts;
+    const { output } = await this.log();
+    const answers = { key, items, isLate: this.#isClosed };
+    const events = judgeAnswers({ before, output }, answers, clock.now());
+    const last = await this.emit(events);
+    const first = last - events.length + 1;
+    const taken = events.flatMap((event, at) =>
+      event.type === "client_input" ? [{ seq: first + at, event }] : [],
+    );
+    await this.post.note(taken);
+    await this.#resume();
+  }
+
+  /** Writes down what the client has answered this run's agent, or one below it. Not of the head. */
+  async #takeHanded(answer: TakenAnswer): Promise<void> {
+    const { seq, event } = answer;
+    if (this.#parts.me === ROOT || this.#isClosed || seq <= this.#heard) return;
+    this.#heard = seq;
+    await this.emit([{ ...event, root_seq: seq }]);
+    await this.post.note([answer]);
+    await this.#resume();
+  }
+
+  /** Its end is an errand, once it has come. */
+  async #join(member: Member): Promise<void> {
     const { name } = member;
     this.#members.set(name, member);
-    this.#statuses.set(name, "running");
-    const id = `${this.#parts.context.id}/${key}`;
+    this.#change(name, "starts");
     // Its run may have been begun while all were ended.
     if (this.#isClosed) member.stop();
-    member.report
-      .then((report) => this.news.inOrder(() => this.#finish(name, id, report)))
-      // The run is over, or another process has it: nobody waits for this agent here.
-      .catch(() => this.#statuses.set(name, "failed"))
-      .finally(() => {
-        if (this.#members.get(name) === member) this.#members.delete(name);
-        void this.#resume();
-        this.news.tell();
-      });
-  }
-
-  /** Writes down what the client has answered agents below the head, of those of this run. */
-  #hear(): void {
-    const { me } = this.#parts;
-    if (me === ROOT || !this.#isRestored || this.#isClosed) return;
-    const news = this.mail.answers.filter(
-      ({ seq, event: { agent } }) => seq > this.#heard && (agent === me || isBelow(agent, me)),
+    member.report.then(
+      (report) => this.#doLater(() => this.#leave(member, report)),
+      (thrown) => this.#lose(member, thrown),
     );
-    const last = news.at(-1);
-    if (!last) return;
-    this.#heard = last.seq;
-    const events = news.map(({ seq, event }) => ({ ...event, root_seq: seq }));
-    this.news
-      .inOrder(async () => {
-        await this.crew.emit(events);
-        void this.#resume();
-      })
-      // The run is over, or another process has it.
-      .catch(() => {});
+    await this.post.handAll(name);
   }
 
-  /** Those that have all their answers go on, and those that waited for one of them. Never rejects. */
+  async #leave(member: Member, report: ChildReport): Promise<void> {
+    await this.#finish(member, report);
+    await this.#resume();
+  }
+
+  /** The agent's run cannot be told to its end: this run is over or another process has it, or it is a defect. */
+  #lose(member: Member, thrown: unknown): void {
+    this.#members.delete(member.name);
+    this.#change(member.name, "fails");
+    this.#fail(thrown);
+    this.#news.tell();
+  }
+
+  /** Those that have all their answers go on, and those that waited for one of them. */
   async #resume(): Promise<void> {
-    if (![...this.#statuses.values()].includes("waiting_for_client")) return;
+    if (![...this.#states.values()].includes("waiting_for_client")) return;
     const { me } = this.#parts;
-    const resumed = this.news.inOrder(async () => {
-      const { items, heard } = await this.look();
-      for (const name of findReady(items, me)) {
-        if (this.#isClosed || this.#statuses.get(name) !== "waiting_for_client") continue;
-        const callKey = `${RESUMED}:${name}:${this.#runs.get(name) ?? 0}`;
-        const task = { items: toAgentItems(items, name, me), heard, message: null, callKey };
-        await this.start(name, task).catch((thrown) => this.#refuse(name, callKey, thrown));
+    const { items, heard } = await this.look();
+    for (const name of findReady(items, me)) {
+      if (this.#isClosed || this.#states.get(name) !== "waiting_for_client") continue;
+      const callKey = `${RESUMED}:${name}:${this.#runs.get(name) ?? 0}`;
+      const task = { items: toAgentItems(items, name, me), heard, message: null, callKey };
+      try {
+        await this.start(name, task);
+      } catch (thrown) {
+        this.#refuse(name, callKey, toFailure(thrown));
       }
-    });
-    // A log that cannot be read is the run's own failure.
-    await resumed.catch(() => {});
+    }
   }
 
-  /** An agent that cannot go on: nothing is left of its budget. */
-  #refuse(name: string, callKey: string, thrown: unknown): void {
-    this.#statuses.set(name, "failed");
-    const text = `Error: ${toFailure(thrown).message}`;
-    this.#answers.push(this.#toLetter(name, `${this.#parts.context.id}/${callKey}`, text));
+  /** An agent that cannot go on, because nothing is left of its budget, has failed; another failure is the run's. */
+  #refuse(name: string, callKey: string, failure: Failure): void {
+    if (failure.code !== "budget_exceeded" && failure.code !== "forbidden") throw failure;
+    this.#change(name, "fails");
+    this.#addAnswer(name, `${this.#parts.context.id}/${callKey}`, `Error: ${failure.message}`);
   }
 
-  async #finish(name: string, id: string, report: ChildReport): Promise<void> {
-    const status = toStatus(report);
-    this.#statuses.set(name, status);
-    if (status === "completed" || status === "failed")
-      this.#answers.push(this.#toLetter(name, id, toAnswer(report)));
-    const [next, ...rest] = status === "waiting_for_client" ? [] : (this.#queued.get(name) ?? []);
-    if (next === undefined) return;
+  /** It stays among those at work until its next task has begun: another task for it waits in the queue. */
+  async #finish({ name, id }: Pick<Member, "name" | "id">, report: ChildReport): Promise<void> {
+    const change = toChange(report);
+    this.#change(name, change);
+    if (change === "answers" || change === "fails") this.#addAnswer(name, id, toAnswerText(report));
+    const [next, ...rest] = change === "asks" ? [] : (this.#queued.get(name) ?? []);
+    if (next === undefined) {
+      this.#members.delete(name);
+      return;
+    }
     this.#queued.set(name, rest);
-    this.#members.delete(name);
-    await this.follow(name, next, `${id}/next`);
+    await this.#startNext(name, next, `${id}/next`);
   }
 
-  #toLetter(author: string, id: string, text: string): Letter {
-    const mark = id.replace(/^run_/, "").replace(/[^A-Za-z0-9_-]/g, "_");
-    return { id: `amsg_${mark}`, author, recipient: this.#parts.me, text };
+  #addAnswer(author: string, id: string, text: string): void {
+    const recipient = this.#parts.me;
+    this.box.add({ id: toLetterId(id), author, recipient, text });
+    this.#news.tell();
   }
 
   /** An agent that this run had started before another process, or this one, took it up again. */
@@ -338,7 +381,6 @@ export class Roster {
     const input = await engine.input(id);
     // One that was never written down is started again by its call, which is made again.
     if (input === undefined) return;
-    this.listen();
     this.#runs.set(name, (this.#runs.get(name) ?? 0) + 1);
     this.#calls.set(callKey, name);
     const after = told.get(id) ?? -1;
@@ -346,7 +388,7 @@ export class Roster {
     if (!ends.has(id)) {
       const timeoutMs = Number(start.effective["timeout_ms"]);
       const past = { task: parseTask(input), timeoutMs, requested: start.requested };
-      this.#join(this.crew.adopt({ name, key, callKey, ...past, told: after }), key);
+      await this.#join(this.#crew.adopt({ name, key, callKey, ...past, told: after }));
       return;
     }
     const { events } = await engine.result(id);
@@ -355,43 +397,10 @@ export class Roster {
     const whole = { ...report.spent, children: report.spent.children + 1 };
     account.charge(whole);
     account.family.charge(whole);
-    await this.crew.tell(name, id, after);
-    await this.#finish(name, id, report);
-  }
-
-  /** Tasks that were taken and not begun. */
-  #queueLeft(tasks: readonly { name: string; message: string }[], { starts }: TeamLog): void {
-    for (const name of new Set(tasks.map((task) => task.name))) {
-      const given = tasks.filter((task) => task.name === name);
-      const begun = starts.filter((start) => nameIn(start) === name && !isResumed(start));
-      const left = given.slice(begun.length).map(({ message }) => message);
-      if (left.length > 0 && this.#members.has(name)) this.#queued.set(name, left);
-    }
+    await this.#crew.tell(name, id, after);
+    this.#change(name, "starts");
+    await this.#finish({ name, id }, report);
   }
 }
 
 const MINUTE_MS = 60_000;
-
-/** The call key of agents that go on with the client's answers, without a task. */
-const RESUMED = "resumed";
-
-function isResumed({ call_key }: ChildStart): boolean {
-  return call_key.startsWith(RESUMED);
-}
-
-function toStatus({ ending, waits }: ChildReport): Status {
-  if (ending === "cancelled") return "interrupted";
-  if (ending !== "completed") return "failed";
-  return waits ? "waiting_for_client" : "completed";
-}
-
-function messageIds(items: readonly Item[]): string[] {
-  return items.flatMap((item) => (item.type === "agent_message" ? [String(item.id)] : []));
-}
-
-/** What an agent's end is to the one that started it. */
-function toAnswer({ ending, text, message }: ChildReport): string {
-  if (ending === "completed") return text.trim() === "" ? "(It gave no answer.)" : text;
-  if (text.trim() === "") return `Error: ${message || "The agent failed."}`;
-  return `${text}\n\n[It could not finish: ${message}]`;
-}

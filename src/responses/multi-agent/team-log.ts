@@ -3,8 +3,10 @@
 import { findAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildEnd, ChildStart, LoggedEvent } from "../../protocol/run-events.ts";
+import { ROOT } from "../fold/agent-name.ts";
 import { createEventWriter } from "../fold/event-writer.ts";
-import { agentOf, answeredBy, calledBy } from "./team-history.ts";
+import { agentOf, answeredBy, calledBy, findTasks } from "./team-history.ts";
+import type { TakenAnswer } from "./team-messages.ts";
 
 export interface TeamLog {
   /** The runs of agents that were started, oldest first, each once. */
@@ -22,6 +24,10 @@ export interface TeamLog {
   readonly isAsking: boolean;
   /** The last number of the head's log up to which the client's answers are in this one. */
   readonly heard: number;
+  /** All answers of the client that are in this log, with their numbers in the head's. */
+  readonly taken: readonly TakenAnswer[];
+  /** The client's messages that the log tells of, by their keys. */
+  readonly handled: ReadonlySet<string>;
 }
 
 export function readTeamLog(log: readonly LoggedEvent[], me: string): TeamLog {
@@ -35,12 +41,24 @@ export function readTeamLog(log: readonly LoggedEvent[], me: string): TeamLog {
     if (event.type === "child_event") told.set(event.child_id, event.child_seq);
     writer.write(event);
   }
+  const about = { ...readAnswers(log, me), ...readTaken(log) };
   const output = writer.said();
   const messages = output.filter(
     (item) => item.type === "agent_message" && (agentOf(item) ?? me) === me,
   );
   const delivered = new Set(messages.map((item) => String((item as { id?: unknown }).id)));
-  return { starts: [...starts.values()], ends, told, delivered, output, ...readAnswers(log, me) };
+  return { starts: [...starts.values()], ends, told, delivered, output, ...about };
+}
+
+function readTaken(log: readonly LoggedEvent[]): Pick<TeamLog, "taken" | "handled"> {
+  const taken: TakenAnswer[] = [];
+  const handled = new Set<string>();
+  for (const { seq, event } of log) {
+    if (event.type !== "client_input" && event.type !== "client_refused") continue;
+    if (event.key !== undefined) handled.add(event.key);
+    if (event.type === "client_input") taken.push({ seq: event.root_seq ?? seq, event });
+  }
+  return { taken, handled };
 }
 
 /** What a takeover abandoned does not count: its calls are made again. */
@@ -68,8 +86,38 @@ function readAnswers(
   return { answers, isAsking: open.size > 0, heard };
 }
 
+/** The call key of agents that go on with the client's answers, without a task. */
+export const RESUMED = "resumed";
+
+/** Tasks that were taken and not begun, by agent. */
+export function findLeft(
+  tasks: readonly { readonly name: string; readonly message: string }[],
+  starts: readonly ChildStart[],
+): ReadonlyMap<string, string[]> {
+  const left = new Map<string, string[]>();
+  for (const { name, message } of tasks) left.set(name, [...(left.get(name) ?? []), message]);
+  for (const start of starts) {
+    if (!start.call_key.startsWith(RESUMED)) left.get(nameIn(start) ?? "")?.shift();
+  }
+  return new Map([...left].filter(([, messages]) => messages.length > 0));
+}
+
 /** The agent that a child was started as; undefined for a child that is none of a team. */
 export function nameIn({ requested }: ChildStart): string | undefined {
   const { agent } = requested;
   return typeof agent === "string" && agent.startsWith("/") ? agent : undefined;
+}
+
+/** All agents that were started, in the log of the team's head, with their last tasks. */
+export function findAgents(log: readonly LoggedEvent[]): ReadonlyMap<string, string> {
+  const agents = new Map<string, string>();
+  for (const { event } of log) {
+    const [said, author] =
+      event.type === "child_event" ? [event.event, event.agent] : [event, ROOT];
+    if (said.type !== "tool_end" || said.failed) continue;
+    const [call, answer] = said.shown ?? [];
+    if (call?.type !== "multi_agent_call" || !answer) continue;
+    for (const { name, message } of findTasks([call, answer], author)) agents.set(name, message);
+  }
+  return agents;
 }

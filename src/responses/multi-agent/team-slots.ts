@@ -1,4 +1,10 @@
-/** How many agents of a team work at once, counted over its whole tree but for its head. */
+/**
+ * How many agents of a team work at once, counted over its whole tree except for its head.
+ *
+ * The count of one process is the count of all: the agents of a team run where their head runs. They are started
+ * there (`executor: in_process`), and whoever takes the head over takes them along, because nobody else takes over a
+ * run whose parent goes on (`Engine.start`). What a process still does that was thought dead is fenced off.
+ */
 
 import { createTurnstile, type Turnstile } from "../../base/turnstile.ts";
 
@@ -9,7 +15,6 @@ export interface TeamSlots {
   forget(rootId: string): void;
 }
 
-/** Of one process: agents that another one took over are counted there. */
 export function createTeamSlots(): TeamSlots {
   const teams = new Map<string, Turnstile>();
   return {

@@ -12,6 +12,7 @@ import { Failure } from "../../base/failure.ts";
 import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { NO_TIMEOUT_MS } from "../../delegation/tools/subagent.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
+import { readWholeLog } from "../../engine/read-log.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
@@ -21,10 +22,11 @@ import type { ToolKind } from "../kinds/tool-kind.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
 import { type Action, type ActionInput, parseAction, toActionSpec } from "./actions.ts";
 import { nameOf, toAgentWish } from "./agent-wish.ts";
-import { findHandled, INJECT_TOPIC, type InjectedAnswers } from "./injected-answers.ts";
 import { Roster, type RosterParts } from "./roster.ts";
 import { forkItems, isStoppedWait, toOwnItems, toTaskMessage } from "./team-history.ts";
 import { createTeamKind, toDetails } from "./team-kind.ts";
+import { findAgents } from "./team-log.ts";
+import { toLetterId } from "./team-messages.ts";
 import { isWaiting, withTeam } from "./team-outcome.ts";
 import type { TeamSlots } from "./team-slots.ts";
 
@@ -85,7 +87,6 @@ class RunTeam implements Team {
 
   async enter(signal: AbortSignal): Promise<void> {
     if (this.#me === ROOT) return;
-    this.#roster.listen();
     this.#leave = await this.#parts.slots.enter(this.#rootId, this.#places, signal);
   }
 
@@ -98,8 +99,6 @@ class RunTeam implements Team {
     const { context } = this.#parts;
     const own = toOwnItems(items, this.#me);
     await this.#roster.restore();
-    // Ends with the run: no message is given to one that is over.
-    if (this.#me === ROOT) this.#takeAnswers().catch(() => {});
     if (!isStoppedWait(own.at(-1))) return { items: own };
     const messages = (await context.stage("team", async (step) => {
       const came = await this.#waitAgain(own, step.signal);
@@ -121,21 +120,22 @@ class RunTeam implements Team {
 
   async end(outcome: RunOutcome): Promise<RunOutcome> {
     const roster = this.#roster;
-    roster.mail.stop();
     if (this.#me === ROOT) this.#parts.slots.forget(this.#rootId);
     // The others go on while the client has to answer this one; an answer of its own is the end of all.
     const waits = isWaiting(outcome);
-    if (waits) roster.close();
+    if (waits) roster.tryClose();
     else roster.stopAll();
+    if (roster.isUsed) {
+      await roster.settled(waits ? this.#parts.context.signal : NEVER);
+      if (waits) await this.#tell(roster.box.deliver());
+    }
+    roster.leave();
     if (!roster.isUsed) return outcome;
-    await roster.settled(waits ? this.#parts.context.signal : NEVER);
-    if (waits) await this.#tell(roster.deliver());
-    const log = await roster.log();
-    return withTeam(outcome, log, this.#parts.node.account.spent);
+    return withTeam(outcome, await roster.log(), this.#parts.node.account.spent);
   }
 
   async close(): Promise<void> {
-    this.#roster.mail.stop();
+    this.#roster.leave();
     this.#roster.stopAll();
     this.leave();
   }
@@ -150,7 +150,7 @@ class RunTeam implements Team {
       parse: (input) => parseAction(action, input),
       run: async (input, context) => {
         const value = await this.#act(action, input as ActionInput, context);
-        return new ToolOutput(value, [], { details: toDetails(this.#roster.deliver()) });
+        return new ToolOutput(value, [], { details: toDetails(this.#roster.box.deliver()) });
       },
     };
   }
@@ -160,7 +160,7 @@ class RunTeam implements Team {
       case "spawn_agent":
         return this.#spawn(input, context);
       case "send_message":
-        return this.#send(input);
+        return this.#send(input, context);
       case "followup_task":
         return this.#follow(input, context);
       case "wait_agent":
@@ -179,7 +179,7 @@ class RunTeam implements Team {
     if (!isTaskName(taskName)) throw wrong(`\`${taskName}\` is no name: letters, digits, _ and -`);
     const name = `${this.#me}/${taskName}`;
     if (this.#roster.startedBy(callKey) === name) return { task_name: name };
-    if (this.#roster.statuses.has(name)) {
+    if (this.#roster.states.has(name)) {
       throw wrong(`there is an agent ${name} already; give it more to do with \`followup_task\``);
     }
     const { items: said, heard } = await this.#roster.look();
@@ -189,18 +189,23 @@ class RunTeam implements Team {
     return { task_name: name };
   }
 
-  async #send({ target, message }: ActionInput): Promise<Json> {
-    const name = toAgentName(target, this.#me);
-    if (name === this.#me || !this.#isKnown(name)) throw unknown(name);
-    // The call itself is the message: whoever it is for finds it in the log.
-    return { sent_to: name, characters: message.length };
+  async #send(
+    { target, message: text }: ActionInput,
+    { idempotencyKey }: ToolContext,
+  ): Promise<Json> {
+    const recipient = toAgentName(target, this.#me);
+    const isOther = recipient !== this.#me && (await this.#isKnown(recipient));
+    if (!isOther) throw unknown(recipient);
+    const id = toLetterId(idempotencyKey);
+    await this.#roster.post.send({ id, author: this.#me, recipient, text });
+    return { sent_to: recipient, characters: text.length };
   }
 
   async #follow({ target, message }: ActionInput, context: ToolContext): Promise<Json> {
     const { idempotencyKey: callKey } = context;
     const name = this.#checkOwn(target);
     if (this.#roster.startedBy(callKey) === name) return { task_name: name };
-    if (this.#roster.statuses.get(name) === "waiting_for_client") {
+    if (this.#roster.states.get(name) === "waiting_for_client") {
       throw wrong(`${name} waits for the client's answer to a call of its own`);
     }
     await this.#roster.follow(name, message, callKey);
@@ -209,18 +214,19 @@ class RunTeam implements Team {
 
   async #interrupt({ target }: ActionInput): Promise<Json> {
     const name = this.#checkOwn(target);
-    const before = this.#roster.statuses.get(name) ?? "completed";
+    const before = this.#roster.states.get(name) ?? "completed";
     const stopped = this.#roster.stop(name);
     return { agent_name: name, previous_status: before, interrupted: stopped };
   }
 
   async #list(): Promise<Json> {
-    const { statuses, mail } = this.#roster;
-    const names = [...new Set([...statuses.keys(), ...mail.agents.keys()])].sort();
+    const { states } = this.#roster;
+    const others = await this.#readAgents();
+    const names = [...new Set([...states.keys(), ...others.keys()])].sort();
     const agents = names.map((name) => ({
       agent_name: name,
-      agent_status: statuses.get(name) ?? (name === this.#me ? "running" : "unknown"),
-      last_task_message: this.#roster.lastTask(name) ?? null,
+      agent_status: states.get(name) ?? (name === this.#me ? "running" : "unknown"),
+      last_task_message: this.#roster.lastTask(name) ?? others.get(name) ?? null,
     }));
     const root = { agent_name: ROOT, agent_status: "running", last_task_message: null };
     return { agents: [root, ...agents] };
@@ -230,15 +236,15 @@ class RunTeam implements Team {
     const roster = this.#roster;
     const { clock } = this.#parts;
     const names = targets.map((target) => this.#checkOwn(target));
-    let leftMs = roster.running.length > 0 ? timeoutMs : Math.min(timeoutMs, ALONE_MS);
+    let leftMs = roster.isWorking ? timeoutMs : Math.min(timeoutMs, ALONE_MS);
     const untilMs = clock.now() + leftMs;
     await this.#outside(signal, async () => {
       while (leftMs > 0 && !this.#isOver(names)) {
-        await roster.news.changed(leftMs, signal);
+        await roster.changed(leftMs, signal);
         leftMs = untilMs - clock.now();
       }
     });
-    const updated = [...new Set(roster.letters().map(({ author }) => author))];
+    const updated = [...new Set(roster.box.unread.map(({ author }) => author))];
     const stuck = updated.length === 0 && roster.isIdle ? this.#findPaused() : [];
     return {
       updated,
@@ -251,20 +257,19 @@ class RunTeam implements Team {
   #isOver(names: readonly string[]): boolean {
     const { isIdle } = this.#roster;
     if (names.length > 0) return isIdle || !names.some((name) => this.#isExpected(name));
-    if (this.#roster.letters().length > 0) return true;
+    if (this.#roster.box.unread.length > 0) return true;
     // Others may write to an agent that has none of its own; to the first nobody else does.
     return isIdle && (this.#me === ROOT || this.#findPaused().length > 0);
   }
 
   /** Whether there may be news of an agent: the client may answer one that waits while others work. */
   #isExpected(name: string): boolean {
-    const status = this.#roster.statuses.get(name);
+    const status = this.#roster.states.get(name);
     return status === "running" || status === "waiting_for_client";
   }
 
   #findPaused(): string[] {
-    const { statuses } = this.#roster;
-    return [...statuses].flatMap(([name, status]) =>
+    return [...this.#roster.states].flatMap(([name, status]) =>
       status === "waiting_for_client" && isChild(name, this.#me) ? [name] : [],
     );
   }
@@ -288,8 +293,8 @@ class RunTeam implements Team {
     const asked = parseAction("wait_agent", given ?? {});
     for (;;) {
       const waited = await this.#wait(asked, signal);
-      if (waited["waiting_for_client"] === undefined) return this.#roster.deliver();
-      if (this.#roster.close()) return undefined;
+      if (waited["waiting_for_client"] === undefined) return this.#roster.box.deliver();
+      if (this.#roster.tryClose()) return undefined;
     }
   }
 
@@ -297,7 +302,7 @@ class RunTeam implements Team {
   async #untilAnswered(signal: AbortSignal): Promise<Came | undefined> {
     const roster = this.#roster;
     for (;;) {
-      const { changes } = roster.news;
+      const { changes } = roster;
       const { answers, isAsking, output } = await roster.log();
       if (!isAsking && answers.length === 0) {
         const messages = await this.#waitAgain(toOwnItems(output, this.#me), signal);
@@ -305,39 +310,35 @@ class RunTeam implements Team {
       }
       // Whoever has started this one gives it the tools that were found.
       if (answers.some(({ type }) => type === "tool_search_output")) return undefined;
-      if (!isAsking) return { answers, messages: roster.deliver() };
-      if (changes !== roster.news.changes) continue;
-      if (roster.close()) return undefined;
-      await roster.news.changed(MINUTE_MS, signal);
-    }
-  }
-
-  /** The head of a team takes what the client answers meanwhile, left by whichever process. */
-  async #takeAnswers(): Promise<void> {
-    const { context } = this.#parts;
-    const handled = findHandled(await context.readLog());
-    for (;;) {
-      const message = await context.waitFor(INJECT_TOPIC, Number.MAX_SAFE_INTEGER);
-      const answers = message as unknown as InjectedAnswers;
-      if (!handled.has(answers.key)) await this.#roster.take(answers);
+      if (!isAsking) return { answers, messages: roster.box.deliver() };
+      if (changes !== roster.changes) continue;
+      if (roster.tryClose()) return undefined;
+      await roster.changed(MINUTE_MS, signal);
     }
   }
 
   async #tell(messages: readonly Item[]): Promise<void> {
     if (messages.length === 0) return;
-    await this.#roster.crew.emit(messages.flatMap(toWholeEvents));
+    await this.#roster.emit(messages.flatMap(toWholeEvents));
   }
 
   #checkOwn(target: string): string {
     const name = toAgentName(target, this.#me);
-    if (!this.#roster.statuses.has(name)) throw unknown(name);
+    if (!this.#roster.states.has(name)) throw unknown(name);
     if (isChild(name, this.#me)) return name;
     throw wrong(`${name} is not one of the agents that you started`);
   }
 
-  #isKnown(name: string): boolean {
-    const { statuses, mail } = this.#roster;
-    return name === ROOT || statuses.has(name) || mail.agents.has(name);
+  async #isKnown(name: string): Promise<boolean> {
+    if (name === ROOT || this.#roster.states.has(name)) return true;
+    return (await this.#readAgents()).has(name);
+  }
+
+  /** All agents of the team that were started in this answer, with their last tasks: the head's log has them. */
+  async #readAgents(): Promise<ReadonlyMap<string, string>> {
+    const { context } = this.#parts;
+    if (this.#me === ROOT) return findAgents(await context.readLog());
+    return findAgents(await readWholeLog(context.runs.record, this.#rootId));
   }
 }
 

@@ -1,0 +1,54 @@
+/**
+ * What an agent of a team does, as the one that has started it knows it. Pure.
+ *
+ * | it is | what happens | and then it is |
+ * |---|---|---|
+ * | not there | `starts` | `running` |
+ * | `running` | `answers` | `completed` |
+ * | `running` | `fails`: an error, a limit, or nothing is left of its budget | `failed` |
+ * | `running` | `stops`: it was interrupted, or ended with its team | `interrupted` |
+ * | `running` | `asks`: it can do nothing before the client has answered calls of its own, or of one below it | `waiting_for_client` |
+ * | `running` | another task | `running`: the task waits in a queue |
+ * | `completed`, `failed`, `interrupted` | `starts`, with another task | `running` |
+ * | `waiting_for_client` | `starts`, with the client's answers | `running` |
+ * | `waiting_for_client` | `fails`: nothing is left of its budget to go on with | `failed` |
+ *
+ * Whatever else is a defect: an agent has one run at a time, and a run one end.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { ChildReport } from "../../delegation/child.ts";
+
+export type AgentState = "running" | "completed" | "failed" | "interrupted" | "waiting_for_client";
+
+export type AgentChange = "starts" | "answers" | "fails" | "stops" | "asks";
+
+const RESTS = { starts: "running" } as const;
+const NEXT: Readonly<Record<AgentState, Partial<Record<AgentChange, AgentState>>>> = {
+  running: {
+    answers: "completed",
+    fails: "failed",
+    stops: "interrupted",
+    asks: "waiting_for_client",
+  },
+  completed: RESTS,
+  failed: RESTS,
+  interrupted: RESTS,
+  waiting_for_client: { starts: "running", fails: "failed" },
+};
+
+/** Throws for a change that cannot be. `now` is undefined for an agent that was never started. */
+export function toNextState(now: AgentState | undefined, change: AgentChange): AgentState {
+  const next = now === undefined ? RESTS : NEXT[now];
+  const state =
+    change in next ? (next as Partial<Record<AgentChange, AgentState>>)[change] : undefined;
+  if (state) return state;
+  throw new Failure("internal", `An agent that is ${now ?? "not there"} cannot change: ${change}.`);
+}
+
+/** What the end of its run means. */
+export function toChange({ ending, waits }: Pick<ChildReport, "ending" | "waits">): AgentChange {
+  if (ending === "cancelled") return "stops";
+  if (ending !== "completed") return "fails";
+  return waits ? "asks" : "answers";
+}
