@@ -4,8 +4,8 @@
  * one of them (a cursor of a list, an event of a stream) goes on with it.
  *
  * Left out is what means nothing elsewhere: `workers` (no process of this machine runs a copied run; it is taken
- * up like that of any dead process), `probe`, and parts that nothing refers to (`drafts`). `places`, `vendor_limits`
- * and `vendor_demands`, which Postgres alone has, are about what is on its way: nothing is.
+ * up like that of any dead process), `probe`, and parts that nothing refers to (`drafts`). `places`, `vendor_limits`,
+ * `vendor_demands` and `bookings`, which Postgres alone has, are about what is on its way: nothing is.
  *
  * The order is that of the references: what is referred to comes first.
  */

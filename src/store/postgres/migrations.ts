@@ -333,6 +333,15 @@ const MIGRATIONS: readonly string[] = [
     primary key (account, process)
   );
   `,
+  `
+  -- What was booked within the last hour, by names that are given once: where the answer to a booking is lost, it is
+  -- asked for again, and made once.
+  create table offshoot.bookings (
+    id text collate "C" primary key,
+    booked_at timestamptz not null default clock_timestamp()   -- by the clock of the database
+  );
+  create index bookings_by_age on offshoot.bookings (booked_at);
+  `,
 ];
 
 /** The table that is there while another record is copied into this one (`copy/copy-target.ts`): nobody else may use it. */

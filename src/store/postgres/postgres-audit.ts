@@ -1,5 +1,6 @@
 /** The table `audit`. What waits is written in one insert; `createBufferedAudit` has the rules. */
 
+import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Audit, AuditEntry, AuditQuery, StoredAuditEntry } from "../audit.ts";
 import { createBufferedAudit } from "../buffered-audit.ts";
@@ -10,17 +11,22 @@ import type { SqlRow, SqlValue } from "./postgres-driver.ts";
 /** In one transaction. */
 const PRUNED = 5000;
 
-const INSERT = `insert into offshoot.audit (at_ms, tenant, key_id, action, target, status, address)
+/** A batch that is written again, because the answer was lost, is there once (`bookings`). */
+const INSERT = `with booked as (
+    insert into offshoot.bookings (id) values ($2) on conflict do nothing returning id)
+  insert into offshoot.audit (at_ms, tenant, key_id, action, target, status, address)
   select (entry ->> 0)::bigint, entry ->> 1, entry ->> 2, entry ->> 3, entry ->> 4,
     (entry ->> 5)::int, entry ->> 6
-  from json_array_elements($1::json) with ordinality as entries (entry, number) order by number`;
+  from json_array_elements($1::json) with ordinality as entries (entry, number), booked
+  order by number`;
 
 /** The caller closes the database, after this. */
 export function createPostgresAudit(db: Database, clock: Clock = systemClock): Audit {
   return createBufferedAudit(
     {
       async insert(batch) {
-        await db.write(({ run }) => run(INSERT, JSON.stringify(batch.map(toColumns))));
+        const [rows, name] = [JSON.stringify(batch.map(toColumns)), randomUUID()];
+        await db.write(({ run }) => run(INSERT, rows, name));
       },
       async list(query) {
         const values: SqlValue[] = [];

@@ -35,6 +35,15 @@ export interface Database extends Reads {
   close(): Promise<void>;
 }
 
+/**
+ * How long a transaction may do nothing between two statements before the database ends it. A process that is stopped,
+ * or whose machine is gone, else keeps its locks, and nobody can take over what it had: so it is less than the time
+ * after which others do (`LEASE_MS`), and longer than a busy machine takes between two statements.
+ */
+const STILL_MS = 5000;
+/** One message to the server. `set local`, because a pooler may give the connection to others afterwards. */
+const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${STILL_MS}`;
+
 /** Opens nothing yet: the first question does. */
 export async function openDatabase(address: string, clock: Clock = systemClock): Promise<Database> {
   const name = nameOf(address);
@@ -97,7 +106,7 @@ class PostgresDatabase implements Database {
     const ask: Ask = (sql, values) => this.#translated(() => client.query(sql, values));
     let broken: Error | undefined;
     try {
-      await ask("begin", []);
+      await ask(BEGIN, []);
       const result = await work(toQueries(ask));
       await ask("commit", []);
       return result;

@@ -39,6 +39,9 @@ export async function loadDriver(): Promise<Driver> {
       const pool = new pg.Pool({ ...shared(address), max: MAX_CONNECTIONS, allowExitOnIdle: true });
       // One that waits in the pool may be cut at any time; whoever asks next gets another.
       pool.on("error", () => {});
+      // The pool listens to those that wait in it alone. One that is cut in the middle of a transaction tells its
+      // next question so; without a listener it would end the process.
+      pool.on("connect", (client) => client.on("error", () => {}));
       return pool;
     },
     createClient: (address) => new pg.Client(shared(address)),

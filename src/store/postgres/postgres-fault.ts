@@ -10,6 +10,9 @@ export type Fault = "away" | "again" | "full" | "refused" | "damaged" | "repeate
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   "23505": "repeated",
+  // A standby, or a server that its operator has closed for writing.
+  "25006": "away",
+  "25P03": "away",
   "28000": "refused",
   "28P01": "refused",
   "3D000": "refused",
@@ -20,10 +23,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "53100": "full",
   "53200": "away",
   "53300": "away",
+  "53400": "full",
   "55P03": "again",
   "57P01": "away",
   "57P02": "away",
   "57P03": "away",
+  "57P05": "away",
   "58030": "full",
   XX001: "damaged",
   XX002: "damaged",

@@ -26,8 +26,11 @@ export function createPostgresKept(address: string): Kept {
   });
   const runs = once(async () => {
     const { createPostgresStore } = await import("./postgres-store.ts");
+    const { forgetOldWorkers } = await import("./postgres-workers.ts");
     const opened = await open();
     news = createPostgresNews(opened);
+    // Should it fail, the next start does it.
+    forgetOldWorkers(opened).catch(() => {});
     return createPostgresStore(opened, news);
   });
   return {

@@ -14,7 +14,7 @@ import type { Queries, Reads } from "./postgres-database.ts";
 import type { SqlRow } from "./postgres-driver.ts";
 import { faultOf } from "./postgres-fault.ts";
 import { insertThings } from "./postgres-things.ts";
-import { type Written, writeValue } from "./postgres-values.ts";
+import { readSized, type Written, writeValue } from "./postgres-values.ts";
 
 /** What a run's owner believes about it. */
 export interface Belief {
@@ -78,6 +78,18 @@ export async function writeStep(
 async function hasStep(db: Reads, { id, epoch }: Belief, key: string): Promise<boolean> {
   const sql = "select 1 from offshoot.steps where run_id = $1 and epoch = $2 and key = $3";
   return (await db.get(sql, toColumn(id), epoch, toColumn(key))) !== undefined;
+}
+
+/** What this owner has journaled under a key; undefined where it has not. */
+export async function readStep(
+  db: Reads,
+  { id, epoch }: Belief,
+  key: string,
+): Promise<{ readonly value: Json } | undefined> {
+  const sql = `select value, value_parts from offshoot.steps
+    where run_id = $1 and epoch = $2 and key = $3`;
+  const row = await db.get(sql, toColumn(id), epoch, toColumn(key));
+  return row && (await readSized(db, id, row, "value"));
 }
 
 function isRepeated(thrown: unknown): boolean {

@@ -134,13 +134,16 @@ class PostgresShelf implements Shelf {
 
   async removeAll(doomed: readonly DoomedThing[]): Promise<number> {
     if (doomed.length === 0) return 0;
+    // What a try has removed whose answer was lost is not there for the next one.
+    let most = 0;
     return await this.#db.transact(async (tx) => {
       let removed = 0;
       for (const thing of doomed) {
         if ((await tx.run(DELETE_THING, ...toNameColumns(thing))) > 0) removed++;
         if (thing.run !== undefined) await tx.run(DELETE_TREE, toColumn(thing.run));
       }
-      return removed;
+      most = Math.max(most, removed);
+      return most;
     });
   }
 

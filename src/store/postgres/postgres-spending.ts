@@ -2,8 +2,12 @@
  * What keys have used and set aside, in the tables `spending` and `holds`. Whoever weighs and books for a key
  * is the only one meanwhile, in all processes: it locks the key, reads the key's rows, lets the rules decide
  * over them (`spending-rows.ts`), and writes what they decided, in one transaction.
+ *
+ * What adds to a count is booked under a name of its own (`bookings`): where the connection is cut, the answer to a
+ * booking may be lost, and the next try finds the name. A hold needs none: it says how much, and not how much more.
  */
 
+import { randomUUID } from "node:crypto";
 import type { Hold } from "../holds.ts";
 import type { Amounts, KeyAmounts, Settlement, Spending } from "../spending.ts";
 import {
@@ -20,6 +24,12 @@ import type { SqlRow } from "./postgres-driver.ts";
 
 /** The caller closes the database. */
 export function createPostgresSpending(db: Database): Spending {
+  const decideIn = async <Out>(tx: Queries, { keyId, nowMs, call }: Decision<Out>): Promise<Out> => {
+    const decided: Write[] = [];
+    const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
+    for (const write of decided) await write(tx);
+    return result;
+  };
   const decide = <Out>(
     keyId: string,
     nowMs: number,
@@ -27,16 +37,30 @@ export function createPostgresSpending(db: Database): Spending {
   ): Promise<Out> =>
     db.transact(async (tx) => {
       await lockKey(tx, keyId);
-      const decided: Write[] = [];
-      const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
-      for (const write of decided) await write(tx);
+      return await decideIn(tx, { keyId, nowMs, call });
+    });
+  /** The same for what adds to a count. Undefined where a try before this one has booked it. */
+  const book = <Out>(
+    keyId: string,
+    nowMs: number,
+    call: (spending: Spending) => Promise<Out>,
+  ): Promise<Out | undefined> => {
+    const name = randomUUID();
+    return db.transact(async (tx, isRetry) => {
+      await lockKey(tx, keyId);
+      if (isRetry && (await tx.get("select 1 from offshoot.bookings where id = $1", name))) {
+        return undefined;
+      }
+      const result = await decideIn(tx, { keyId, nowMs, call });
+      await tx.run("insert into offshoot.bookings (id) values ($1)", name);
       return result;
     });
+  };
   return {
     take: (keyId, amounts, limits, nowMs) =>
-      decide(keyId, nowMs, (spending) => spending.take(keyId, amounts, limits, nowMs)),
+      book(keyId, nowMs, (spending) => spending.take(keyId, amounts, limits, nowMs)),
     settle: (keyId, delta, settling) =>
-      decide(keyId, settling.nowMs, (spending) => spending.settle(keyId, delta, settling)),
+      book(keyId, settling.nowMs, (spending) => spending.settle(keyId, delta, settling)),
     hold: (keyId, wish, limits, nowMs) =>
       decide(keyId, nowMs, (spending) => spending.hold(keyId, wish, limits, nowMs)),
     readHolds: (keyId) => readHolds(db, keyId),
@@ -66,6 +90,7 @@ export function createPostgresSpending(db: Database): Spending {
     async prune(beforeMs) {
       const sql = `delete from offshoot.spending where "window" like '%T%' and "window" < $1`;
       await db.write(({ run }) => run(sql, nameWindows(beforeMs).minute));
+      await db.write(({ run }) => run(FORGET_BOOKINGS));
     },
     async forget(keyId) {
       await db.transact(async (tx) => {
@@ -91,6 +116,17 @@ export async function settleRun(
 }
 
 type Write = (tx: Queries) => Promise<unknown>;
+
+/** What the rules for a key are asked. */
+interface Decision<Out> {
+  readonly keyId: string;
+  readonly nowMs: number;
+  call(spending: Spending): Promise<Out>;
+}
+
+/** Longer than anybody tries again (`BUSY_LIMIT_MS`). */
+const FORGET_BOOKINGS =
+  "delete from offshoot.bookings where booked_at < clock_timestamp() - interval '1 hour'";
 
 async function lockKey(tx: Queries, keyId: string): Promise<void> {
   const sql = "select pg_advisory_xact_lock(hashtextextended('key ' || $1, 0))";

@@ -33,6 +33,7 @@ import {
   isOwn,
   lockOwned,
   readCurrent,
+  readStep,
   writeStep,
 } from "./postgres-owned.ts";
 import { toRunQuery } from "./postgres-run-query.ts";
@@ -50,6 +51,7 @@ import {
   writeInline,
   writeValue,
 } from "./postgres-values.ts";
+import * as workers from "./postgres-workers.ts";
 
 /** The caller closes the database; `close` says farewell to those who listen. */
 export function createPostgresStore(db: Database, news: PostgresNews): Store {
@@ -101,9 +103,13 @@ class PostgresStore implements Store {
   }
 
   async takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined> {
+    /** What a try has taken whose answer was lost. */
+    let tried: TakenTurn | undefined;
     return await this.#db.transact(async (tx) => {
       await turns.lockQueue(tx, queue.queue);
-      return await turns.take(tx, owner, queue);
+      if (tried && (await turns.isTaken(tx, owner, tried))) return tried;
+      tried = await turns.take(tx, owner, queue);
+      return tried;
     });
   }
 
@@ -234,9 +240,14 @@ class PostgresStore implements Store {
       await checkOwner(this.#db, { id, epoch });
       return undefined;
     }
+    /** The key of a try whose answer was lost: what it took is there, if it was written. */
+    let tried: string | undefined;
     return await this.#db.transact(async (tx) => {
       await lockOwned(tx, { id, epoch });
+      const taken = tried === undefined ? undefined : await readStep(tx, { id, epoch }, tried);
+      if (taken) return taken.value;
       const key = takenKey(topic, await signals.countTaken(tx, id, topic));
+      tried = key;
       const [value] = await signals.take(tx, id, topic, 1);
       if (value !== undefined) await insertStep(tx, { id, epoch }, key, value);
       return value;
@@ -249,8 +260,10 @@ class PostgresStore implements Store {
     { topic, key }: { topic: string; key: string },
   ): Promise<Json[]> {
     if (!(await signals.hasAny(this.#db, id, topic))) return [];
-    return await this.#db.transact(async (tx) => {
+    return await this.#db.transact(async (tx, isRetry) => {
       await lockOwned(tx, { id, epoch });
+      const taken = isRetry ? await readStep(tx, { id, epoch }, key) : undefined;
+      if (taken) return taken.value as Json[];
       const value = await signals.take(tx, id, topic, ALL);
       await insertStep(tx, { id, epoch }, key, value);
       return value;
@@ -268,30 +281,11 @@ class PostgresStore implements Store {
   }
 
   async beat(worker: Worker): Promise<void> {
-    const { id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms } = worker;
-    const sql = `insert into offshoot.workers
-      (id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (id) do update set host = excluded.host, pid = excluded.pid, boot = excluded.boot,
-        pid_namespace = excluded.pid_namespace, started = excluded.started,
-        beat_at_ms = excluded.beat_at_ms, beat_ms = excluded.beat_ms, beaten_at = clock_timestamp()`;
-    const about = [toColumn(id), toColumn(host), pid, boot, pid_namespace, started];
-    await this.#db.write(({ run }) => run(sql, ...about, beat_at_ms, beat_ms));
+    await workers.beat(this.#db, worker);
   }
 
   async getWorker(id: string): Promise<Worker | undefined> {
-    const sql = `select *, extract(epoch from clock_timestamp() - beaten_at) * 1000 as silent_ms
-      from offshoot.workers where id = $1`;
-    const row = await this.#db.get(sql, toColumn(id));
-    if (!row) return undefined;
-    const text = (name: string): string => String(row[name]);
-    const number = (name: string): number => Number(row[name]);
-    return {
-      ...{ id, host: fromColumn(row["host"]), pid: number("pid") },
-      ...{ boot: text("boot"), pid_namespace: text("pid_namespace"), started: text("started") },
-      ...{ beat_at_ms: number("beat_at_ms"), beat_ms: number("beat_ms") },
-      silent_ms: number("silent_ms"),
-    };
+    return await workers.getWorker(this.#db, id);
   }
 
   async deleteRun(id: string): Promise<void> {

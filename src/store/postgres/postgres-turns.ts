@@ -82,6 +82,13 @@ export async function take(
   return { id: fromColumn(run), epoch };
 }
 
+/** Whether this owner has it, since this epoch. */
+export async function isTaken(tx: Reads, owner: string, taken: TakenTurn): Promise<boolean> {
+  const sql = "select 1 from offshoot.runs where id = $1 and owner = $2 and epoch = $3";
+  const row = await tx.get(sql, toColumn(taken.id), toColumn(owner), taken.epoch);
+  return row !== undefined;
+}
+
 async function hasRoom(tx: Reads, { queue, atOnce }: Queue): Promise<boolean> {
   const sql = "select count(*) as n from offshoot.turns where queue = $1 and has_turn";
   return Number((await tx.get(sql, queue))?.["n"]) < atOnce;
