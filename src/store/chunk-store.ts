@@ -25,6 +25,12 @@ export interface ChunkStore {
   countWords(place: StorePlace, terms: readonly Term[]): Promise<WordCounts>;
   /** The embeddings that `model` made, page by page in a fixed order; give the last one's place to go on. */
   readVectors(page: VectorPage): Promise<StoredVector[]>;
+  /**
+   * The chunks whose embeddings are most like a vector, found by the database. Undefined where it cannot find
+   * them: whoever calls reads the vectors and compares them. What it finds may lack a few of the best; how alike
+   * a found chunk is, is exact.
+   */
+  findNearest(search: VectorSearch): Promise<Nearest | undefined>;
   getChunk(place: StorePlace, id: number): Promise<FoundChunk | undefined>;
   close(): Promise<void>;
 }
@@ -54,6 +60,8 @@ export type Term =
 
 export interface WordSearch extends StorePlace {
   readonly terms: readonly Term[];
+  /** How much each term says, one for each: a rare word says more. A store that counts words itself needs none. */
+  readonly weights: readonly number[];
   /** Only chunks of these files; undefined for all. */
   readonly files: readonly string[] | undefined;
   readonly limit: number;
@@ -84,4 +92,38 @@ export interface StoredVector {
   readonly file: string;
   readonly part: number;
   readonly vector: Float32Array;
+}
+
+export interface VectorSearch extends StorePlace {
+  readonly model: string;
+  /** Of length 1, as all embeddings are. */
+  readonly vector: Float32Array;
+  /** Only chunks of these files; undefined for all. */
+  readonly files: readonly string[] | undefined;
+  /** No chunks of these files. */
+  readonly except: readonly string[];
+  /** How many of the best are wanted. */
+  readonly count: number;
+  /** Chunks whose likeness is wanted however alike they are; they are not among the best. */
+  readonly names: readonly number[];
+}
+
+export interface Near {
+  readonly id: number;
+  /** The product of two vectors of length 1, and 0 for what points away. */
+  readonly likeness: number;
+}
+
+/** How alike the embedding that begins at `from` is. At most 1: sums of floats may come out a little higher. */
+export function toLikeness(floats: Float32Array, from: number, vector: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < vector.length; at++) sum += (floats[from + at] ?? 0) * (vector[at] ?? 0);
+  return Math.min(1, Math.max(0, sum));
+}
+
+export interface Nearest {
+  /** The best first; of equals the one with the lower number. */
+  readonly best: readonly Near[];
+  /** Those that were asked for by their numbers. */
+  readonly named: ReadonlyMap<number, number>;
 }

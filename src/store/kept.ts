@@ -56,13 +56,31 @@ export interface Maintenance {
   backUp(target: string): Promise<number>;
   /** Gives free space back. Others wait meanwhile with their writes. In bytes. */
   vacuum(): Promise<{ readonly before: number; readonly after: number }>;
-  /** Brings the tables up to this version of the program; from and to which of them. */
-  migrate(): Promise<{ readonly from: number; readonly to: number }>;
+  /**
+   * Brings the tables up to this version of the program, and vectors into the form that the database searches.
+   * What was interrupted is gone on with by the next call.
+   */
+  migrate(): Promise<StoreMigration>;
   /**
    * Copies all of it to an empty Postgres database and compares the two. Nobody else may have it open meanwhile:
    * rejects with `store_busy`. After a crash the next call goes on; nobody can use the copy before it is whole.
    */
   copyTo(target: string, options: CopyOptions): Promise<StoreCopy>;
+}
+
+export interface StoreMigration {
+  /** The versions of the tables. */
+  readonly from: number;
+  readonly to: number;
+  /** Left out where there is one way alone. */
+  readonly vectors?: VectorReport;
+}
+
+/** How the vectors of vector stores are searched: by the database, or in the memory of each process. */
+export interface VectorReport {
+  readonly search: "pgvector" | "memory";
+  /** For people: with what, or why not by the database and what to do. */
+  readonly detail: string;
 }
 
 export interface StoreCheck {
@@ -74,4 +92,6 @@ export interface StoreCheck {
   readonly bytes: number;
   /** Of `bytes`, what `vacuum` would give back. */
   readonly free_bytes: number;
+  /** Left out where there is one way alone. */
+  readonly vectors?: VectorReport;
 }

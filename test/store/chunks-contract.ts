@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ChunkStore, Term } from "../../src/store/chunk-store.ts";
+import type { ChunkStore, Nearest, Term, VectorSearch } from "../../src/store/chunk-store.ts";
 
 const word = (text: string, prefix = false): Term => ({ kind: "word", text, prefix });
 const plain = (...texts: string[]) => texts.map((text) => ({ text, embedding: null }));
@@ -10,11 +10,21 @@ const at = (file: string, store = "vs_1", tenant = "t") => ({ tenant, store, fil
 const STORE = { tenant: "t", store: "vs_1" };
 
 async function texts(chunks: ChunkStore, terms: readonly Term[], place = STORE, files?: string[]) {
-  const found = await chunks.findByWords({ ...place, terms, files, limit: 10 });
+  const weights = terms.map(() => 1);
+  const found = await chunks.findByWords({ ...place, terms, weights, files, limit: 10 });
   return found.map(({ text }) => text);
 }
 
-export function describeChunks(name: string, open: () => Promise<ChunkStore>): void {
+interface ChunkPowers {
+  /** Whether the store finds vectors by itself. */
+  readonly findsNearest?: boolean;
+}
+
+export function describeChunks(
+  name: string,
+  open: () => Promise<ChunkStore>,
+  { findsNearest = false }: ChunkPowers = {},
+): void {
   describe(name, () => {
     it("finds chunks by their words, without case and accents, of one store and tenant alone", async () => {
       const chunks = await open();
@@ -42,6 +52,28 @@ export function describeChunks(name: string, open: () => Promise<ChunkStore>): v
       const pieces: Term[] = ["退货", "货政", "政策"].map((text) => ({ kind: "piece", text }));
       assert.deepEqual(await texts(chunks, pieces), ["我们的退货政策是三十天", "我们的退货流程"]);
       assert.deepEqual(await chunks.countWords(STORE, pieces), { total: 2, counts: [2, 1, 1] });
+    });
+
+    it("finds a rare word among many texts with a common one", async () => {
+      const chunks = await open();
+      const common = Array.from({ length: 60 }, () => "fox fox fox fox fox");
+      await chunks.put(
+        at("f"),
+        0,
+        plain(...common, "a fox and one okapi among many other words here"),
+      );
+      const terms = [word("fox"), word("okapi")];
+      const { counts, total } = await chunks.countWords(STORE, terms);
+      assert.deepEqual([counts, total], [[61, 1], 61]);
+      const weights = counts.map((count) => Math.log(1 + (total - count + 0.5) / (count + 0.5)));
+      const found = await chunks.findByWords({
+        ...STORE,
+        terms,
+        weights,
+        files: undefined,
+        limit: 3,
+      });
+      assert.match(found[0]?.text ?? "", /okapi/);
     });
 
     it("looks into some files alone", async () => {
@@ -92,5 +124,96 @@ export function describeChunks(name: string, open: () => Promise<ChunkStore>): v
       assert.equal((await chunks.getChunk(STORE, id))?.file, "b");
       assert.equal(await chunks.getChunk({ tenant: "other", store: "vs_1" }, id), undefined);
     });
+
+    if (findsNearest) describeNearest(open);
+    else {
+      it("finds no vectors by itself, and says so", async () => {
+        const chunks = await open();
+        await chunks.put(at("f"), 0, [toChunk(0)]);
+        assert.equal(await chunks.findNearest(toSearch(angle(0))), undefined);
+      });
+    }
+  });
+}
+
+/** A vector of length 1 in a plane: two of them are as alike as the cosine of the angle between them. */
+function angle(degrees: number, length = 3): Float32Array {
+  const radians = (degrees * Math.PI) / 180;
+  const vector = new Float32Array(length);
+  vector[0] = Math.cos(radians);
+  vector[length - 1] = Math.sin(radians);
+  return vector;
+}
+
+function toChunk(degrees: number, { model = "m", length = 3 } = {}) {
+  return { text: `at ${degrees}`, embedding: { model, vector: angle(degrees, length) } };
+}
+
+function toSearch(vector: Float32Array, more: Partial<VectorSearch> = {}): VectorSearch {
+  const all = { files: undefined, except: [], count: 2, names: [] };
+  return { ...STORE, model: "m", vector, ...all, ...more };
+}
+
+/** For stores that find vectors by themselves. */
+function describeNearest(open: () => Promise<ChunkStore>): void {
+  const find = async (chunks: ChunkStore, search: VectorSearch): Promise<Nearest> =>
+    (await chunks.findNearest(search)) ?? assert.fail("it finds none");
+  const textsOf = async (chunks: ChunkStore, { best }: Nearest): Promise<(string | undefined)[]> =>
+    await Promise.all(best.map(async ({ id }) => (await chunks.getChunk(STORE, id))?.text));
+
+  it("finds the nearest of one store, tenant, model and length, the best first", async () => {
+    const chunks = await open();
+    await chunks.put(at("f"), 0, [toChunk(80), toChunk(10), toChunk(30), ...plain("no vector")]);
+    await chunks.put(at("f"), 4, [toChunk(0, { model: "other" }), toChunk(0, { length: 4 })]);
+    await chunks.put(at("f", "vs_2"), 0, [toChunk(0)]);
+    await chunks.put(at("f", "vs_1", "other"), 0, [toChunk(0)]);
+    const found = await find(chunks, toSearch(angle(0)));
+    assert.deepEqual(await textsOf(chunks, found), ["at 10", "at 30"]);
+    const exact = [10, 30].map((degrees) => Math.cos((degrees * Math.PI) / 180));
+    for (const [index, { likeness }] of found.best.entries()) {
+      assert.ok(Math.abs(likeness - (exact[index] ?? 0)) < 1e-6, `${likeness}`);
+    }
+    assert.equal((await find(chunks, toSearch(angle(0, 4)))).best.length, 1);
+    assert.deepEqual(await find(chunks, toSearch(angle(0), { model: "nobody" })), {
+      best: [],
+      named: new Map(),
+    });
+  });
+
+  it("tells of named chunks apart, and of what points away that it is not alike", async () => {
+    const chunks = await open();
+    await chunks.put(at("f"), 0, [toChunk(170), toChunk(5), toChunk(60)]);
+    const [first] = (await find(chunks, toSearch(angle(0)))).best;
+    const named = await find(chunks, toSearch(angle(0), { count: 3, names: [first?.id ?? 0] }));
+    assert.deepEqual([...named.named.keys()], [first?.id]);
+    assert.deepEqual(await textsOf(chunks, named), ["at 60", "at 170"]);
+    assert.equal(named.best[1]?.likeness, 0);
+  });
+
+  it("looks for vectors in some files, and not in others", async () => {
+    const chunks = await open();
+    for (const [file, degrees] of [
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ] as const) {
+      await chunks.put(at(file), 0, [toChunk(degrees)]);
+    }
+    const some = await find(chunks, toSearch(angle(0), { files: ["b", "c"] }));
+    assert.deepEqual(await textsOf(chunks, some), ["at 2", "at 3"]);
+    const others = await find(chunks, toSearch(angle(0), { except: ["a"], count: 1 }));
+    assert.deepEqual(await textsOf(chunks, others), ["at 2"]);
+    assert.deepEqual((await find(chunks, toSearch(angle(0), { files: [] }))).best, []);
+  });
+
+  it("finds no vector that was replaced, trimmed or deleted", async () => {
+    const chunks = await open();
+    await chunks.put(at("f"), 0, [toChunk(1), toChunk(2), toChunk(3)]);
+    await chunks.put(at("f"), 0, [toChunk(50)]);
+    await chunks.trim(at("f"), 2);
+    const left = await find(chunks, toSearch(angle(0), { count: 5 }));
+    assert.deepEqual(await textsOf(chunks, left), ["at 2", "at 50"]);
+    await chunks.deleteStore(STORE);
+    assert.deepEqual((await find(chunks, toSearch(angle(0)))).best, []);
   });
 }

@@ -222,9 +222,18 @@ async function useChunks(chunks: ChunkStore): Promise<void> {
     { kind: "word", text: "words", prefix: false },
     { kind: "piece", text: "ord" },
   ] as const;
-  await chunks.findByWords({ ...place, terms, files: undefined, limit: 1 });
+  await chunks.findByWords({ ...place, terms, weights: [1], files: undefined, limit: 1 });
   await chunks.countWords(place, terms);
   await chunks.readVectors({ ...place, model: "m", files: undefined, after: undefined, limit: 1 });
+  await chunks.findNearest({
+    ...place,
+    model: "m",
+    vector: new Float32Array(1),
+    files: undefined,
+    except: [],
+    count: 1,
+    names: [],
+  });
   await chunks.getChunk(place, 1);
   await chunks.trim(place, 0);
   await chunks.deleteStore(place);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
 import { toRecordAddress, withoutPassword } from "../../runtime/config/store-address.ts";
-import type { Maintenance } from "../../store/kept.ts";
+import type { Maintenance, VectorReport } from "../../store/kept.ts";
 import { openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
 import { openConfig } from "../open-config.ts";
@@ -74,7 +74,13 @@ async function check({ path, maintenance }: Looked): Promise<Done> {
     return { exit: 1, line: [`${path} is damaged:`, ...lines, advice].join("\n"), facts };
   }
   const line = `ok: ${path} has ${plural(runs, "run")} in ${toSize(bytes)}, ${toSize(free_bytes)} of it free`;
-  return { line, facts };
+  return { line: [line, ...toVectorLines(found.vectors)].join("\n"), facts };
+}
+
+function toVectorLines(vectors: VectorReport | undefined): string[] {
+  if (!vectors) return [];
+  const where = vectors.search === "pgvector" ? "by the database" : "in the memory of each process";
+  return [`Vectors are searched ${where} (${vectors.detail})`];
 }
 
 async function backUp({ path, maintenance, cwd }: Looked, name: string): Promise<Done> {
@@ -93,12 +99,13 @@ async function vacuum({ path, maintenance }: Looked): Promise<Done> {
 }
 
 async function migrate({ path, maintenance }: Looked): Promise<Done> {
-  const { from, to } = await maintenance.migrate();
+  const { from, to, vectors } = await maintenance.migrate();
   const line =
     from === to
       ? `${path} has the tables of this version already (${to})`
       : `${path} has the tables of this version now (${to}, ${from} before)`;
-  return { line, facts: { path, version: to, version_before: from } };
+  const facts = { path, version: to, version_before: from, vectors };
+  return { line: [line, ...toVectorLines(vectors)].join("\n"), facts };
 }
 
 function toSize(bytes: number): string {

@@ -1,21 +1,7 @@
-/**
- * The chunks whose vectors are most like a question's. How alike is the product of two vectors of length 1,
- * and 0 for what points away.
- */
+/** The chunks whose vectors are most like a question's, found by comparing all vectors of a store in memory. */
 
+import { type Near, type Nearest, toLikeness } from "../../store/chunk-store.ts";
 import type { VectorBlock } from "./vector-memory.ts";
-
-export interface Near {
-  readonly id: number;
-  readonly likeness: number;
-}
-
-export interface Nearest {
-  /** The best first; of equals the one with the lower number. */
-  readonly best: readonly Near[];
-  /** Those that were asked for by their numbers, however alike they are. */
-  readonly named: ReadonlyMap<number, number>;
-}
 
 interface Asked {
   readonly vector: Float32Array;
@@ -45,15 +31,8 @@ export async function findNearest(
   return { best, named };
 }
 
-/** At most 1: sums of floats may come out a little higher. */
 function compare({ floats, length }: VectorBlock, at: number, vector: Float32Array): number {
-  if (length !== vector.length) return 0;
-  const from = at * length;
-  let sum = 0;
-  for (let index = 0; index < length; index++) {
-    sum += (floats[from + index] ?? 0) * (vector[index] ?? 0);
-  }
-  return Math.min(1, Math.max(0, sum));
+  return length === vector.length ? toLikeness(floats, at * length, vector) : 0;
 }
 
 function insert(best: Near[], near: Near, count: number): void {

@@ -45,6 +45,11 @@ export function scoreTexts(texts: readonly string[], question: string): number[]
   return read.map((one) => score(one, terms, { counts, total: texts.length }));
 }
 
+/** What each term counts, by how rare it is. */
+export function weighTerms(terms: readonly Term[], { counts, total }: WordCounts): number[] {
+  return terms.map((_, at) => weigh(counts[at] ?? 0, total));
+}
+
 interface ReadText {
   readonly text: string;
   readonly words: readonly string[];

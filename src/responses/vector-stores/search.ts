@@ -10,7 +10,7 @@ import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { choose, JsonValue, open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
-import type { FoundChunk, StorePlace } from "../../store/chunk-store.ts";
+import type { FoundChunk, Nearest, StorePlace } from "../../store/chunk-store.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { type Attributes, type Filter, parseFilter } from "./filters.ts";
 import {
@@ -23,7 +23,7 @@ import {
 } from "./kept-store.ts";
 import { findNearest } from "./nearest.ts";
 import { embedPaid } from "./paid-embedding.ts";
-import { scoreText, toTerms } from "./search-terms.ts";
+import { scoreText, toTerms, weighTerms } from "./search-terms.ts";
 import { isExpired, touchStore } from "./stores.ts";
 import type { VectorBlock } from "./vector-memory.ts";
 
@@ -200,9 +200,14 @@ async function searchOne(
   wish: SearchWish,
   vectors: readonly Float32Array[],
 ): Promise<SearchHit[]> {
-  const files = await readFiles(parts, { tenant, store }, wish.filter);
-  const only = wish.filter ? [...files.keys()] : undefined;
-  const place: Place = { tenant, store, files: only, searched: [...files.values()] };
+  const { files, unfinished } = await readFiles(parts, { tenant, store }, wish.filter);
+  const place: Place = {
+    tenant,
+    store,
+    files: wish.filter ? [...files.keys()] : undefined,
+    unfinished,
+    searched: [...files.values()],
+  };
   const best = new Map<number, { score: number; chunk: FoundChunk | undefined }>();
   for (const [at, query] of wish.queries.entries()) {
     const scored = await scoreQuery(parts, place, { query, vector: vectors[at], wish });
@@ -223,20 +228,28 @@ async function searchOne(
   return hits;
 }
 
-/** Those that the filter lets through, by their ids. */
+interface ReadFiles {
+  /** Those that the filter lets through, by their ids. */
+  readonly files: ReadonlyMap<string, KeptStoreFile>;
+  /** Those that are still indexed: some of their chunks may be there. */
+  readonly unfinished: readonly string[];
+}
+
 async function readFiles(
   { shelf }: VectorParts,
   { tenant, store }: StorePlace,
   filter: Filter | undefined,
-): Promise<Map<string, KeptStoreFile>> {
+): Promise<ReadFiles> {
   const files = new Map<string, KeptStoreFile>();
+  const unfinished: string[] = [];
   for await (const thing of readStoreFiles(shelf, tenant, store)) {
     const kept = readStoreFile(thing);
+    if (kept.status === "in_progress") unfinished.push(kept.file_id);
     if (kept.status === "completed" && (!filter || filter(kept.attributes))) {
       files.set(kept.file_id, kept);
     }
   }
-  return files;
+  return { files, unfinished };
 }
 
 interface Question {
@@ -250,6 +263,7 @@ type Scored = Map<number, { score: number; chunk: FoundChunk | undefined }>;
 interface Place extends StorePlace {
   /** Only these, by their ids; undefined for all. */
   readonly files: readonly string[] | undefined;
+  readonly unfinished: readonly string[];
   readonly searched: Iterable<KeptStoreFile>;
 }
 
@@ -268,16 +282,16 @@ async function scoreQuery(
   const terms = textWeight > 0 ? toTerms(query) : [];
   if (terms.length > 0) {
     const counts = await chunks.countWords(place, terms);
-    const found = await chunks.findByWords({ ...place, terms, limit: MAX_WORD_HITS });
+    const weights = weighTerms(terms, counts);
+    const found = await chunks.findByWords({ ...place, terms, weights, limit: MAX_WORD_HITS });
     for (const chunk of found) {
       const score = (textWeight * scoreText(chunk.text, terms, counts)) / sum;
       scored.set(chunk.id, { score, chunk });
     }
   }
   if (!vector || !embedder) return scored;
-  const { best, named } = await findNearest(readBlocks(parts, place, embedder.model), {
-    ...{ vector, count: maxResults, names: scored },
-  });
+  const asked = { model: embedder.model, vector, count: maxResults, names: scored };
+  const { best, named } = await findNearestChunks(parts, place, asked);
   const add = (id: number, likeness: number): void => {
     const known = scored.get(id);
     const score = (known?.score ?? 0) + (embeddingWeight * likeness) / sum;
@@ -286,6 +300,33 @@ async function scoreQuery(
   for (const [id, likeness] of named) add(id, likeness);
   for (const { id, likeness } of best) add(id, likeness);
   return scored;
+}
+
+interface AskedNearest {
+  readonly model: string;
+  readonly vector: Float32Array;
+  readonly count: number;
+  readonly names: ReadonlyMap<number, unknown>;
+}
+
+/** By the database where it can, else by comparing the vectors here. */
+async function findNearestChunks(
+  parts: VectorParts,
+  place: Place,
+  { model, vector, count, names }: AskedNearest,
+): Promise<Nearest> {
+  const { tenant, store, files, unfinished } = place;
+  const found = await parts.chunks.findNearest({
+    tenant,
+    store,
+    model,
+    vector,
+    files,
+    except: unfinished,
+    count,
+    names: [...names.keys()],
+  });
+  return found ?? (await findNearest(readBlocks(parts, place, model), { vector, count, names }));
 }
 
 async function* readBlocks(

@@ -12,6 +12,7 @@ import { toWords } from "../postgres/postgres-chunks.ts";
 import type { Database, Queries } from "../postgres/postgres-database.ts";
 import type { SqlValue } from "../postgres/postgres-driver.ts";
 import { insertThings } from "../postgres/postgres-things.ts";
+import { dropVectorTable, makeVectorTable } from "../postgres/vector-table.ts";
 import type { NewThing } from "../shelf.ts";
 import { COPIED_TABLES, type CopiedTable } from "./copied-tables.ts";
 import type { Batch, CopySource, RowKey } from "./copy-source.ts";
@@ -35,6 +36,7 @@ export async function beginCopy(
     if ((await readVersion(tx)) !== LATEST) throw toDisturbed(db);
     if (await hasTable(tx, COPYING)) return await resume(tx, db, { path, stamp });
     await refuseFilled(tx, db);
+    await dropVectorTable(tx);
     await tx.run(`create table offshoot.${COPYING} (source text not null, stamp text not null)`);
     await tx.run(`insert into offshoot.${COPYING} values ($1, $2)`, path, stamp);
     await tx.run(
@@ -230,6 +232,8 @@ export async function finishCopy(
     await tx.run("drop table offshoot.copying_tables, offshoot.copying_pieces");
     await tx.run(`alter table offshoot.${COPYING} rename to ${COPIED}`);
   });
+  // Where this is interrupted, vectors are searched in memory until `store migrate`.
+  await makeVectorTable(db);
 }
 
 async function setLastNumber(tx: Queries, table: CopiedTable, source: CopySource): Promise<void> {

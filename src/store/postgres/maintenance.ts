@@ -1,8 +1,11 @@
 /** Looking after a record in Postgres, also while servers use it. The server's own tools do most of it. */
 
 import { Failure } from "../../base/failure.ts";
-import type { StoreCheck } from "../kept.ts";
+import type { StoreCheck, StoreMigration } from "../kept.ts";
+import { migrate } from "./migrations.ts";
 import type { Database } from "./postgres-database.ts";
+import { describeVectors } from "./vector-report.ts";
+import { makeVectorTable, VECTOR_SCHEMA } from "./vector-table.ts";
 
 /** What refers to what, where no foreign key says it. Each gives a line for every row that is wrong. */
 const CHECKS: readonly string[] = [
@@ -20,6 +23,7 @@ const CHECKS: readonly string[] = [
       select 1 from offshoot.parts p where p.run_id = r.id and p.id = v.parts)`,
 ];
 const SHOWN = 20;
+const SCHEMAS = `'offshoot', '${VECTOR_SCHEMA}'`;
 
 export async function checkStore(db: Database): Promise<StoreCheck> {
   const problems: string[] = [];
@@ -29,7 +33,7 @@ export async function checkStore(db: Database): Promise<StoreCheck> {
   const counts = await db.get(
     `select (select count(*) from offshoot.runs) as runs,
       coalesce((select sum(pg_total_relation_size(oid)) from pg_class
-        where relnamespace = 'offshoot'::regnamespace and relkind = 'r'), 0)::bigint as bytes`,
+        where relnamespace::regnamespace::text in (${SCHEMAS}) and relkind = 'r'), 0)::bigint as bytes`,
   );
   return {
     problems: problems.slice(0, SHOWN),
@@ -37,7 +41,14 @@ export async function checkStore(db: Database): Promise<StoreCheck> {
     runs: Number(counts?.["runs"]),
     bytes: Number(counts?.["bytes"]),
     free_bytes: 0,
+    vectors: await describeVectors(db),
   };
+}
+
+export async function migrateStore(db: Database): Promise<StoreMigration> {
+  const steps = await migrate(db);
+  await makeVectorTable(db);
+  return { ...steps, vectors: await describeVectors(db) };
 }
 
 /** Postgres keeps the room for itself; it is used again, and statistics are fresh. */
@@ -46,10 +57,11 @@ export async function vacuumStore(
 ): Promise<{ readonly before: number; readonly after: number }> {
   const before = (await checkSize(db)) ?? 0;
   const tables = await db.all(
-    "select tablename from pg_tables where schemaname = 'offshoot' order by tablename",
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname in (${SCHEMAS}) order by name`,
   );
-  for (const { tablename } of tables) {
-    await db.write(({ run }) => run(`vacuum (analyze) offshoot."${String(tablename)}"`));
+  for (const { name } of tables) {
+    await db.write(({ run }) => run(`vacuum (analyze) ${String(name)}`));
   }
   return { before, after: (await checkSize(db)) ?? 0 };
 }

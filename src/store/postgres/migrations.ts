@@ -12,6 +12,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { Database, Queries } from "./postgres-database.ts";
+import { makeVectorTable } from "./vector-table.ts";
 
 const MIGRATIONS: readonly string[] = [
   `
@@ -389,16 +390,19 @@ export async function migrate(
 
 /** Makes the tables of an empty database; rejects with what to do where they cannot be used. */
 export async function verify(db: Database): Promise<void> {
-  await verifyVersion(db);
+  const { isNew } = await verifyVersion(db);
   if (await hasTable(db, COPYING)) throw toUnfinished(db.name);
+  if (isNew) await makeVectorTable(db);
 }
 
-/** The same for whoever copies a record into it. */
-export async function verifyVersion(db: Database): Promise<void> {
+/** The same for whoever copies a record into it. `isNew`: it was empty. */
+export async function verifyVersion(db: Database): Promise<{ readonly isNew: boolean }> {
   const version = await readVersion(db);
-  if (version === LATEST) return;
-  if (version === 0) return void (await migrate(db));
-  throw version > LATEST ? toNewer(db.name, version) : toOlder(db.name, version);
+  if (version === LATEST) return { isNew: false };
+  if (version > LATEST) throw toNewer(db.name, version);
+  if (version > 0) throw toOlder(db.name, version);
+  await migrate(db);
+  return { isNew: true };
 }
 
 function toUnfinished(name: string): Failure {

@@ -1,23 +1,32 @@
 /**
- * Chunks in the table `chunks`: words by `tsvector`, ranked by `ts_rank`. The words are cut here and not by a
- * configuration of the server: without case and accents, in any language, as the other stores do it.
+ * Chunks in the table `chunks`: words by `tsvector`, embeddings by pgvector where the database has its table
+ * (`vector-table.ts`). The words are cut here and not by a configuration of the server: without case and accents,
+ * in any language, as the other stores do it.
+ *
+ * `ts_rank` knows how often a word is in a text and how long the text is, but not how rare the word is. So each word
+ * is ranked by itself and counts by its weight, which together is what bm25 does.
  */
 
 import type {
   ChunkStore,
   FilePlace,
   FoundChunk,
+  Nearest,
   NewChunk,
   StoredVector,
   StorePlace,
   Term,
   VectorPage,
+  VectorSearch,
   WordCounts,
   WordSearch,
 } from "../chunk-store.ts";
+import { once } from "../once.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
 import type { Database, Queries } from "./postgres-database.ts";
 import type { SqlRow, SqlValue } from "./postgres-driver.ts";
+import { findNearest } from "./postgres-nearest.ts";
+import { findVectorTable, toHalfvec, toVector, VECTORS, type VectorTable } from "./vector-table.ts";
 
 /** The caller closes the database; `close` of the chunks does nothing. */
 export function createPostgresChunks(db: Database): ChunkStore {
@@ -31,9 +40,12 @@ const FOUND = "id, file, part, text";
 
 class PostgresChunks implements ChunkStore {
   readonly #db: Database;
+  /** A process that was started before the table was made goes on without it; the table's trigger knows. */
+  readonly #table: () => Promise<VectorTable | undefined>;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#table = once(() => findVectorTable(db));
   }
 
   async put(
@@ -43,14 +55,14 @@ class PostgresChunks implements ChunkStore {
     run?: string,
   ): Promise<boolean> {
     const at = [...toStore(place), toColumn(place.file)];
+    const insert = toInsert(await this.#table());
     return await this.#db.transact(async (tx) => {
       if (run !== undefined && !(await isWaited(tx, place, run))) return false;
       const old = `delete from offshoot.chunks where ${IN_FILE} and part >= $4 and part < $5`;
       await tx.run(old, ...at, firstPart, firstPart + chunks.length);
       for (const [index, { text, embedding }] of chunks.entries()) {
-        const vector = embedding ? toBytes(embedding.vector) : null;
         const words = [toStoredText(text), toWords(text)];
-        await tx.run(INSERT, ...at, firstPart + index, ...words, vector, embedding?.model ?? null);
+        await insert(tx, [...at, firstPart + index, ...words], embedding);
       }
       return true;
     });
@@ -67,16 +79,25 @@ class PostgresChunks implements ChunkStore {
     await this.#db.write(({ run }) => run(sql, ...toStore(place)));
   }
 
-  async findByWords({ terms, files, limit, ...place }: WordSearch): Promise<FoundChunk[]> {
+  async findByWords(search: WordSearch): Promise<FoundChunk[]> {
+    const { terms, weights, files, limit, ...place } = search;
     const pieces = terms.filter((term) => term.kind === "piece").map(({ text }) => text);
-    const query = toQuery(terms);
+    const words = terms.flatMap((term, at) => {
+      const query = toQuery(term);
+      return query === "" ? [] : [{ query, weight: weights[at] ?? 1 }];
+    });
     const found = new Map<number, FoundChunk>();
     const among = [...toStore(place), toFiles(files)];
-    if (query !== "") {
+    if (words.length > 0) {
+      const rank = words.map(
+        (_, at) => `$${2 * at + 6}::float8 * ts_rank(words, $${2 * at + 7}::tsquery, ${BY_LENGTH})`,
+      );
       const sql = `select ${FOUND} from offshoot.chunks
         where ${IN_STORE} and ${IN_FILES} and words @@ $4::tsquery
-        order by ts_rank(words, $4::tsquery, 1) desc, id limit $5`;
-      await this.#add(found, sql, [...among, query, limit]);
+        order by ${rank.join(" + ")} desc, id limit $5`;
+      const any = words.map(({ query }) => query).join(" | ");
+      const ranked = words.flatMap(({ weight, query }) => [weight, query]);
+      await this.#add(found, sql, [...among, any, limit, ...ranked]);
     }
     if (pieces.length > 0) {
       const has = pieces.map((_, at) => `(strpos(text, $${at + 5}) > 0)::int`).join(" + ");
@@ -95,7 +116,7 @@ class PostgresChunks implements ChunkStore {
     };
     const counts: number[] = [];
     for (const term of terms) {
-      const query = toQuery([term]);
+      const query = toQuery(term);
       if (term.kind === "piece") counts.push(await count("strpos(text, $3) > 0", term.text));
       else counts.push(query === "" ? 0 : await count("words @@ $3::tsquery", query));
     }
@@ -112,8 +133,13 @@ class PostgresChunks implements ChunkStore {
       id: Number(row["id"]),
       file: fromColumn(row["file"]),
       part: Number(row["part"]),
-      vector: toVector(row["embedding"] as Uint8Array),
+      vector: toVector(row["embedding"]),
     }));
+  }
+
+  async findNearest(search: VectorSearch): Promise<Nearest | undefined> {
+    const table = await this.#table();
+    return table && (await findNearest(this.#db, table, search));
   }
 
   async getChunk(place: StorePlace, id: number): Promise<FoundChunk | undefined> {
@@ -134,8 +160,31 @@ class PostgresChunks implements ChunkStore {
   }
 }
 
+/** Of `ts_rank`: divided by 1 + the logarithm of the text's length. */
+const BY_LENGTH = 1;
+
 const INSERT = `insert into offshoot.chunks (tenant, store, file, part, text, words, embedding, model)
   values ($1, $2, $3, $4, $5, $6::tsvector, $7, $8)`;
+
+type Insert = (
+  tx: Queries,
+  values: readonly SqlValue[],
+  embedding: NewChunk["embedding"],
+) => Promise<unknown>;
+
+/** A chunk and its vector are one statement. The table's trigger comes after it, and finds the row there. */
+function toInsert(table: VectorTable | undefined): Insert {
+  const both = `with made as (${INSERT} returning id)
+    insert into ${VECTORS} (chunk_id, tenant, store, file, model, length, vector)
+    select id, $1, $2, $3, $8, $9, $10::${table?.schema}.halfvec from made`;
+  return async (tx, values, embedding) => {
+    if (!embedding) return await tx.run(INSERT, ...values, null, null);
+    const { vector, model } = embedding;
+    const half = table && toHalfvec(vector);
+    if (!half) return await tx.run(INSERT, ...values, toBytes(vector), model);
+    return await tx.run(both, ...values, toBytes(vector), model, vector.length, half);
+  };
+}
 
 async function isWaited(
   tx: Queries,
@@ -177,14 +226,11 @@ export function toWords(text: string): string {
 }
 
 /** Letters and digits alone need no escape between quotes. Several words of one term stand next to each other. */
-function toQuery(terms: readonly Term[]): string {
-  const queries = terms.flatMap((term) => {
-    if (term.kind === "piece") return [];
-    const words = cut(term.text).map((word) => `'${word.slice(0, MAX_WORD)}'`);
-    if (words.length === 0) return [];
-    return [`(${words.join(" <-> ")}${term.prefix ? ":*" : ""})`];
-  });
-  return queries.join(" | ");
+function toQuery(term: Term): string {
+  if (term.kind === "piece") return "";
+  const words = cut(term.text).map((word) => `'${word.slice(0, MAX_WORD)}'`);
+  if (words.length === 0) return "";
+  return `(${words.join(" <-> ")}${term.prefix ? ":*" : ""})`;
 }
 
 /** A file's text may hold what a column may not; nobody reads it but people and models. */
@@ -211,9 +257,4 @@ function toChunk(row: SqlRow): FoundChunk {
 
 function toBytes({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
-/** Copied, because the driver's bytes may not begin where floats may. */
-function toVector(bytes: Uint8Array): Float32Array {
-  return new Float32Array(Uint8Array.from(bytes).buffer);
 }

@@ -7,8 +7,8 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 
 export interface Driver {
   openPool(address: string): Pool;
-  /** A connection of its own, not yet open. */
-  createClient(address: string): Client;
+  /** A connection of its own, not yet open. `statementMs`: how long a statement may take. */
+  createClient(address: string, statementMs?: number): Client;
 }
 
 /** How long a new connection may take; a database that is restarted takes about a second. */
@@ -44,7 +44,8 @@ export async function loadDriver(): Promise<Driver> {
       pool.on("connect", (client) => client.on("error", () => {}));
       return pool;
     },
-    createClient: (address) => new pg.Client(shared(address)),
+    createClient: (address, statementMs = STATEMENT_MS) =>
+      new pg.Client({ ...shared(address), query_timeout: statementMs }),
   };
 }
 

@@ -91,7 +91,7 @@ function createMaintenance(name: string, { connect, open }: Opening): Maintenanc
     check: async () => (await load()).checkStore(await open()),
     backUp: async () => (await load()).refuseBackUp(name),
     vacuum: async () => (await load()).vacuumStore(await open()),
-    migrate: async () => (await import("./migrations.ts")).migrate(await connect()),
+    migrate: async () => (await load()).migrateStore(await connect()),
     copyTo: async () => (await load()).refuseCopy(name),
   };
 }

@@ -161,6 +161,9 @@ class SqliteChunks implements ChunkStore {
     }));
   }
 
+  /** SQLite has no index for them. */
+  async findNearest(): Promise<undefined> {}
+
   async getChunk(place: StorePlace, id: number): Promise<FoundChunk | undefined> {
     const sql = `select id, file, part, text from chunks as c where ${IN_STORE} and c.id = ?`;
     const row = this.#db.get(sql, ...toStore(place), id);

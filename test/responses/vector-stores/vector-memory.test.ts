@@ -44,6 +44,7 @@ function toMethods(chunks: ChunkStore): ChunkStore {
     findByWords: (search) => chunks.findByWords(search),
     countWords: (...given) => chunks.countWords(...given),
     readVectors: (page) => chunks.readVectors(page),
+    findNearest: (search) => chunks.findNearest(search),
     getChunk: (...given) => chunks.getChunk(...given),
     close: () => chunks.close(),
   };

@@ -220,7 +220,7 @@ async function checkShelf(kept: Kept): Promise<void> {
   for (const id of ["small", "large", "file", "next"]) await shelf.delete(nameOf(id));
   const chunks = await kept.chunks();
   const terms = [{ kind: "word", text: "arger", prefix: false } as const];
-  const search = { ...PLACE, terms, files: undefined, limit: 5 };
+  const search = { ...PLACE, terms, weights: [1], files: undefined, limit: 5 };
   assert.equal((await chunks.findByWords(search)).length, 1);
   await chunks.deleteStore(PLACE);
   assert.ok(Math.abs(await shelf.countBytes("tenant")) < 10, "all that was counted is given back");

@@ -26,6 +26,8 @@ export interface PostgresServer extends AsyncDisposable {
   /** Stops it as a crash does, and starts it again. Only where the test started it. */
   crash(): Promise<void>;
   start(): Promise<void>;
+  /** The first process of a server that the test started; undefined for another. */
+  readonly pid: number | undefined;
 }
 
 const GIVEN = process.env["OFFSHOOT_TEST_POSTGRES"];
@@ -35,14 +37,29 @@ const NOBODY = 65_534;
 /** Why no server can be started here; undefined where one can. */
 export const POSTGRES_LACK: Lack = GIVEN || findNative() ? undefined : "there is no Postgres";
 
-/** `durable`: it waits for the disk as a server in use does. */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /** It waits for the disk as a server in use does. */
+  readonly durable?: boolean;
+  /** The folder of the programs of another Postgres than that of `test/postgres`. */
+  readonly programs?: string | undefined;
+  /** More settings of the server, as `name=value`. */
+  readonly settings?: readonly string[];
+  /** More variables of its processes. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startPostgres({
+  durable = false,
+  programs,
+  settings: more = [],
+  env = {},
+}: PostgresOptions = {}): Promise<PostgresServer> {
   if (GIVEN) return useGiven(GIVEN);
-  const native = findNative() ?? assert.fail("there is no Postgres");
   const folder = await mkdtemp(join(tmpdir(), "offshoot-pg-"));
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if (user.uid !== undefined) chownSync(folder, NOBODY, NOBODY);
-  const bin = await makeReadable(native, folder, user);
+  const native = programs ? undefined : (findNative() ?? assert.fail("there is no Postgres"));
+  const bin = programs ?? (await makeReadable(native ?? "", folder, user));
   const data = join(folder, "data");
   const options = {
     ...user,
@@ -53,11 +70,13 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   await run(join(bin, "initdb"), ["-D", data, ...initial, "--no-instructions"], options);
   const settings = ["listen_addresses=", "max_connections=200", "shared_buffers=64MB"];
   if (!durable) settings.push("fsync=off", "synchronous_commit=off", "full_page_writes=off");
-  const args = ["-D", data, "-k", folder, ...settings.flatMap((one) => ["-c", one])];
+  const all = [...settings, ...more];
+  const args = ["-D", data, "-k", folder, ...all.flatMap((one) => ["-c", one])];
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     server = spawn(join(bin, "postgres"), args, {
       ...options,
+      env: { ...options.env, ...env },
       stdio: ["ignore", "ignore", "pipe"],
     });
     await waitUntilReady(server);
@@ -75,6 +94,9 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     ...createDatabases(database),
     start,
     crash: () => stop("SIGQUIT"),
+    get pid() {
+      return server?.pid;
+    },
     async [Symbol.asyncDispose]() {
       await stop("SIGQUIT");
       await rm(folder, { recursive: true, force: true });
@@ -92,7 +114,7 @@ function useGiven(address: string): PostgresServer {
   const databases = createDatabases(database);
   return {
     ...databases,
-    ...{ crash: refuse, start: refuse },
+    ...{ crash: refuse, start: refuse, pid: undefined },
     async [Symbol.asyncDispose]() {
       for (const name of databases.made) {
         await databases.query(

@@ -1,0 +1,265 @@
+/**
+ * The table `offshoot_vectors.vectors`: the embeddings of `chunks` once more, in a form that pgvector searches. All of
+ * it is made from `chunks` and can be made again: it is in a schema of its own, so that a dump of the schema
+ * `offshoot` does not need pgvector to be restored.
+ *
+ * `store migrate` makes it where the server has pgvector, also long after the chunks were written. A trigger adds a
+ * row without a vector for each chunk of a process that does not know the table yet, so that nothing is missed.
+ * The index `vectors_by_store` is made last: where it is, every chunk with an embedding has a row.
+ */
+
+import { systemClock } from "../../base/clock.ts";
+import { findPgvector, MAX_INDEXED_LENGTH, MAX_LENGTH, type Pgvector } from "./pgvector.ts";
+import type { Database, Queries, Reads } from "./postgres-database.ts";
+import { type Client, loadDriver } from "./postgres-driver.ts";
+import { toStoreFailure } from "./postgres-fault.ts";
+
+export const VECTORS = "offshoot_vectors.vectors";
+export const VECTOR_SCHEMA = "offshoot_vectors";
+const BY_STORE = "vectors_by_store";
+
+/** One of our own, other than that of the tables: two who make it at once take turns. */
+const LOCK = 0x4f667676;
+const LOCK_MS = 100;
+/** Chunks that are read and written at a time: 500 embeddings of 1,536 numbers are 3 MB. */
+const FILLED_AT_ONCE = 500;
+/** An index of a million vectors takes minutes. */
+const LONG_MS = 24 * 3_600_000;
+/** What the server may use while it makes an index; with less than the graph needs it takes ten times as long. */
+const INDEX_MEMORY = "512MB";
+
+/**
+ * Indexes that every table has, because adding one later needs `store migrate`: the lengths of common embedding
+ * models. An index without rows costs nothing.
+ */
+const USUAL_LENGTHS = [256, 384, 512, 768, 1024, 1536, 2048, 3072];
+
+export interface VectorTable extends Pgvector {
+  /** The lengths of vectors that have an index. */
+  readonly lengths: ReadonlySet<number>;
+}
+
+/** Undefined where there is none, or where it does not have every chunk yet. */
+export async function findVectorTable(db: Reads): Promise<VectorTable | undefined> {
+  const indexes = await readIndexes(db);
+  if (!indexes.some(({ name, isValid }) => name === BY_STORE && isValid)) return undefined;
+  const found = await findPgvector(db);
+  if (found.kind !== "usable") return undefined;
+  const lengths = indexes.flatMap(({ length, isValid }) => (length && isValid ? [length] : []));
+  return { version: found.version, schema: found.schema, lengths: new Set(lengths) };
+}
+
+/** What is missing of it is made; what an interrupted call left is gone on with. */
+export async function makeVectorTable(db: Database): Promise<void> {
+  const found = await findPgvector(db);
+  if (found.kind === "missing" || found.kind === "old") return;
+  if (found.kind === "usable" && (await isWhole(db))) return;
+  const { createClient } = await loadDriver();
+  const client = createClient(db.address, LONG_MS);
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await takeLock(client);
+    await makeParts(db, client);
+  } catch (cause) {
+    // Without the right to make an extension or a schema, vectors are searched in memory; `describeVectors` says so.
+    if (!isRefused(cause)) throw toStoreFailure(db.name, cause);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** By asking again: whoever waits in a statement would hold up the indexes of who has the lock, and both would stand. */
+async function takeLock(client: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query("select pg_try_advisory_lock($1) as taken", [LOCK]);
+    if (rows[0]?.taken === true) return;
+    await systemClock.sleep(LOCK_MS, undefined);
+  }
+}
+
+async function isWhole(db: Database): Promise<boolean> {
+  const table = await findVectorTable(db);
+  if (!table) return false;
+  const lengths = await readLengths(db);
+  return lengths.every((length) => table.lengths.has(length)) && !(await hasWaiting(db));
+}
+
+async function makeParts(db: Database, client: Client): Promise<void> {
+  await client.query("create extension if not exists vector");
+  const found = await findPgvector(db);
+  if (found.kind !== "usable") return;
+  // After the lock another process may have made all of it.
+  if (await isWhole(db)) return;
+  await client.query(toTable(found));
+  await fill(db, found);
+  await makeIndexes(db, client, found);
+  await client.query(`analyze ${VECTORS}`);
+}
+
+/** Servers go on meanwhile: `concurrently` is slower, but locks nobody out. An empty table needs it not. */
+async function makeIndexes(db: Database, client: Client, pgvector: Pgvector): Promise<void> {
+  await client.query(`set maintenance_work_mem = '${INDEX_MEMORY}'`);
+  for (const { name, isValid } of await readIndexes(db)) {
+    if (!isValid) await client.query(`drop index ${VECTOR_SCHEMA}.${name}`);
+  }
+  const isEmpty = (await db.get(`select 1 from ${VECTORS} limit 1`)) === undefined;
+  const create = `create index ${isEmpty ? "" : "concurrently"} if not exists`;
+  for (const length of await readLengths(db)) {
+    await client.query(`${create} ${toNearIndex(pgvector, length)}`);
+  }
+  const columns = "tenant, store, model, length, file";
+  await client.query(`${create} ${BY_STORE} on ${VECTORS} (${columns})`);
+}
+
+function toTable({ schema }: Pgvector): string {
+  return `
+    create schema if not exists ${VECTOR_SCHEMA};
+    create table if not exists ${VECTORS} (
+      chunk_id bigint primary key references offshoot.chunks (id) on delete cascade,
+      tenant text collate "C" not null,
+      store text collate "C" not null,
+      file text collate "C" not null,
+      model text collate "C" not null,
+      length integer not null,
+      vector ${schema}.halfvec    -- null where nobody has written it yet
+    );
+    create index if not exists vectors_waiting on ${VECTORS} (tenant, store) where vector is null;
+    -- A restored dump has the trigger and not the table.
+    create or replace function offshoot.vector_waits() returns trigger language plpgsql as $$ begin
+      if to_regclass('${VECTORS}') is not null then
+        insert into ${VECTORS} (chunk_id, tenant, store, file, model, length)
+          values (new.id, new.tenant, new.store, new.file, new.model, length(new.embedding) / 4)
+          on conflict (chunk_id) do nothing;
+      end if;
+      return null;
+    end $$;
+    create or replace trigger vector_waits after insert on offshoot.chunks
+      for each row when (new.embedding is not null and new.model is not null)
+      execute function offshoot.vector_waits();`;
+}
+
+/** One column has vectors of all lengths; an index has one length. */
+function toNearIndex({ schema }: Pgvector, length: number): string {
+  return `vectors_near_${length} on ${VECTORS}
+    using hnsw ((vector::${schema}.halfvec(${length})) ${schema}.halfvec_cosine_ops)
+    where length = ${length}`;
+}
+
+const NEAR = /^vectors_near_(\d+)$/;
+
+/** Adds the vectors that are missing, in the order of the chunks. What it has done it does not do again. */
+async function fill(db: Database, pgvector: Pgvector): Promise<void> {
+  let after = 0;
+  for (;;) {
+    const rows = await db.all(
+      `select c.id, c.embedding from offshoot.chunks c left join ${VECTORS} v on v.chunk_id = c.id
+        where c.id > $1 and c.embedding is not null and c.model is not null and v.vector is null
+        order by c.id limit $2`,
+      ...[after, FILLED_AT_ONCE],
+    );
+    const last = rows.at(-1);
+    if (!last) return;
+    after = Number(last["id"]);
+    const vectors = rows.map((row) => ({
+      id: Number(row["id"]),
+      vector: toVector(row["embedding"]),
+    }));
+    await writeVectors(db, pgvector, vectors);
+  }
+}
+
+interface ChunkVector {
+  readonly id: number;
+  readonly vector: Float32Array;
+}
+
+/** Writes the vectors of chunks that are still there. */
+export async function writeVectors(
+  db: Database,
+  { schema }: Pgvector,
+  vectors: readonly ChunkVector[],
+): Promise<void> {
+  const sql = `insert into ${VECTORS} (chunk_id, tenant, store, file, model, length, vector)
+    select c.id, c.tenant, c.store, c.file, c.model, length(c.embedding) / 4, v.vector::${schema}.halfvec
+    from unnest($1::bigint[], $2::text[]) as v (id, vector)
+    join offshoot.chunks c on c.id = v.id
+    for key share of c
+    on conflict (chunk_id) do update set vector = excluded.vector`;
+  const ids = vectors.map(({ id }) => id);
+  const texts = vectors.map(({ vector }) => toHalfvec(vector));
+  await db.write(({ run }) => run(sql, ids, texts));
+}
+
+/** As pgvector reads it; null for what it does not take. Five digits are more than a half has. */
+export function toHalfvec(vector: Float32Array): string | null {
+  if (vector.length === 0 || vector.length > MAX_LENGTH) return null;
+  let text = "[";
+  for (let at = 0; at < vector.length; at++) {
+    const value = vector[at] ?? 0;
+    // Embeddings have the length 1. What is larger than a half can hold was not made by an embedder.
+    if (!(Math.abs(value) <= 1e4)) return null;
+    text += at === 0 ? round(value) : `,${round(value)}`;
+  }
+  return `${text}]`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+/** Copied, because the driver's bytes may not begin where floats may. */
+export function toVector(bytes: unknown): Float32Array {
+  return new Float32Array(Uint8Array.from(bytes as Uint8Array).buffer);
+}
+
+/** Before another record is copied into this one: its rows come without the triggers. */
+export async function dropVectorTable(tx: Queries): Promise<void> {
+  await tx.run(`drop trigger if exists vector_waits on offshoot.chunks`);
+  await tx.run(`drop function if exists offshoot.vector_waits()`);
+  await tx.run(`drop schema if exists ${VECTOR_SCHEMA} cascade`);
+}
+
+interface FoundIndex {
+  readonly name: string;
+  readonly isValid: boolean;
+  /** Of the vectors that it is for; undefined for another index. */
+  readonly length: number | undefined;
+}
+
+async function readIndexes(db: Reads): Promise<FoundIndex[]> {
+  const rows = await db.all(
+    `select c.relname as name, i.indisvalid as valid from pg_index i
+      join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = '${VECTOR_SCHEMA}'`,
+  );
+  return rows.map((row) => {
+    const name = String(row["name"]);
+    const digits = NEAR.exec(name)?.[1];
+    return { name, isValid: row["valid"] === true, length: digits ? Number(digits) : undefined };
+  });
+}
+
+/** Those that are to have an index: the usual ones, and those of the chunks that are there. */
+async function readLengths(db: Reads): Promise<number[]> {
+  const lengths = await countLengths(db);
+  const indexed = [...lengths.keys()].filter((length) => length <= MAX_INDEXED_LENGTH);
+  return [...new Set([...USUAL_LENGTHS, ...indexed])].filter((length) => length > 0);
+}
+
+/** How many vectors there are of each length. */
+export async function countLengths(db: Reads): Promise<Map<number, number>> {
+  const sql = `select length, count(*) as n from ${VECTORS} group by length order by length`;
+  const rows = await db.all(sql);
+  return new Map(rows.map((row) => [Number(row["length"]), Number(row["n"])]));
+}
+
+async function hasWaiting(db: Reads): Promise<boolean> {
+  return (await db.get(`select 1 from ${VECTORS} where vector is null limit 1`)) !== undefined;
+}
+
+const REFUSED = "42501";
+
+function isRefused(cause: unknown): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === REFUSED;
+}
