@@ -1,6 +1,6 @@
 /** The processes that run something, in the table `workers`. When each was last heard is told by the database's clock. */
 
-import type { Worker } from "../store.ts";
+import type { Worker } from "../ownership.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
 import type { Database, Reads } from "./postgres-database.ts";
 
