@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import type { Worker } from "../store/ownership.ts";
 import type { Store } from "../store/store.ts";
+import type { Carrier } from "./carrier.ts";
 import type { Observe } from "./hub.ts";
 import type { Surroundings } from "./worker.ts";
 
@@ -15,6 +16,8 @@ export interface LocalEngineOptions {
   /** Whether another owner lives; looks at its process and its last beat when left out. */
   readonly isAlive?: ((worker: Worker) => boolean) | undefined;
   readonly around?: Surroundings | undefined;
+  /** What executes its runs; it calls their bodies itself when left out. */
+  readonly carrier?: Carrier | undefined;
   /**
    * Told of each event that runs of this process write, in each run's order, once it is in the store.
    * Of a run that is taken over it is told the beginning again. Must not throw.

@@ -75,6 +75,7 @@ class LocalEngine implements Engine {
       if (await this.#here.launch(id, { from: epoch })) taken.push(id);
     }
     await this.#here.takeTurns();
+    await this.#here.carrier.tidy();
     return taken;
   }
 

@@ -12,6 +12,7 @@ import { isQueued } from "./abandoned.ts";
 import { type BrokenRun, createBrokenRuns } from "./broken-runs.ts";
 import { callBody, writeEnding } from "./call-body.ts";
 import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
+import { type Carried, type Carrier, directCarrier } from "./carrier.ts";
 import { toStopped, toUsedByRun } from "./ending.ts";
 import type {
   ChildOptions,
@@ -64,6 +65,7 @@ export class LocalRuns {
   readonly #engine: Engine;
   readonly #heartbeat: Heartbeat;
   readonly #cancels: CancelWatch;
+  readonly carrier: Carrier;
   /** Runs whose claim is on its way: a second start of one of them joins the first. */
   readonly #launching = new Map<string, Promise<boolean>>();
   readonly #owned = new Map<string, OwnedRun>();
@@ -80,8 +82,10 @@ export class LocalRuns {
 
   constructor(engine: Engine, { store, isAlive, observe, around, ...options }: LocalEngineOptions) {
     const { clock = systemClock, workerId = makeWorkerId(), isShared = false } = options;
+    const { carrier = directCarrier } = options;
     this.#isShared = isShared;
     this.#engine = engine;
+    this.carrier = carrier;
     this.store = store;
     this.clock = clock;
     if (observe) this.observers.add(observe);
@@ -193,6 +197,7 @@ export class LocalRuns {
     for (const owned of this.#owned.values()) owned.lose(toStopped());
     this.hub.ringAll();
     await Promise.all(this.#executions.values());
+    await this.carrier.close();
     await this.#heartbeat.end();
     this.#unlisten?.();
     if (!this.#isShared) await this.store.close();
@@ -239,11 +244,24 @@ export class LocalRuns {
     // Asked for while its last owner was dying; whoever comes later is heard by the watch.
     const cancels = epoch > 1 ? await findCancels(store, owner) : [];
     for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
-    this.#executions.set(id, this.#execute(owned, limitMs ?? owned.journal.get(LIMIT_KEY), broken));
+    const limit = limitMs ?? owned.journal.get(LIMIT_KEY);
+    const work = (): Promise<Carried> => this.#execute(owned, limit, broken);
+    this.#executions.set(id, this.#carry(owned, fresh !== undefined, work));
     return true;
   }
 
-  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: BrokenRun): Promise<void> {
+  /** Never rejects: what could not be begun is tried again with a later start, as a run that broke. */
+  async #carry(owned: OwnedRun, isNew: boolean, work: () => Promise<Carried>): Promise<void> {
+    const { id } = owned.run;
+    try {
+      await this.carrier.carry({ id, isNew }, work);
+    } catch (thrown) {
+      this.#giveUp(owned, thrown);
+      this.#close(owned);
+    }
+  }
+
+  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: BrokenRun): Promise<Carried> {
     const { id } = owned.run;
     if (broken) this.#treeEnds.add(id);
     const done = new AbortController();
@@ -258,22 +276,35 @@ export class LocalRuns {
       const { store, hub, clock } = this;
       await writeEnding({ store, hub, clock, owned }, outcome);
       this.broken.forget(id);
+      return "ended";
     } catch (thrown) {
-      const used = outcome && toUsedByRun(outcome);
-      if (!owned.lost) this.broken.add(id, { failure: toFailure(thrown), used });
-      for (const leave of this.leavers) leave(id);
+      this.#giveUp(owned, thrown, outcome);
+      return "left";
     } finally {
       done.abort();
-      owned.close();
-      this.#treeEnds.delete(id);
-      this.#placing.delete(id);
-      this.#owned.delete(id);
-      this.#executions.delete(id);
-      this.#rest();
-      this.resting.changed();
-      this.hub.ring(id);
-      if (this.turns.leave(id)) void this.takeTurns();
+      this.#close(owned);
     }
+  }
+
+  /** Leaves a run without an ending, to whoever goes on with it. */
+  #giveUp({ run, lost }: OwnedRun, thrown: unknown, outcome?: RunOutcome): void {
+    const used = outcome && toUsedByRun(outcome);
+    if (!lost) this.broken.add(run.id, { failure: toFailure(thrown), used });
+    for (const leave of this.leavers) leave(run.id);
+  }
+
+  /** Forgets a run that this process does not run any more. */
+  #close(owned: OwnedRun): void {
+    const { id } = owned.run;
+    owned.close();
+    this.#treeEnds.delete(id);
+    this.#placing.delete(id);
+    this.#owned.delete(id);
+    this.#executions.delete(id);
+    this.#rest();
+    this.resting.changed();
+    this.hub.ring(id);
+    if (this.turns.leave(id)) void this.takeTurns();
   }
 
   async #runBody(owned: OwnedRun, broken: BrokenRun | undefined): Promise<RunOutcome> {
