@@ -31,7 +31,19 @@ export interface BenchRecord {
   close(): Promise<void>;
 }
 
-export async function openLocalBench(open: () => Promise<BenchRecord>): Promise<LocalBench> {
+/** The process that an engine stands for. */
+export interface MortalProcess {
+  isDead(): boolean;
+  /** Calls `work` when it is killed. */
+  onDeath(work: () => void): void;
+}
+
+export type CreateEngine = (options: LocalEngineOptions, process: MortalProcess) => Engine;
+
+export async function openLocalBench(
+  open: () => Promise<BenchRecord>,
+  create: CreateEngine = createLocalEngine,
+): Promise<LocalBench> {
   const { store, spending, close } = await open();
   const clock = createManualClock();
   const engines: { engine: Engine; crashed: boolean }[] = [];
@@ -40,12 +52,17 @@ export async function openLocalBench(open: () => Promise<BenchRecord>): Promise<
     engine({ faults = {}, ...options } = {}) {
       const state = { crashed: false };
       const shared = withFaults(options.store ?? store, faults);
-      const mortal = createMortalStore(shared, () => state.crashed);
+      const isDead = (): boolean => state.crashed;
+      const deaths: (() => void)[] = [];
+      const onDeath = (work: () => void): void => void deaths.push(work);
+      const mortal = createMortalStore(shared, isDead);
       const isAlive = (): boolean => false;
-      const engine = createLocalEngine({ clock, isAlive, ...options, store: mortal });
+      const process = { isDead, onDeath };
+      const engine = create({ clock, isAlive, ...options, store: mortal }, process);
       engines.push(Object.assign(state, { engine }));
       const crash = (): void => {
         state.crashed = true;
+        for (const work of deaths) work();
       };
       return Object.assign(engine, { crash });
     },
@@ -82,7 +99,7 @@ function withFaults(store: Store, { slowLog, hangsTaking, refuseEnding }: Faults
   });
 }
 
-async function count(call: Call, values: unknown[]): Promise<unknown> {
+export async function count(call: Call, values: unknown[]): Promise<unknown> {
   asked.count++;
   try {
     return await call(...values);
@@ -91,7 +108,7 @@ async function count(call: Call, values: unknown[]): Promise<unknown> {
   }
 }
 
-type Call = (...values: unknown[]) => unknown;
+export type Call = (...values: unknown[]) => unknown;
 
 /** `wrap` is given each method that is asked for by its name, and gives the one that is called. */
 export function wrapStore(store: Store, wrap: (name: string, call: Call) => Call): Store {

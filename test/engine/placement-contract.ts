@@ -11,6 +11,7 @@ import {
   onBenches,
   until,
 } from "./engine-bench.ts";
+import { aborted } from "./engine-contract.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const QUEUE: QueuedPlace = {
@@ -38,11 +39,7 @@ function createPlaced(bench: Bench): Placed {
     engine.defineQueue("children", { atOnce: EVERYWHERE, here });
     engine.define("child", async (context) => {
       where.set(context.id, name);
-      const { signal } = context;
-      const aborted = new Promise<never>((_, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      });
-      await Promise.race([gate.opened, aborted]);
+      await Promise.race([gate.opened, aborted(context)]);
       return completed(name);
     });
     engine.define("parent", async (context) => {

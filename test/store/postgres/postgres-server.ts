@@ -19,8 +19,8 @@ import type { Lack } from "../../needs.ts";
 import { lateMessage, patience } from "../../patience.ts";
 
 export interface PostgresServer extends AsyncDisposable {
-  /** A new, empty database. */
-  newAddress(): Promise<string>;
+  /** A new database, empty or like the one of another address, which nobody may be connected to. */
+  newAddress(like?: string): Promise<string>;
   /** Runs SQL as the superuser, in the database of an address. */
   query(address: string, sql: string): Promise<Record<string, unknown>[]>;
   /** Stops it as a crash does, and starts it again. Only where the test started it. */
@@ -137,9 +137,10 @@ function createDatabases(database: (name: string) => string) {
       await client.end();
     }
   };
-  const newAddress = async (): Promise<string> => {
+  const newAddress = async (like?: string): Promise<string> => {
     const name = `offshoot_test_${randomUUID().replaceAll("-", "")}`;
-    await query(database("postgres"), `create database ${name}`);
+    const template = like === undefined ? "template1" : new URL(like).pathname.slice(1);
+    await query(database("postgres"), `create database ${name} template ${template}`);
     made.push(name);
     return database(name);
   };

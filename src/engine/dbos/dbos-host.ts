@@ -1,0 +1,180 @@
+/**
+ * DBOS in this process. It is a static class, so there is one for all engines here: the first that carries a run
+ * launches it, the last that is closed shuts it down.
+ */
+
+import { AsyncResource } from "node:async_hooks";
+import type { Pool } from "pg";
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { Carried } from "../carrier.ts";
+import type { Sdk } from "./dbos-sdk.ts";
+
+/**
+ * The version of what journals hold. DBOS lets a process go on with workflows of its own version alone. It changes
+ * when a body could not be repeated from a journal that an older program wrote.
+ */
+const JOURNAL_VERSION = "1";
+const WORKFLOW = "offshoot.run";
+/** Beside those of the store. Each start and each ending is a transaction of four statements. */
+const CONNECTIONS = 4;
+/** DBOS gives a workflow up that was begun more often than this. How often a run may be begun is not its business. */
+const MAX_ATTEMPTS = 1_000_000;
+
+export interface DbosLaunch {
+  readonly address: string;
+  readonly workerId: string;
+  /** In place of a pool of DBOS's own. */
+  readonly pool?: Pool | undefined;
+}
+
+export interface DbosHost {
+  /**
+   * Starts a workflow with this id that does the work. Resolves when it has begun; `recorded` when DBOS has written
+   * that it has ended. Rejects with `isTaken` where there is a workflow with this id.
+   */
+  start(id: string, work: () => Promise<Carried>): Promise<{ readonly recorded: Promise<unknown> }>;
+  /** The ids of workflows that nobody runs any more, at most about so many. */
+  listOver(limit: number): Promise<string[]>;
+  /** The ids of those that other processes run, or ran when they died. */
+  listElsewhere(limit: number): Promise<string[]>;
+  forget(ids: readonly string[]): Promise<void>;
+  leave(): Promise<void>;
+}
+
+/** One for each class `DBOS`, which is one for each process. */
+const hosts = new WeakMap<Sdk, Host>();
+
+export async function joinDbos(sdk: Sdk, launch: DbosLaunch): Promise<DbosHost> {
+  const host = hosts.get(sdk) ?? new Host(sdk);
+  hosts.set(sdk, host);
+  await host.join(launch);
+  return host;
+}
+
+export function isTaken(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "DBOSWorkflowIDInUseError";
+}
+
+class Host implements DbosHost {
+  readonly #sdk: Sdk;
+  readonly #workflow: (token: string) => Promise<Carried>;
+  /** Starts outside of whatever workflow calls it: one that is started inside another counts as its step. */
+  readonly #outside = new AsyncResource("offshoot.dbos");
+  /** Work that was handed over and has not begun, by a token of its own. */
+  readonly #handed = new Map<string, () => Promise<Carried>>();
+  #tokens = 0;
+  #users = 0;
+  #launch: DbosLaunch | undefined;
+  #launched: Promise<void> | undefined;
+
+  constructor(sdk: Sdk) {
+    this.#sdk = sdk;
+    const options = { name: WORKFLOW, maxRecoveryAttempts: MAX_ATTEMPTS };
+    this.#workflow = sdk.registerWorkflow((token: string) => this.#work(token), options);
+  }
+
+  async join(launch: DbosLaunch): Promise<void> {
+    if (this.#users > 0 && this.#launch?.address !== launch.address) throw toSecondDatabase();
+    this.#users++;
+    if (this.#launched === undefined) {
+      this.#launch = launch;
+      configure(this.#sdk, launch);
+      this.#launched = this.#outside.runInAsyncScope(() => launchOnce(this.#sdk));
+    }
+    try {
+      await this.#launched;
+    } catch (thrown) {
+      this.#users--;
+      this.#launched = undefined;
+      throw thrown;
+    }
+  }
+
+  async start(
+    id: string,
+    work: () => Promise<Carried>,
+  ): Promise<{ readonly recorded: Promise<unknown> }> {
+    const token = String(this.#tokens++);
+    this.#handed.set(token, AsyncResource.bind(work));
+    try {
+      const params = { workflowID: id, workflowIDReusePolicy: "reject" } as const;
+      const handle = await this.#outside.runInAsyncScope(() =>
+        this.#sdk.startWorkflow(this.#workflow, params)(token),
+      );
+      return { recorded: handle.getResult().catch(() => {}) };
+    } finally {
+      this.#handed.delete(token);
+    }
+  }
+
+  async listOver(limit: number): Promise<string[]> {
+    return await this.#list({ status: ["SUCCESS", "ERROR", "CANCELLED"], limit });
+  }
+
+  async listElsewhere(limit: number): Promise<string[]> {
+    return await this.#list({ status: ["PENDING", "ENQUEUED"], limit });
+  }
+
+  async forget(ids: readonly string[]): Promise<void> {
+    await this.#outside.runInAsyncScope(() => this.#sdk.deleteWorkflows([...ids]));
+  }
+
+  async leave(): Promise<void> {
+    this.#users--;
+    if (this.#users > 0) return;
+    this.#launched = undefined;
+    await this.#outside.runInAsyncScope(() => this.#sdk.shutdown());
+  }
+
+  async #list(query: { status: Status[]; limit: number }): Promise<string[]> {
+    const wanted = { ...query, workflowName: WORKFLOW, loadInput: false, loadOutput: false };
+    const found = await this.#outside.runInAsyncScope(() => this.#sdk.listWorkflows(wanted));
+    return found.map(({ workflowID }) => workflowID);
+  }
+
+  /** Called by DBOS. A token that is not known is of a process that is gone. */
+  async #work(token: string): Promise<Carried> {
+    const work = this.#handed.get(token);
+    this.#handed.delete(token);
+    if (!work) throw new Failure("internal", "DBOS began a run that nobody handed to it.");
+    return await work();
+  }
+}
+
+type Status = "SUCCESS" | "ERROR" | "CANCELLED" | "PENDING" | "ENQUEUED";
+
+function configure(sdk: Sdk, { address, workerId, pool }: DbosLaunch): void {
+  sdk.setConfig({
+    name: "offshoot",
+    systemDatabaseUrl: address,
+    systemDatabasePoolSize: CONNECTIONS,
+    ...(pool && { systemDatabasePool: pool }),
+    executorID: workerId,
+    applicationVersion: JOURNAL_VERSION,
+    // Nothing is ever queued: what waits, waits in the store.
+    listenQueues: [],
+    useListenNotify: false,
+    enableOTLP: false,
+    logger: SILENT,
+    // `set-up-dbos.ts` does: of several processes that make the tables at once, all but one fail.
+    runMigrations: false,
+  });
+}
+
+/** What goes wrong shows in what it rejects with. */
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+async function launchOnce(sdk: Sdk): Promise<void> {
+  try {
+    await sdk.launch();
+  } catch (cause) {
+    const { message } = toFailure(cause);
+    throw new Failure("invalid_request", message, { cause });
+  }
+}
+
+function toSecondDatabase(): Failure {
+  const message =
+    "DBOS is one for each process, and it is used with another database already. Use the engine `own`, or another process.";
+  return new Failure("invalid_request", message);
+}

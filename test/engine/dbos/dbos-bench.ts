@@ -1,0 +1,120 @@
+/**
+ * The workplace of the DBOS engine. DBOS is one for each process, so each engine here has an instance of its modules
+ * and connections of its own: to DBOS and to the database they are as many processes.
+ */
+
+import { createRequire } from "node:module";
+import { dirname, sep } from "node:path";
+import pg, { type PoolClient } from "pg";
+import { systemClock } from "../../../src/base/clock.ts";
+import { createDbosEngine } from "../../../src/engine/dbos/dbos-engine.ts";
+import type { Sdk } from "../../../src/engine/dbos/dbos-sdk.ts";
+import { openKept } from "../../../src/store/open-kept.ts";
+import {
+  type Call,
+  count,
+  type LocalBench,
+  type MortalProcess,
+  openLocalBench,
+  withoutNews,
+} from "../local-bench.ts";
+
+/** `address` is that of a database with the tables of both. */
+export async function openDbosBench(address: string): Promise<LocalBench> {
+  const processes: { sdk: Sdk; connections: MortalPool; process: MortalProcess }[] = [];
+  const open = async () => {
+    const kept = await openKept(address);
+    return {
+      store: withoutNews(await kept.runs()),
+      spending: await kept.spending(),
+      async close() {
+        for (const { sdk, connections, process } of processes) {
+          await connections.close();
+          // A process that was killed has no timers.
+          if (process.isDead()) void sdk.shutdown().catch(() => {});
+        }
+        await kept.close();
+      },
+    };
+  };
+  return await openLocalBench(open, (options, process) => {
+    const [sdk, connections] = [loadAnotherSdk(), openMortalPool(address, process)];
+    processes.push({ sdk, connections, process });
+    const place = { address, sdk, pool: connections.pool };
+    return createDbosEngine({ ...options, clock: options.clock ?? systemClock, place });
+  });
+}
+
+const require = createRequire(import.meta.url);
+
+/** The class `DBOS` of modules that nobody else has. */
+function loadAnotherSdk(): Sdk {
+  const entry = require.resolve("@dbos-inc/dbos-sdk");
+  const [root = dirname(entry)] = /^.*@dbos-inc[\\/]dbos-sdk/.exec(entry) ?? [];
+  for (const path of Object.keys(require.cache)) {
+    if (path.startsWith(`${root}${sep}`)) delete require.cache[path];
+  }
+  const { DBOS } = require("@dbos-inc/dbos-sdk") as { readonly DBOS: Sdk };
+  return DBOS;
+}
+
+interface MortalPool {
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+/** The connections of a process. They are cut when it is killed: the server rolls back what it was doing. */
+function openMortalPool(address: string, { isDead, onDeath }: MortalProcess): MortalPool {
+  const pool = new pg.Pool({ connectionString: address, max: 20 });
+  pool.on("error", () => {});
+  let isClosed = false;
+  /** What is out, and how it is given back. */
+  const lent = new Map<PoolClient, PoolClient["release"]>();
+  /** What a dead process waits for. It is told at the end that there is nothing, so that it does not try for ever. */
+  const unanswered = new Set<(reason: Error) => void>();
+  const cut = (): void => {
+    for (const giveBack of lent.values()) giveBack(true);
+    lent.clear();
+  };
+  const ask = async (call: Call, values: unknown[]): Promise<unknown> => {
+    const answer = isDead() ? undefined : await count(call, values).catch(rethrowUnlessDead);
+    if (!isDead()) return answer;
+    return await new Promise((_, reject) => {
+      if (isClosed) reject(new Error("The test is over."));
+      else unanswered.add(reject);
+    });
+  };
+  const rethrowUnlessDead = (thrown: unknown): void => {
+    if (!isDead()) throw thrown;
+  };
+  const wrap = <Asked extends object>(asked: Asked, calls: Readonly<Record<string, Call>>): Asked =>
+    new Proxy(asked, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        const call = Object.hasOwn(calls, name) ? calls[String(name)] : undefined;
+        return call ? (...values: unknown[]) => ask(call, values) : value.bind(target);
+      },
+    });
+  const connect = async (): Promise<PoolClient> => {
+    const client = await pool.connect();
+    const giveBack = client.release.bind(client);
+    lent.set(client, giveBack);
+    // DBOS puts one of its own in its place, which calls this one.
+    client.release = (error) => {
+      if (lent.delete(client)) giveBack(error);
+    };
+    if (isDead()) cut();
+    return wrap(client, { query: client.query.bind(client) as Call });
+  };
+  onDeath(cut);
+  return {
+    pool: wrap(pool, { connect, query: pool.query.bind(pool) as Call }),
+    async close() {
+      isClosed = true;
+      cut();
+      for (const reject of unanswered) reject(new Error("The test is over."));
+      await pool.end();
+    },
+  };
+}
