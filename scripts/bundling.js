@@ -4,10 +4,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
 /**
- * Installed beside the product instead of bundled: what has binaries or data files of its own, and zod, whose
- * schemas users hand over.
+ * Installed beside the product instead of bundled: what has binaries or data files of its own, zod, whose schemas
+ * users hand over, and what few use.
  */
 export const INSTALLED = [
+  /^@dbos-inc\/dbos-sdk$/,
   /^@photostructure\/sqlite$/,
   /^@vscode\/ripgrep$/,
   /^node-llama-cpp$/,

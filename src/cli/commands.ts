@@ -8,7 +8,7 @@ import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
 import { RUNS_COMMAND } from "./runs-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
-import { STORE_OPTION } from "./store-option.ts";
+import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
 
 /** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
 const PROVIDER_NAMES = [...Object.keys(WIRES), "embedded"];
@@ -168,6 +168,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         summary: "Show who may run, with what and for how much, and send nothing",
       },
       ...STORE_OPTION,
+      ...ENGINE_OPTION,
       "no-store": { type: "boolean", summary: "Keep no record of the run" },
       quiet: {
         type: "boolean",
@@ -194,6 +195,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       workers: { type: "string", value: "N", summary: "How many processes answer (1)" },
       "no-auth": { type: "boolean", summary: "Ask nobody for a key" },
       ...STORE_OPTION,
+      ...ENGINE_OPTION,
       "no-store": { type: "boolean", summary: "Keep only responses whose requests say `store`" },
       "tls-cert": { type: "string", value: "FILE", summary: "Serve HTTPS with this certificate" },
       "tls-key": { type: "string", value: "FILE", summary: "The certificate's private key" },
@@ -223,6 +225,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       ...SERVED_MODEL_OPTIONS,
       ...STORE_OPTION,
+      ...ENGINE_OPTION,
       root: { type: "string", value: "DIR", summary: "The folder that tools work in (this one)" },
       log: {
         type: "string",

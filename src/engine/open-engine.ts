@@ -8,12 +8,18 @@ import type { Engine } from "./engine.ts";
 import { createLocalEngine } from "./local-engine.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 
-type OpenOptions = Pick<LocalEngineOptions, "clock" | "observe" | "isShared">;
+interface OpenOptions extends Pick<LocalEngineOptions, "clock" | "observe" | "isShared"> {
+  /** Where DBOS executes the runs (`toDbosPlace`); this process does when left out. */
+  readonly dbos?: { readonly address: string } | undefined;
+}
 
 /** Its `stop` closes what runs are kept in, unless others use it, too (`isShared`). */
 export async function openEngine(
   kept: Pick<Kept, "runs">,
-  options: OpenOptions = {},
+  { dbos: place, ...options }: OpenOptions = {},
 ): Promise<Engine> {
-  return createLocalEngine({ ...options, store: await kept.runs() });
+  const store = await kept.runs();
+  if (!place) return createLocalEngine({ ...options, store });
+  const { openDbosEngine } = await import("./dbos/dbos-engine.ts");
+  return await openDbosEngine({ ...options, store, place });
 }

@@ -21,6 +21,7 @@ import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { openWatch } from "../delegation/telemetry/open-watch.ts";
 import { needsProcess } from "../delegation/tools/names.ts";
 import type { Engine } from "../engine/engine.ts";
+import { type EngineName, toDbosPlace } from "../engine/engines.ts";
 import { openEngine } from "../engine/open-engine.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -64,6 +65,8 @@ export interface RuntimeOptions
   readonly vendors?: JsonObject | undefined;
   /** Where runs are kept: a SQLite file, or memory when left out. */
   readonly storePath?: string | undefined;
+  /** What runs them: our own engine when left out; `dbos` needs a Postgres database. */
+  readonly engine?: EngineName | undefined;
   /** Answers every run of this runtime, whatever model it names; its price is unknown. */
   readonly provider?: Provider | undefined;
   /** Beside the built-in ones; one of the same name takes their place. */
@@ -100,7 +103,15 @@ export interface RuntimeOptions
 
 /** Every option, so that one that is mistyped is refused and not left out in silence. */
 const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
-  ...{ env: true, storePath: true, provider: true, vendors: true, overrides: true, options: true },
+  ...{
+    env: true,
+    storePath: true,
+    engine: true,
+    provider: true,
+    vendors: true,
+    overrides: true,
+    options: true,
+  },
   ...{ timeouts: true, retry: true, quirks: true, maxAnswerBytes: true, transport: true },
   ...{ limiters: true, healths: true, random: true, gguf: true, clock: true, log: true },
   ...{ tools: true, toolSettings: true, ask: true, approvalWaitMs: true, rules: true },
@@ -183,8 +194,9 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const modelParts: ModelParts = { ...options, ...known, env, transport, gguf: gguf.open };
   const { childProcess, storePath } = options;
   const agents = await openAgents(options.agents ?? [], toolbox.names);
+  const dbos = toDbosPlace(options.engine, storePath);
   const kept = await openKept(storePath);
-  const engine = await openEngine(kept, { clock, observe: watch.observe });
+  const engine = await openEngine(kept, { clock, observe: watch.observe, dbos });
   const conversations = openConversations({ ...options, env, delegation, engine, clock });
   const agentParts: AgentParts = {
     clock,

@@ -52,6 +52,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     log: createLog("provider", logOptions),
     subagentLog: createLog("subagent", logOptions),
     storePath,
+    engine: config.get("engine"),
     overrides: toModelOverrides(config.get("models")),
     vendors: config.get("vendors"),
     timeouts: toTimeouts(config),

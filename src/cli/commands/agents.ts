@@ -209,7 +209,7 @@ async function withRuntime<Made>(
 ): Promise<Made> {
   const config = await openConfig({}, io);
   const options = toRuntimeOptions(config, io);
-  const runtime = await createRuntime({ ...options, storePath: undefined });
+  const runtime = await createRuntime({ ...options, storePath: undefined, engine: "own" });
   try {
     return await make(runtime, config);
   } finally {

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
+import { toDbosPlace } from "../../engine/engines.ts";
 import { toRecordAddress, withoutPassword } from "../../runtime/config/store-address.ts";
 import type { Maintenance, VectorReport } from "../../store/kept.ts";
 import { openKept } from "../../store/open-kept.ts";
@@ -98,8 +99,13 @@ async function vacuum({ path, maintenance }: Looked): Promise<Done> {
   return { line, facts: { path, bytes: after, bytes_before: before } };
 }
 
-async function migrate({ path, maintenance }: Looked): Promise<Done> {
+async function migrate({ path, maintenance, config, io }: Looked): Promise<Done> {
+  const dbos = toDbosPlace(config.get("engine"), toRecordAddress(config, io.env));
   const { from, to, vectors } = await maintenance.migrate();
+  if (dbos) {
+    const { setUpDbos } = await import("../../engine/dbos/set-up-dbos.ts");
+    await setUpDbos(dbos.address);
+  }
   const line =
     from === to
       ? `${path} has the tables of this version already (${to})`

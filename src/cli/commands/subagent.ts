@@ -138,6 +138,8 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
     // An answer comes over the parent or the record; without either nobody is waited for.
     approvalWaitMs: payload.grant ? signed.approvalWaitMs : toWait(payload, own),
     storePath: withPassword(payload.store_path, io.env),
+    // Without a record its run is in memory.
+    engine: payload.store_path === undefined ? "own" : own.engine,
     // So that what commands leave behind is found when this process is killed.
     commandEnv: [...commandEnv, CHILD_MARK],
     delegation: payload.grant ? { ...delegation, ...payload.delegation } : delegation,

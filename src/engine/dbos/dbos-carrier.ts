@@ -37,11 +37,16 @@ const CLOSE_MS = 5000;
 /** How often another process may have started a workflow of this name meanwhile. */
 const START_TRIES = 5;
 
-export function createDbosCarrier(parts: CarrierParts): Carrier {
-  return new DbosCarrier(parts);
+export interface DbosCarrier extends Carrier {
+  /** Launches DBOS, which else the first run does. */
+  open(): Promise<void>;
 }
 
-class DbosCarrier implements Carrier {
+export function createDbosCarrier(parts: CarrierParts): DbosCarrier {
+  return new WorkflowCarrier(parts);
+}
+
+class WorkflowCarrier implements DbosCarrier {
   readonly #parts: CarrierParts;
   readonly #join: () => Promise<DbosHost>;
   #host: DbosHost | undefined;
@@ -60,6 +65,10 @@ class DbosCarrier implements Carrier {
       this.#host = await joinDbos(sdk, { ...place, workerId });
       return this.#host;
     });
+  }
+
+  async open(): Promise<void> {
+    await this.#join();
   }
 
   async carry({ id, isNew }: CarriedRun, work: () => Promise<Carried>): Promise<void> {

@@ -16,20 +16,34 @@
  *   ended is not entered again after a takeover, so the numbers would name other children.
  */
 
-import type { Clock } from "../../base/clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import type { Engine } from "../engine.ts";
 import { createLocalEngine } from "../local-engine.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { makeWorkerId } from "../worker.ts";
-import { createDbosCarrier, type DbosPlace } from "./dbos-carrier.ts";
+import { createDbosCarrier, type DbosCarrier, type DbosPlace } from "./dbos-carrier.ts";
 
 export interface DbosEngineOptions extends Omit<LocalEngineOptions, "carrier"> {
   readonly place: DbosPlace;
-  readonly clock: Clock;
 }
 
-export function createDbosEngine({ place, ...options }: DbosEngineOptions): Engine {
-  const { store, clock, workerId = makeWorkerId() } = options;
+/** Rejects where DBOS cannot be launched: its tables are missing, or its database does not answer. */
+export async function openDbosEngine(options: DbosEngineOptions): Promise<Engine> {
+  const { engine, carrier } = connect(options);
+  await carrier.open();
+  return engine;
+}
+
+/** The same, launched by the first run. */
+export function createDbosEngine(options: DbosEngineOptions): Engine {
+  return connect(options).engine;
+}
+
+function connect({ place, ...options }: DbosEngineOptions): {
+  readonly engine: Engine;
+  readonly carrier: DbosCarrier;
+} {
+  const { store, clock = systemClock, workerId = makeWorkerId() } = options;
   const carrier = createDbosCarrier({ place, store, clock, workerId });
-  return createLocalEngine({ ...options, workerId, carrier });
+  return { engine: createLocalEngine({ ...options, workerId, carrier }), carrier };
 }

@@ -168,9 +168,21 @@ async function launchOnce(sdk: Sdk): Promise<void> {
   try {
     await sdk.launch();
   } catch (cause) {
-    const { message } = toFailure(cause);
-    throw new Failure("invalid_request", message, { cause });
+    // So that the next try begins anew.
+    await sdk.shutdown().catch(() => {});
+    throw toLaunchFailure(cause);
   }
+}
+
+/** DBOS's own words may name the user of the database. */
+function toLaunchFailure(cause: unknown): Failure {
+  if (/requires \d+|schema version/.test(toFailure(cause).message)) {
+    const message =
+      "The store has no tables of DBOS, or those of an older version. Run `offshoot store migrate` with `engine` set to `dbos`.";
+    return new Failure("invalid_request", message, { cause });
+  }
+  const message = "DBOS could not be started on the store. Check that its database answers.";
+  return new Failure("store_busy", message, { cause });
 }
 
 function toSecondDatabase(): Failure {

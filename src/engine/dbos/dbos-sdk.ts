@@ -4,6 +4,10 @@
  */
 
 import type { DBOS } from "@dbos-inc/dbos-sdk";
+import { Failure } from "../../base/failure.ts";
+
+/** The version that the suites of the contract run on. */
+const PACKAGE = "@dbos-inc/dbos-sdk@5.3.0";
 
 export type Sdk = Pick<
   typeof DBOS,
@@ -18,7 +22,13 @@ export type Sdk = Pick<
   | "deleteWorkflows"
 >;
 
+/** Rejects where the package is not installed. It is an optional peer: few use it, and it takes 11 MB. */
 export async function loadSdk(): Promise<Sdk> {
-  const { DBOS } = await import("@dbos-inc/dbos-sdk");
-  return DBOS;
+  try {
+    const { DBOS } = await import("@dbos-inc/dbos-sdk");
+    return DBOS;
+  } catch (cause) {
+    const message = `The engine \`dbos\` needs a package that is not installed: npm i ${PACKAGE}`;
+    throw new Failure("invalid_request", message, { param: "engine", cause });
+  }
 }

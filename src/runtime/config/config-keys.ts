@@ -6,6 +6,7 @@
 import { COMPACT_MODES } from "../../agent/task.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
+import { ENGINES } from "../../engine/engines.ts";
 import type { ConfigRow } from "./config-row.ts";
 import { SERVER_KEYS } from "./config-server-keys.ts";
 import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
@@ -145,6 +146,15 @@ export const CONFIG_KEYS = {
     guarded: true,
     summary:
       "Keep a record of runs, and where: a file, or a Postgres database ([scaling.md](scaling.md)); `true` is the file of `store_path`",
+  },
+  engine: {
+    type: "enum",
+    values: ENGINES,
+    default: "own",
+    flag: "engine",
+    guarded: true,
+    summary:
+      "What runs the runs of a Postgres record: `own`, or `dbos` for DBOS Transact ([scaling.md](scaling.md#dbos-as-the-engine))",
   },
   store_path: {
     type: "string",

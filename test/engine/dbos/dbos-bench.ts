@@ -5,6 +5,7 @@
 
 import { createRequire } from "node:module";
 import { dirname, sep } from "node:path";
+import type { DBOS } from "@dbos-inc/dbos-sdk";
 import pg, { type PoolClient } from "pg";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createDbosEngine } from "../../../src/engine/dbos/dbos-engine.ts";
@@ -48,14 +49,13 @@ export async function openDbosBench(address: string): Promise<LocalBench> {
 const require = createRequire(import.meta.url);
 
 /** The class `DBOS` of modules that nobody else has. */
-function loadAnotherSdk(): Sdk {
+export function loadAnotherSdk(): typeof DBOS {
   const entry = require.resolve("@dbos-inc/dbos-sdk");
   const [root = dirname(entry)] = /^.*@dbos-inc[\\/]dbos-sdk/.exec(entry) ?? [];
   for (const path of Object.keys(require.cache)) {
     if (path.startsWith(`${root}${sep}`)) delete require.cache[path];
   }
-  const { DBOS } = require("@dbos-inc/dbos-sdk") as { readonly DBOS: Sdk };
-  return DBOS;
+  return (require("@dbos-inc/dbos-sdk") as { readonly DBOS: typeof DBOS }).DBOS;
 }
 
 interface MortalPool {

@@ -1,0 +1,212 @@
+/**
+ * What of a run is in DBOS's tables, and the behaviour of DBOS that the engine is built around: should a later version
+ * behave otherwise, the comment of `dbos-engine.ts` is to be written again.
+ */
+
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { systemClock } from "../../../src/base/clock.ts";
+import { createDbosEngine, openDbosEngine } from "../../../src/engine/dbos/dbos-engine.ts";
+import { setUpDbos } from "../../../src/engine/dbos/set-up-dbos.ts";
+import { openKept } from "../../../src/store/open-kept.ts";
+import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
+import { completed, createGate, onBenches, until } from "../engine-bench.ts";
+import { loadAnotherSdk, openDbosBench } from "./dbos-bench.ts";
+
+const RUN = { id: "run_1", title: "a run" };
+const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
+after(() => server?.[Symbol.asyncDispose]());
+
+if (server === undefined) {
+  it(`workflows of DBOS (skipped: ${POSTGRES_LACK})`, { skip: true }, () => {});
+} else {
+  const made = await server.newAddress();
+  const kept = await openKept(made);
+  await kept.runs();
+  await kept.close();
+  await setUpDbos(made);
+  let address = made;
+  const onBench = onBenches(async () => {
+    address = await server.newAddress(made);
+    return await openDbosBench(address);
+  });
+  const readRows = async (): Promise<unknown[][]> => {
+    const sql = `select workflow_uuid, status, executor_id, application_version
+      from dbos.workflow_status order by 1`;
+    return (await server.query(address, sql)).map((row) => Object.values(row));
+  };
+
+  describe("a run on DBOS", () => {
+    it(
+      "is a workflow with the run's id while it runs, and none when it has ended",
+      onBench(async (bench) => {
+        const engine = bench.engine({ workerId: "worker" });
+        const gate = createGate();
+        engine.define("child", async (context) =>
+          completed(await context.step("one", () => gate.opened.then(() => null))),
+        );
+        engine.define("agent", async (context) => {
+          const child = await context.child("a", "child", null);
+          await child.result();
+          return completed(null);
+        });
+        await engine.submit("agent", null, RUN);
+        await until(async () => (await readRows()).length === 2);
+        assert.deepEqual(await readRows(), [
+          ["run_1", "PENDING", "worker", "1"],
+          ["run_1/a", "PENDING", "worker", "1"],
+        ]);
+        gate.open();
+        await engine.result("run_1");
+        await engine.stop();
+        assert.deepEqual(await readRows(), []);
+      }),
+    );
+
+    it(
+      "leaves a workflow where its process dies, which whoever takes it over replaces",
+      onBench(async (bench) => {
+        const first = bench.engine({ workerId: "first" });
+        const second = bench.engine({ workerId: "second" });
+        const gate = createGate();
+        for (const engine of [first, second]) {
+          engine.define("agent", async (context) =>
+            completed(await context.step("one", () => gate.opened.then(() => null))),
+          );
+        }
+        await first.submit("agent", null, RUN);
+        await until(async () => (await readRows()).length === 1);
+        first.crash();
+        assert.deepEqual(await second.start(), ["run_1"]);
+        await until(async () => (await readRows())[0]?.[2] === "second");
+        assert.deepEqual(await readRows(), [["run_1", "PENDING", "second", "1"]]);
+        gate.open();
+        await second.result("run_1");
+      }),
+    );
+
+    it(
+      "is tidied up after by others where its process died right after its ending",
+      onBench(async (bench) => {
+        const [dying, other] = [bench.engine(), bench.engine()];
+        for (const engine of [dying, other]) engine.define("agent", async () => completed(null));
+        await dying.submit("agent", null, RUN);
+        await dying.result("run_1");
+        dying.crash();
+        await other.submit("agent", null, { id: "run_2", title: "" });
+        await other.result("run_2");
+        const sql = `insert into dbos.workflow_status (workflow_uuid, status, name, executor_id, created_at, updated_at)
+          values ('run_1', 'PENDING', 'offshoot.run', 'dying', 1, 1) on conflict (workflow_uuid) do nothing`;
+        await server.query(address, sql);
+        await other.start();
+        assert.deepEqual(
+          (await readRows()).filter(([id]) => id === "run_1"),
+          [],
+        );
+      }),
+    );
+  });
+
+  describe("the engine on DBOS", () => {
+    it("says what to do where DBOS has no tables, and makes none", async () => {
+      const empty = await server.newAddress();
+      const record = await openKept(empty);
+      const store = await record.runs();
+      const place = { address: empty, sdk: loadAnotherSdk() };
+      await assert.rejects(openDbosEngine({ store, clock: systemClock, place }), {
+        code: "invalid_request",
+        message: /no tables of DBOS.*Run `offshoot store migrate`/,
+      });
+      await record.close();
+    });
+
+    it("shares DBOS with others of its process, and with none of another database", async () => {
+      const [one, two] = [await server.newAddress(made), await server.newAddress(made)];
+      const sdk = loadAnotherSdk();
+      const open = async (at: string) => {
+        const store = await (await openKept(at)).runs();
+        const engine = createDbosEngine({ store, clock: systemClock, place: { address: at, sdk } });
+        engine.define("agent", async () => completed(null));
+        return engine;
+      };
+      const [first, second, other] = [await open(one), await open(one), await open(two)];
+      await first.submit("agent", null, RUN);
+      await second.submit("agent", null, { id: "run_2", title: "" });
+      await first.result("run_1");
+      await first.stop();
+      await second.submit("agent", null, { id: "run_3", title: "" });
+      assert.equal((await second.result("run_3")).ending, "completed");
+      await other.submit("agent", null, RUN);
+      await assert.rejects(other.result("run_1"), { message: /one for each process/ });
+      await Promise.all([second.stop(), other.stop()]);
+    });
+  });
+
+  describe("DBOS", () => {
+    it("lets whoever resumes a workflow take it from a living process", async () => {
+      const at = await server.newAddress(made);
+      const begun: number[] = [];
+      const processes = [0, 1].map((index) => {
+        const sdk = loadAnotherSdk();
+        const endless = async (): Promise<void> => {
+          begun.push(index);
+          await new Promise(() => {});
+        };
+        const workflow = sdk.registerWorkflow(endless, { name: "endless" });
+        sdk.setConfig({
+          name: "facts",
+          systemDatabaseUrl: at,
+          executorID: `process ${index}`,
+          applicationVersion: "1",
+          useListenNotify: false,
+          logger: { debug() {}, info() {}, warn() {}, error() {} },
+        });
+        return { sdk, workflow };
+      });
+      for (const { sdk } of processes) await sdk.launch();
+      const [first] = processes;
+      assert.ok(first);
+      await first.sdk.startWorkflow(first.workflow, { workflowID: "w" })();
+      // Two who take the first one for dead, one a moment after the other.
+      for (const count of [2, 3]) {
+        await first.sdk.resumeWorkflow("w");
+        await until(() => begun.length === count);
+      }
+      for (const { sdk } of processes) await sdk.shutdown();
+    });
+
+    it("names another child where a workflow starts fewer children than before", async () => {
+      const at = await server.newAddress(made);
+      const sdk = loadAnotherSdk();
+      const child = sdk.registerWorkflow(async () => {}, { name: "child" });
+      const started: string[][] = [];
+      const parent = sdk.registerWorkflow(
+        async () => {
+          const here: string[] = [];
+          // After a takeover a stage that has ended is not entered: the first child is not started again.
+          for (const key of started.length === 0 ? ["a", "b"] : ["b"]) {
+            const { workflowID } = await sdk.startWorkflow(child, { workflowID: `p/${key}` })();
+            here.push(workflowID);
+          }
+          started.push(here);
+          if (started.length === 1) await new Promise(() => {});
+        },
+        { name: "parent" },
+      );
+      sdk.setConfig({
+        name: "facts",
+        systemDatabaseUrl: at,
+        applicationVersion: "1",
+        useListenNotify: false,
+        logger: { debug() {}, info() {}, warn() {}, error() {} },
+      });
+      await sdk.launch();
+      await sdk.startWorkflow(parent, { workflowID: "p" })();
+      await until(() => started.length === 1);
+      await sdk.resumeWorkflow("p");
+      await until(() => started.length === 2);
+      assert.deepEqual(started, [["p/a", "p/b"], ["p/a"]]);
+      await sdk.shutdown();
+    });
+  });
+}
