@@ -2,8 +2,9 @@
  * What the engines cost for the same runs: SQLite with our engine, Postgres with our engine, and the same Postgres
  * with DBOS. Each engine is a process of its own; they take turns. Ratios are those to our engine on Postgres.
  *
- *     npm run bench:engines [-- --rounds=5]
+ *     npm run bench:engines [-- --rounds=5] [-- --quick]
  *
+ * `--quick` does a tenth of the work: to see that it works.
  * The Postgres server is the one of the tests, with waits for the disk as in use. Linux, some minutes.
  */
 
@@ -34,7 +35,7 @@ const LOADS: readonly Load[] = [
 ];
 const BASELINE = "own on Postgres";
 /** How long an engine without work is looked at. */
-const IDLE_MS = 20_000;
+const IDLE_MS = 20_000 / part();
 
 interface Contender {
   readonly name: string;
@@ -71,9 +72,15 @@ async function bench(): Promise<void> {
     { name: "DBOS on Postgres", kind: "dbos", address: await server.newAddress() },
   ];
   for (const contender of contenders) await prepare(contender);
-  for (const load of LOADS) await measureLoad(load, contenders);
+  for (const { count, ...load } of LOADS) {
+    await measureLoad({ ...load, count: count / part() }, contenders);
+  }
   for (const contender of contenders.slice(1)) await measureIdle(contender);
   for (const contender of contenders) await measureTakeover(contender);
+}
+
+function part(): number {
+  return process.argv.includes("--quick") ? 10 : 1;
 }
 
 async function prepare({ kind, address }: Contender): Promise<void> {

@@ -7,6 +7,7 @@ import { AsyncResource } from "node:async_hooks";
 import type { Pool } from "pg";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Carried } from "../carrier.ts";
+import { openDbosPool } from "./dbos-pool.ts";
 import type { Sdk } from "./dbos-sdk.ts";
 
 /**
@@ -15,15 +16,13 @@ import type { Sdk } from "./dbos-sdk.ts";
  */
 const JOURNAL_VERSION = "1";
 const WORKFLOW = "offshoot.run";
-/** Beside those of the store. Each start and each ending is a transaction of four statements. */
-const CONNECTIONS = 4;
 /** DBOS gives a workflow up that was begun more often than this. How often a run may be begun is not its business. */
 const MAX_ATTEMPTS = 1_000_000;
 
 export interface DbosLaunch {
   readonly address: string;
   readonly workerId: string;
-  /** In place of a pool of DBOS's own. */
+  /** Whose connections are used; opened, and closed at the end, when left out. */
   readonly pool?: Pool | undefined;
 }
 
@@ -66,6 +65,7 @@ class Host implements DbosHost {
   #users = 0;
   #launch: DbosLaunch | undefined;
   #launched: Promise<void> | undefined;
+  #ownPool: Pool | undefined;
 
   constructor(sdk: Sdk) {
     this.#sdk = sdk;
@@ -78,8 +78,7 @@ class Host implements DbosHost {
     this.#users++;
     if (this.#launched === undefined) {
       this.#launch = launch;
-      configure(this.#sdk, launch);
-      this.#launched = this.#outside.runInAsyncScope(() => launchOnce(this.#sdk));
+      this.#launched = this.#outside.runInAsyncScope(() => this.#open(launch));
     }
     try {
       await this.#launched;
@@ -88,6 +87,26 @@ class Host implements DbosHost {
       this.#launched = undefined;
       throw thrown;
     }
+  }
+
+  async #open(launch: DbosLaunch): Promise<void> {
+    const own = launch.pool ? undefined : await openDbosPool(launch.address);
+    this.#ownPool = own;
+    configure(this.#sdk, launch, launch.pool ?? own);
+    try {
+      await this.#sdk.launch();
+    } catch (cause) {
+      // So that the next try begins anew.
+      await this.#close().catch(() => {});
+      throw toLaunchFailure(cause);
+    }
+  }
+
+  async #close(): Promise<void> {
+    const pool = this.#ownPool;
+    this.#ownPool = undefined;
+    await this.#sdk.shutdown();
+    await pool?.end();
   }
 
   async start(
@@ -123,7 +142,7 @@ class Host implements DbosHost {
     this.#users--;
     if (this.#users > 0) return;
     this.#launched = undefined;
-    await this.#outside.runInAsyncScope(() => this.#sdk.shutdown());
+    await this.#outside.runInAsyncScope(() => this.#close());
   }
 
   async #list(query: { status: Status[]; limit: number }): Promise<string[]> {
@@ -143,11 +162,10 @@ class Host implements DbosHost {
 
 type Status = "SUCCESS" | "ERROR" | "CANCELLED" | "PENDING" | "ENQUEUED";
 
-function configure(sdk: Sdk, { address, workerId, pool }: DbosLaunch): void {
+function configure(sdk: Sdk, { address, workerId }: DbosLaunch, pool: Pool | undefined): void {
   sdk.setConfig({
     name: "offshoot",
     systemDatabaseUrl: address,
-    systemDatabasePoolSize: CONNECTIONS,
     ...(pool && { systemDatabasePool: pool }),
     executorID: workerId,
     applicationVersion: JOURNAL_VERSION,
@@ -163,16 +181,6 @@ function configure(sdk: Sdk, { address, workerId, pool }: DbosLaunch): void {
 
 /** What goes wrong shows in what it rejects with. */
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
-
-async function launchOnce(sdk: Sdk): Promise<void> {
-  try {
-    await sdk.launch();
-  } catch (cause) {
-    // So that the next try begins anew.
-    await sdk.shutdown().catch(() => {});
-    throw toLaunchFailure(cause);
-  }
-}
 
 /** DBOS's own words may name the user of the database. */
 function toLaunchFailure(cause: unknown): Failure {
