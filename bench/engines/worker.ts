@@ -7,7 +7,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { makeId } from "../../src/base/ids.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import { openEngine } from "../../src/runtime/open-engine.ts";
+import { openEngine } from "../../src/engine/open-engine.ts";
 import { openKept } from "../../src/store/open-kept.ts";
 import { defineBodies } from "./bodies.ts";
 
@@ -30,12 +30,8 @@ const SWEEP_MS = 50;
 const DEPTH = 2;
 
 const [kind = "", address = ""] = process.argv.slice(2);
-const kept = await openKept(address);
-const store = await kept.runs();
-const engine = await openEngine(kind === "dbos" ? "dbos" : "own", {
-  store,
-  address,
-  clock: systemClock,
+const engine = await openEngine(await openKept(address), {
+  dbos: kind === "dbos" ? { address } : undefined,
 });
 defineBodies(engine, () => tell({ takenAt: Number(process.hrtime.bigint()) / 1e6 }));
 process.on("disconnect", () => process.exit());

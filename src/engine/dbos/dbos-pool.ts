@@ -1,7 +1,7 @@
 /** The connections that DBOS has in this process, beside those of the store. */
 
 import type { Pool } from "pg";
-import { LEASE_MS } from "../../store/store.ts";
+import { LEASE_MS } from "../../store/ownership.ts";
 
 /** Each start and each ending is a transaction of some statements. */
 const CONNECTIONS = 4;
