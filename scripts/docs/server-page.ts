@@ -95,7 +95,7 @@ const NOT_PROVIDED: readonly (readonly [string, string])[] = [
   ],
   [
     "a Helm chart",
-    "[examples/deploy](../examples/deploy) has a Dockerfile and a compose file. In Kubernetes run one pod with a volume on a local disk: the record is one SQLite file ([Operations](#operations))",
+    "[deploy/kubernetes](../deploy/kubernetes) has plain manifests, which `kubectl apply` takes ([scaling.md](scaling.md#kubernetes))",
   ],
   [
     "webhooks for background responses",

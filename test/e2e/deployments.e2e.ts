@@ -1,4 +1,4 @@
-/** The complete example of docs/server.md, as it stands there, and the files of examples/deploy. */
+/** The complete example of docs/server.md, as it stands there, and the files of deploy/. */
 
 import assert from "node:assert/strict";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -283,13 +283,13 @@ describe(...unless(LINUX_LACK)("the complete example of docs/server.md"), () => 
   });
 });
 
-const DEPLOY = new URL("examples/deploy/", ROOT);
+const DEPLOY = new URL("deploy/", ROOT);
 
 function readDeploy(name: string): Promise<string> {
   return readFile(new URL(name, DEPLOY), "utf8");
 }
 
-describe(...unless(LINUX_LACK)("examples/deploy"), () => {
+describe(...unless(LINUX_LACK)("deploy"), () => {
   const starts: Readonly<Record<string, () => Promise<string[]>>> = {
     "offshoot.service": async () => {
       const [, line = ""] =
@@ -318,7 +318,7 @@ describe(...unless(LINUX_LACK)("examples/deploy"), () => {
   }
 
   it("has a compose file whose files and volumes are those of the Dockerfile", async () => {
-    const { services } = parse(await readDeploy("compose.yaml")) as {
+    const { services } = parse(await readDeploy("compose.sqlite.yaml")) as {
       services: { offshoot: { volumes: readonly string[]; ports: readonly string[] } };
     };
     const dockerfile = await readDeploy("Dockerfile");
