@@ -2,12 +2,13 @@
  * What storing costs: CPU, waits for the disk, bytes and time of stored responses, beside those that are not
  * stored and beside a pipe of bytes, of the same run. Health checks are asked throughout.
  *
- *     npm run bench:stored [-- --full] [-- --check] [-- --only=loads,paced,chains,processes,slow-disk]
+ *     npm run bench:stored [-- --full] [-- --check] [-- --only=loads,paced,chains,processes,slow-disk,sizing]
+ *                          [-- --stores=sqlite,postgres] [-- --json=FILE]
  *
  * With `--peer` paced tokens are also those of a gateway of the registry that stores nothing, which needs
  * `node scripts/compile.js test/clients` first; else they are held against the pipe, by what that gateway
  * took of it on another machine. Without `--full` it has one number of connections for each question and short chains: some minutes.
- * The servers have one core; the upstream and the load have the other. Linux.
+ * The servers have one core; the upstream, the load and the database have the other. Linux; Postgres needs `cc`.
  */
 
 import { CONTENDERS, startPipe } from "./gateway/contenders.ts";
@@ -17,7 +18,9 @@ import { type Bench, type Goal, PEER } from "./stored/bench.ts";
 import { measureChains } from "./stored/chains.ts";
 import { measureLoads, measurePaced } from "./stored/loads.ts";
 import { measureProcesses, measureSlowDisk } from "./stored/machines.ts";
-import { STORES } from "./stored/server.ts";
+import { POSTGRES_BENCH_LACK } from "./stored/postgres.ts";
+import { measureSizing } from "./stored/sizing.ts";
+import { STORES } from "./stored/stores.ts";
 
 const PARTS = {
   loads: measureLoads,
@@ -25,6 +28,7 @@ const PARTS = {
   chains: measureChains,
   processes: measureProcesses,
   "slow-disk": measureSlowDisk,
+  sizing: measureSizing,
 } as const;
 
 /** How far past its goal a ratio may be before `--check` fails: what one run differs from the next. */
@@ -41,11 +45,17 @@ async function serve(start: (upstreamPort: number) => Promise<number> | undefine
   process.send?.(await start(Number(port)));
 }
 
+/** Those that can be measured here. */
+function findStores(): string[] {
+  if (POSTGRES_BENCH_LACK) console.log(`Postgres is not measured: ${POSTGRES_BENCH_LACK}.`);
+  return Object.keys(STORES).filter((name) => name !== "postgres" || !POSTGRES_BENCH_LACK);
+}
+
 async function measure(): Promise<void> {
   const flag = (name: string): string | undefined =>
     process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
   const only = flag("only")?.split(",");
-  const stores = flag("stores")?.split(",") ?? Object.keys(STORES);
+  const stores = flag("stores")?.split(",") ?? findStores();
   const isFull = process.argv.includes("--full");
   const upstream = await startChild(import.meta.url, ["upstream"], 1);
   const at = String(upstream.port);

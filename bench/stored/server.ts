@@ -1,41 +1,12 @@
 /** `offshoot serve` as a process of its own, over each place that responses can be stored in. */
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { childrenOf, cpuMs, pin } from "../gateway/processes.ts";
-
-/** Where a server stores. Another store is another row: what it needs, and what can be counted of it. */
-export interface StoreKind {
-  /** What the server is started with: settings of the store, and what counts its waits for the disk. */
-  start(folder: string): StoreStart;
-  /** Bytes that it takes now. */
-  sizeOf(folder: string): Promise<number>;
-}
-
-interface StoreStart {
-  readonly env: Readonly<Record<string, string>>;
-  readonly execArgv: readonly string[];
-}
-
-export const STORES: Readonly<Record<string, StoreKind>> = {
-  sqlite: {
-    start: (folder) => ({
-      env: { BENCH_SYNCS: join(folder, SYNCS) },
-      execArgv: ["--import", new URL("./disk.js", import.meta.url).href],
-    }),
-    async sizeOf(folder) {
-      const db = await openConnection(join(folder, ".local", "share", "offshoot", "runs.db"));
-      const read = (name: string): number => Number(db.prepare(`pragma ${name}`).get()?.[name]);
-      const size = read("page_count") * read("page_size");
-      db.close();
-      return size;
-    },
-  },
-};
+import { type DatabaseUse, STORES } from "./stores.ts";
 
 export interface ServerOptions {
   readonly store: string;
@@ -55,29 +26,30 @@ export interface Server {
   /** Waits for the disk since its start. */
   syncs(): number;
   sizeOf(): Promise<number>;
+  /** Of the database, where it is a process of its own. */
+  readUse(): Promise<DatabaseUse | undefined>;
+  /** Memory of all its processes, in bytes. */
+  memory(): number;
   close(): Promise<void>;
 }
 
 export const KEY = "bench-key-of-the-server-0123456789";
-const SYNCS = "syncs";
 const CLI = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
 
 /** With a key, its log, audit and numbers, as an operator runs it. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { store, upstreamPort, workers, syncMs = 0, core } = options;
-  const kind = STORES[store];
-  if (!kind) throw new Error(`There is no store \`${store}\`.`);
+  const open = STORES[store];
+  if (!open) throw new Error(`There is no store \`${store}\`.`);
   const folder = mkdtempSync(join(tmpdir(), "offshoot-bench-"));
-  const { env, execArgv } = kind.start(folder);
+  const opened = await open({ folder, syncMs });
+  const { env, execArgv } = opened;
   const model = ["--provider", "openai-chat", "--model", "custom/bench"];
   const url = ["--url", `http://127.0.0.1:${upstreamPort}/v1`, "--port", "0"];
   const words = ["serve", ...model, ...url, "--workers", String(workers), "--log", "json"];
   const child = spawn(process.execPath, [...execArgv, CLI, ...words], {
     cwd: folder,
-    env: {
-      ...{ PATH: process.env["PATH"] ?? "", HOME: folder, OFFSHOOT_SERVER_KEY: KEY, ...env },
-      ...(syncMs > 0 ? { BENCH_SYNC_MS: String(syncMs) } : {}),
-    },
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder, OFFSHOOT_SERVER_KEY: KEY, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   if (core !== undefined) pin(child, core);
@@ -86,12 +58,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   return {
     port,
     cpuMs: () => all().reduce((sum, one) => sum + cpuMs(one), 0),
-    syncs: () => countSyncs(folder),
-    sizeOf: () => kind.sizeOf(folder),
+    syncs: opened.syncs,
+    sizeOf: opened.sizeOf,
+    readUse: opened.readUse,
+    memory: () => all().reduce((sum, one) => sum + memoryOf(one), 0),
     async close() {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGTERM");
       await ended;
+      await opened.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -111,7 +86,7 @@ function readPort(stderr: NodeJS.ReadableStream): Promise<number> {
   });
 }
 
-function countSyncs(folder: string): number {
-  const files = readdirSync(folder).filter((name) => name.startsWith(`${SYNCS}.`));
-  return files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+function memoryOf({ pid }: { readonly pid?: number | undefined }): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
