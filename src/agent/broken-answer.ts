@@ -8,7 +8,7 @@ import { Failure } from "../base/failure.ts";
 import { countJsonChars } from "../base/json-size.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import { toUsage, type Usage } from "../protocol/usage.ts";
+import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest } from "../providers/provider.ts";
 import type { Account } from "./account.ts";
 import { estimateInput, type Priced, toTokens } from "./call-cost.ts";
@@ -183,17 +183,22 @@ export function toBrokenAmount(
   return { tokens: usage.total_tokens, usd: costOf(usage, deployment) ?? untold };
 }
 
-/** Books what earlier attempts at a turn have used. They are not model calls of this run's limit. */
+/** Books what earlier attempts at a turn have used, and returns it. They are not model calls of this run's limit. */
 export function chargeAbandoned(
   account: Account,
   attempts: readonly number[],
   request: () => ModelRequest,
   prices: Prices,
-): void {
-  if (attempts.length === 0) return;
+): Usage {
+  if (attempts.length === 0) return NO_USAGE;
   const asked = request();
   const broken = { ...prices, mostUsd: account.limits.usd ?? 0 };
-  for (const chars of attempts) account.charge(toAbandonedAmount(asked, chars, broken));
+  let used = NO_USAGE;
+  for (const chars of attempts) {
+    account.charge(toAbandonedAmount(asked, chars, broken));
+    used = addUsage(used, estimateUsage(asked, chars));
+  }
+  return used;
 }
 
 /** What an attempt that was left in the middle has used, by what was sent and how much it had said. */

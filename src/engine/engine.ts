@@ -172,7 +172,8 @@ export interface RunContext {
   readonly isLost: boolean;
   /**
    * Runs `fn` once and remembers what it returned. A key may be used once in a run. The code of a step does
-   * something to the world, or looks at it: it starts no step and no child, and waits for no message.
+   * something to the world, or looks at it: it starts no step and no child, and waits for no message. Rejects once
+   * the signal has aborted, except for a step that an earlier owner has ended.
    */
   step<Out extends Json>(key: string, fn: (step: Step) => Promise<Out>): Promise<Out>;
   /**

@@ -203,9 +203,10 @@ class Context implements RunContext {
 
   async #run<Out extends Json>({ key, isStage, fn }: SingleStep<Out>): Promise<Out> {
     const { owned, resting } = this.#parts;
-    this.signal.throwIfAborted();
+    // Also for a run that was cancelled before it was taken over: what it had done counts, and is paid for.
     const known = owned.journal.get(key);
     if (known !== undefined) return known as Out;
+    this.signal.throwIfAborted();
     let last: readonly RunEvent[] = [];
     let survives: FinishedStep["survives"];
     const end: Step["end"] = (events, needs) => {

@@ -26,11 +26,11 @@ export function createTakes({ store, owned }: TakeParts): Take {
       throw new Failure("internal", message);
     }
     used.add(key);
-    signal.throwIfAborted();
     const known = journal.get(key);
     if (Array.isArray(known)) return known;
     // The step was made without it: what has come since is for a later one.
     if (journal.has(before)) return [];
+    signal.throwIfAborted();
     return await owned.write(() => store.takeSignals(run.id, epoch, { topic, key }));
   };
 }

@@ -85,6 +85,33 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     );
 
     it(
+      "finds what a run had done whose process died before",
+      onBench(async (bench) => {
+        const found: unknown[] = [];
+        const asked = createGate();
+        const first = bench.engine();
+        const second = bench.engine();
+        for (const engine of [first, second]) {
+          engine.define("agent", async (context) => {
+            found.push(await context.step("one", async () => "done"));
+            found.push(await context.take("said", "two"));
+            await context.step("two", async () => {
+              asked.open();
+              return await new Promise<null>(() => {});
+            });
+            return completed(null);
+          });
+        }
+        await first.submit("agent", null, RUN);
+        await asked.opened;
+        first.crash();
+        await second.cancel("run_1", { tree: true });
+        assert.equal((await second.result("run_1")).ending, "cancelled");
+        assert.deepEqual(found, ["done", [], "done"]);
+      }),
+    );
+
+    it(
       "says why when there is nothing to cancel",
       onBench(async (bench) => {
         const engine = bench.engine();

@@ -214,6 +214,7 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
 export function describeBookedRuns(
   name: string,
   open: () => Promise<{ readonly store: Store; readonly spending: Spending }>,
+  { isShared } = { isShared: true },
 ): void {
   /** A record with one claimed run at epoch 1, which holds something of its key's budget. */
   const openWithHold = async () => {
@@ -254,6 +255,16 @@ export function describeBookedRuns(
       await store.finish("run_1", 2, end);
       await assert.rejects(store.finish("run_1", 2, { ...ended(1), settles }));
       assert.deepEqual((await spending.read("k", NOON)).total, used(0, 7, 0.5, 2));
+      await store.close();
+    });
+
+    // Nobody asks late who is alone.
+    it("is not set aside for a run that has ended", { skip: !isShared }, async () => {
+      const { store, spending } = await openWithHold();
+      await store.finish("run_1", 1, { ...ended(0), settles });
+      const wish = { id: "run_1", least: both(10), most: both(10) };
+      await spending.hold("k", wish, LIMITS, NOON);
+      assert.deepEqual(await readHeld(spending), ["other"]);
       await store.close();
     });
 

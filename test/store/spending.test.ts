@@ -32,7 +32,7 @@ describeSharedSpending("spending in SQLite", async () => {
   return [await openSpending(path), await openSpending(path)];
 });
 
-describeBookedRuns("a record in memory", () => openRecord(undefined));
+describeBookedRuns("a record in memory", () => openRecord(undefined), { isShared: false });
 describeBookedRuns("a record in SQLite", () => openRecord(newDatabasePath()));
 
 async function openRecord(address: string | undefined) {

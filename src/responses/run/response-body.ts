@@ -171,6 +171,8 @@ async function open(
   scope.push(() => gate.close());
   const tools = { context, gate, clock, task, account, ...paid.counted };
   const enter = async (): Promise<void> => {
+    // One that was cancelled before it was taken over begins nothing: its first step that is not done rejects.
+    if (context.signal.aborted) return;
     if (wish.background) {
       const take = () => enterBackground(parts, { context, wish });
       scope.push(await context.waiting(undefined, take));

@@ -185,8 +185,10 @@ const ADD = `insert into offshoot.spending as s (key_id, "window", requests, tok
     tokens = s.tokens + excluded.tokens, usd = s.usd + excluded.usd,
     unpriced = s.unpriced + excluded.unpriced`;
 
+/** A process that stood still may ask for a run that others have ended: nobody would end that hold. */
 const PUT_HOLD = `insert into offshoot.holds (id, key_id, tokens, usd, beat_at_ms)
-  values ($1, $2, $3, $4, $5)
+  select $1, $2, $3, $4, $5
+    where not exists (select 1 from offshoot.runs where id = $1 and status = 'ended')
   on conflict (id) do update set tokens = excluded.tokens, usd = excluded.usd,
     beat_at_ms = excluded.beat_at_ms`;
 

@@ -54,7 +54,10 @@ function createHoldRows(db: Database): HoldRows {
           usd: Number(usd),
         })),
     putHold(keyId, { id, tokens, usd }, nowMs) {
-      const sql = `insert into holds (id, key_id, tokens, usd, beat_at_ms) values (?, ?, ?, ?, ?)
+      // A process that stood still may ask for a run that others have ended: nobody would end that hold.
+      const sql = `insert into holds (id, key_id, tokens, usd, beat_at_ms)
+        select ?1, ?2, ?3, ?4, ?5
+          where not exists (select 1 from runs where id = ?1 and status = 'ended')
         on conflict do update set tokens = excluded.tokens, usd = excluded.usd,
           beat_at_ms = excluded.beat_at_ms`;
       db.run(sql, toColumn(id), toColumn(keyId), tokens, usd, nowMs);
