@@ -61,7 +61,7 @@ describe("table of settings", () => {
       "quiet",
       "store",
       "engine",
-        "store_path",
+      "store_path",
       "continuation",
       "ollama_keep_alive",
       "ollama_num_ctx",
