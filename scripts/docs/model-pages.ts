@@ -342,9 +342,12 @@ const REQUEST_FIELDS: readonly (readonly [string, string])[] = [
     "`items`",
     "The whole conversation, oldest first, as items of the Responses API: `message`, `function_call`, `function_call_output`, `reasoning`, …",
   ],
-  ["`tools`, `toolChoice`", "What it may call, and whether it must."],
+  ["`tools`, `tool_choice`", "What it may call, and whether it must."],
   ["`format`", '`{ type: "text" }`, or the JSON that is asked for.'],
-  ["`temperature`, `topP`, `maxOutputTokens`", "As they were sent; undefined where they were not."],
+  [
+    "`temperature`, `top_p`, `max_output_tokens`",
+    "As they were sent; undefined where they were not.",
+  ],
   ["`reasoning`", "`effort` and `summary`."],
 ];
 

@@ -68,7 +68,7 @@ function isTooLarge(thrown: unknown): boolean {
 
 /** Each count of the vendor's wins where it is there. */
 function estimateUsage(request: Priced, chars: number, counted?: Usage): Usage {
-  const most = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const most = request.max_output_tokens ?? Number.POSITIVE_INFINITY;
   const details = counted?.input_tokens_details;
   return toUsage({
     input: counted?.input_tokens || estimateInput(withoutIds(request)),

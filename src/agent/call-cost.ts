@@ -60,8 +60,8 @@ export async function holdCall(
   return await takeAffordable(account, request, drawing, ({ output, cost }) => {
     const hold = account.hold({ ...ONE_TURN, ...cost });
     if (!Number.isFinite(output)) return { request, hold };
-    const isLengthOfBudget = request.maxOutputTokens === undefined;
-    return { request: { ...request, maxOutputTokens: output, isLengthOfBudget }, hold };
+    const is_length_of_budget = request.max_output_tokens === undefined;
+    return { request: { ...request, max_output_tokens: output, is_length_of_budget }, hold };
   });
 }
 
@@ -95,7 +95,7 @@ export function isFree({ costOf }: Pick<Prices, "costOf">): boolean {
 const ONE_TOKEN = toUsage({ input: 1, output: 1 });
 
 /** What a call's cost depends on. */
-export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "maxOutputTokens">;
+export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "max_output_tokens">;
 
 /** What a call takes of what is limited. */
 export interface UsualCost {
@@ -159,7 +159,7 @@ interface Sized {
 }
 
 function toSized(request: Priced): Sized {
-  const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
+  const { max_output_tokens: wanted = Number.POSITIVE_INFINITY } = request;
   return { input: estimateInput(request), wanted };
 }
 

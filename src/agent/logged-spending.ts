@@ -81,7 +81,7 @@ function toAbandoned(
   const tools = specs.filter(({ name }) => names.includes(name));
   const asked = {
     ...{ items, tools, instructions: instructions ?? undefined },
-    maxOutputTokens: max_output_tokens ?? undefined,
+    max_output_tokens: max_output_tokens ?? undefined,
   };
   const prices = { costOf: (usage: Usage) => costOf(model, usage) };
   const broken = { mostUsd: Number(limits["usd"] ?? 0) };

@@ -14,7 +14,7 @@ import type { Item } from "../protocol/items.ts";
 import type { Ending, RunError, RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { NO_USAGE, type Usage } from "../protocol/usage.ts";
-import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
+import type { Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { awaitChildren, type Background, endChildren, hearChildren } from "./background.ts";
@@ -24,6 +24,7 @@ import type { ContextKeeper } from "./context/context-keeper.ts";
 import { compactBehind } from "./context/keep-short.ts";
 import { hear, hearTooLate, type ReadInbox } from "./inbox.ts";
 import { endLeftovers } from "./leftovers.ts";
+import type { RequestWishes } from "./model-request.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { asksForReport, turnsKept } from "./report.ts";
 import { toRunStart } from "./run-start.ts";
@@ -66,13 +67,9 @@ export interface LoopParts {
 }
 
 /** What a client of the Responses API may ask of a model beyond what an agent does. */
-export interface ModelWishes
-  extends Pick<ModelRequest, "parallelToolCalls" | "topP" | "options" | "extras" | "whole"> {
-  /** The tools as the client spells them, in place of the gate's. */
-  readonly tools?: readonly Tool[] | undefined;
-  readonly reasoning?: Reasoning | undefined;
+export interface ModelWishes extends RequestWishes {
   /** What the run's start says of the request. */
-  readonly echo: JsonObject;
+  readonly response: JsonObject;
   /** The conversation before the task's own items. */
   readonly before: readonly Item[];
   /** Awaited behind `run_start`: a run may have to wait for its turn, and to do things before it. */

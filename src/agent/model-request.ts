@@ -18,8 +18,14 @@ interface RequestParts {
   readonly wishes?: RequestWishes | undefined;
 }
 
-interface RequestWishes
-  extends Pick<ModelRequest, "parallelToolCalls" | "topP" | "options" | "extras" | "whole"> {
+/** What a request of the Responses API asks of its model beyond a task, as it spells it. */
+export type AskedOfModel = Pick<
+  ModelRequest,
+  "parallel_tool_calls" | "top_p" | "options" | "extras" | "whole"
+>;
+
+export interface RequestWishes extends AskedOfModel {
+  /** The tools as the client spells them, in place of the gate's. */
   readonly tools?: readonly Tool[] | undefined;
   readonly reasoning?: Reasoning | undefined;
 }
@@ -41,11 +47,11 @@ export function toRequest(parts: RequestParts, progress: Asking): ModelRequest {
     instructions: task.instructions ?? undefined,
     items: [...(keeper?.fit(progress.items) ?? progress.items)],
     tools: offered,
-    toolChoice: toToolChoice(task, progress, offered),
-    parallelToolCalls: wishes?.parallelToolCalls,
+    tool_choice: toToolChoice(task, progress, offered),
+    parallel_tool_calls: wishes?.parallel_tool_calls,
     temperature: task.temperature ?? undefined,
-    topP: wishes?.topP,
-    maxOutputTokens: task.max_output_tokens ?? undefined,
+    top_p: wishes?.top_p,
+    max_output_tokens: task.max_output_tokens ?? undefined,
     reasoning: wishes?.reasoning ?? reasoning,
     format: task.format,
     previous: progress.previous,

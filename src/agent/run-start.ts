@@ -11,7 +11,7 @@ interface Starting {
   readonly task: AgentTask;
   /** What a request of the Responses API asked; undefined for other runs. */
   readonly wishes?:
-    | { readonly echo: JsonObject; readonly extras?: JsonObject | undefined }
+    | { readonly response: JsonObject; readonly extras?: JsonObject | undefined }
     | undefined;
   /** What the settings add to each request. */
   readonly own?: JsonObject | undefined;
@@ -43,7 +43,7 @@ export function toRunStart({ context, task, wishes, own }: Starting, nowMs: numb
       label: task.label,
       depth: task.depth,
       ...(options ? { options } : {}),
-      ...(wishes ? { response: wishes.echo } : {}),
+      ...(wishes ? { response: wishes.response } : {}),
     },
     input: task.items,
   };

@@ -13,6 +13,6 @@ export function toFirstRequest(task: AgentTask, specs: readonly FunctionTool[]):
     items: withReportWish(task),
     instructions: instructions ?? undefined,
     tools: specs.filter(({ name }) => named.includes(name)),
-    maxOutputTokens: max_output_tokens ?? undefined,
+    max_output_tokens: max_output_tokens ?? undefined,
   };
 }

@@ -1,6 +1,6 @@
 /** What of a request's options an API can be told; the names of the others are for whoever asked. */
 
-import { MODEL_OPTIONS, type ModelOptions, type ModelRequest } from "./provider.ts";
+import { type ModelOptions, type ModelRequest, toParameter } from "./provider.ts";
 
 export type OptionName = keyof ModelOptions;
 
@@ -32,13 +32,13 @@ export function keepOptions(request: ModelRequest, isKnown: (name: OptionName) =
   const kept = Object.fromEntries(lost.map((name) => [name, undefined]));
   return {
     request: { ...request, options: { ...options, ...kept } },
-    dropped: lost.filter((name) => !isUsual(name, options)).map((name) => MODEL_OPTIONS[name]),
+    dropped: lost.filter((name) => !isUsual(name, options)).map(toParameter),
   };
 }
 
 /** What an answer has anyway: whoever asks for it loses nothing. */
-function isUsual(name: OptionName, { serviceTier }: ModelOptions): boolean {
-  return name === "serviceTier" && (serviceTier === "auto" || serviceTier === "default");
+function isUsual(name: OptionName, { service_tier }: ModelOptions): boolean {
+  return name === "service_tier" && (service_tier === "auto" || service_tier === "default");
 }
 
 /** What is lost of a format where its API has no word for what it is for. */

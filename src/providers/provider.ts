@@ -34,7 +34,10 @@ export interface WholeAnswer {
   readonly failure: Failure | undefined;
 }
 
-/** What is asked of a model, in no vendor's spelling. */
+/**
+ * What is asked of a model. Whatever a request of the Responses API has a name for is spelled as it is there, from
+ * the request's body to the wire's: `top_p` is `top_p` everywhere.
+ */
 export interface ModelRequest {
   /** The vendor's own name of the model. */
   readonly model: string;
@@ -42,13 +45,13 @@ export interface ModelRequest {
   /** The whole conversation, oldest first. */
   readonly items: readonly Item[];
   readonly tools: readonly Tool[];
-  readonly toolChoice: ToolChoice;
-  readonly parallelToolCalls: boolean | undefined;
+  readonly tool_choice: ToolChoice;
+  readonly parallel_tool_calls: boolean | undefined;
   readonly temperature: number | undefined;
-  readonly topP: number | undefined;
-  readonly maxOutputTokens: number | undefined;
-  /** True if `maxOutputTokens` is what a budget still pays for, and nobody asked for that length. */
-  readonly isLengthOfBudget?: boolean | undefined;
+  readonly top_p: number | undefined;
+  readonly max_output_tokens: number | undefined;
+  /** True if `max_output_tokens` is what a budget still pays for, and nobody asked for that length. */
+  readonly is_length_of_budget?: boolean | undefined;
   readonly reasoning: Reasoning;
   readonly format: OutputFormat;
   /** Where the last answer of the same provider ended, and how many of `items` it knows. */
@@ -76,37 +79,25 @@ export interface ModelRequest {
  */
 export interface ModelOptions {
   readonly stop?: readonly string[] | undefined;
-  readonly frequencyPenalty?: number | undefined;
-  readonly presencePenalty?: number | undefined;
+  readonly frequency_penalty?: number | undefined;
+  readonly presence_penalty?: number | undefined;
   /** How many likely tokens to tell beside each one; 0 for the chosen ones' probabilities alone. */
-  readonly topLogprobs?: number | undefined;
+  readonly top_logprobs?: number | undefined;
   readonly verbosity?: "low" | "medium" | "high" | undefined;
-  readonly serviceTier?: string | undefined;
+  readonly service_tier?: string | undefined;
   readonly user?: string | undefined;
-  readonly safetyIdentifier?: string | undefined;
-  readonly promptCacheKey?: string | undefined;
-  readonly promptCacheRetention?: string | undefined;
-  readonly promptCacheOptions?: JsonObject | undefined;
+  readonly safety_identifier?: string | undefined;
+  readonly prompt_cache_key?: string | undefined;
+  readonly prompt_cache_retention?: string | undefined;
+  readonly prompt_cache_options?: JsonObject | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly moderation?: JsonObject | undefined;
 }
 
-/** The names of the options as requests spell them. */
-export const MODEL_OPTIONS: Readonly<Record<keyof ModelOptions, string>> = {
-  stop: "stop",
-  frequencyPenalty: "frequency_penalty",
-  presencePenalty: "presence_penalty",
-  topLogprobs: "top_logprobs",
-  verbosity: "text.verbosity",
-  serviceTier: "service_tier",
-  user: "user",
-  safetyIdentifier: "safety_identifier",
-  promptCacheKey: "prompt_cache_key",
-  promptCacheRetention: "prompt_cache_retention",
-  promptCacheOptions: "prompt_cache_options",
-  metadata: "metadata",
-  moderation: "moderation",
-};
+/** The parameter of a request that an option is: its own name, but for the one that stands inside of `text`. */
+export function toParameter(option: keyof ModelOptions): string {
+  return option === "verbosity" ? "text.verbosity" : option;
+}
 
 /** `effort` undefined leaves the choice to the vendor; `none` asks it not to think. */
 export interface Reasoning {

@@ -28,11 +28,11 @@ export function openKeeper(run: KeptRun): ContextKeeper | undefined {
     options: undefined,
     prepare: async () => await backgroundChildren?.restore(),
   });
-  const { max_output_tokens: maxOutputTokens, instructions } = task;
+  const { max_output_tokens, instructions } = task;
   const tools = [...run.gate.tools.map(({ spec }) => spec), ...(run.nativeTools ?? [])];
-  const bounds = { contextTokens, maxOutputTokens, instructions, tools };
+  const bounds = { contextTokens, max_output_tokens, instructions, tools };
   const threshold =
-    contextTokens === undefined ? null : toThreshold(contextTokens, maxOutputTokens);
+    contextTokens === undefined ? null : toThreshold(contextTokens, max_output_tokens);
   return createContextKeeper({
     keepsFor: "run",
     wish: { truncation: "disabled", compact_threshold: threshold },

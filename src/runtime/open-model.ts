@@ -102,10 +102,10 @@ function fitLength(
   { contextTokens = Number.POSITIVE_INFINITY, maxOutputTokens = contextTokens }: Model,
   request: ModelRequest,
 ): ModelRequest {
-  const { maxOutputTokens: length, isLengthOfBudget = false } = request;
-  if (!isLengthOfBudget || length === undefined) return request;
+  const { max_output_tokens: length, is_length_of_budget = false } = request;
+  if (!is_length_of_budget || length === undefined) return request;
   const isShort = length <= maxOutputTokens && estimateInput(request) + length <= contextTokens;
-  return isShort ? request : { ...request, maxOutputTokens: undefined };
+  return isShort ? request : { ...request, max_output_tokens: undefined };
 }
 
 /** The file is looked at when the run begins: a check must not load gigabytes. */

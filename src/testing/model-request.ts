@@ -23,8 +23,8 @@ export function toSummary(value: Json | undefined): Reasoning["summary"] {
 }
 
 /** Likelihoods are the only wish that shows in what a server says. */
-export function toOptions(topLogprobs: number | undefined): Pick<ModelRequest, "options"> {
-  return topLogprobs === undefined ? {} : { options: { topLogprobs } };
+export function toOptions(top_logprobs: number | undefined): Pick<ModelRequest, "options"> {
+  return top_logprobs === undefined ? {} : { options: { top_logprobs } };
 }
 
 /** From the object that holds name and schema: `json_schema` in chat, `text.format` in responses. */

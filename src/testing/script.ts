@@ -69,7 +69,7 @@ export async function openAnswer(
   try {
     const first = await batches.next();
     const events = resume(first, batches);
-    const count = request.options?.topLogprobs;
+    const count = request.options?.top_logprobs;
     return { kind: "events", events: count === undefined ? events : withLogprobs(events, count) };
   } catch (thrown) {
     return {

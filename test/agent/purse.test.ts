@@ -26,8 +26,13 @@ function createHalf(all: number): Purse & { readonly asked: number[] } {
 
 const REQUEST: ModelRequest = {
   ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
-  ...{ toolChoice: "auto", parallelToolCalls: undefined, temperature: undefined, topP: undefined },
-  ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  ...{
+    tool_choice: "auto",
+    parallel_tool_calls: undefined,
+    temperature: undefined,
+    top_p: undefined,
+  },
+  ...{ max_output_tokens: undefined, reasoning: { effort: undefined, summary: undefined } },
   previous: undefined,
 };
 const CHILD = { callKey: "c", ceiling: {}, enough: { tokens: 700 }, least: { tokens: 700 } };
@@ -41,7 +46,7 @@ describe("an account with a purse", () => {
     const { request, hold } = await holdCall(account, REQUEST, FREE);
     const most = hold.most.tokens;
     assert.ok(most > 490 && most < 520, String(most));
-    assert.ok((request.maxOutputTokens ?? 0) < most);
+    assert.ok((request.max_output_tokens ?? 0) < most);
     hold.settle({ tokens: most });
     const next = await holdCall(account, REQUEST, FREE);
     assert.ok(next.hold.most.tokens > 240, String(next.hold.most.tokens));
@@ -52,7 +57,7 @@ describe("an account with a purse", () => {
   it("asks for what a call needs at most, and never beyond its own limit", async () => {
     const purse = createHalf(1000);
     const account = createAccount({ ...NO_LIMITS, tokens: 200 }, purse);
-    const short = await holdCall(account, { ...REQUEST, maxOutputTokens: 50 }, FREE);
+    const short = await holdCall(account, { ...REQUEST, max_output_tokens: 50 }, FREE);
     assert.ok(short.hold.most.tokens < 60);
     short.hold.settle({ tokens: 55 });
     (await holdCall(account, REQUEST, FREE)).hold.settle({ tokens: 145 });
@@ -75,7 +80,7 @@ describe("an account with a purse", () => {
 describe("a call under a limit", () => {
   it("that may answer in fewer words than are usual holds them once", async () => {
     const account = createAccount({ ...NO_LIMITS, tokens: 1000 });
-    const { hold } = await holdCall(account, { ...REQUEST, maxOutputTokens: 5 }, FREE);
+    const { hold } = await holdCall(account, { ...REQUEST, max_output_tokens: 5 }, FREE);
     hold.release();
     assert.equal(account.left.tokens, 1000);
   });
@@ -84,6 +89,6 @@ describe("a call under a limit", () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
     const priced = { costOf: (usage: { output_tokens: number }) => usage.output_tokens * 0 };
     const { request, hold } = await holdCall(account, REQUEST, priced);
-    assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 0]);
+    assert.deepEqual([request.max_output_tokens, hold.most.usd], [undefined, 0]);
   });
 });

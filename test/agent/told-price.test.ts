@@ -12,8 +12,13 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 
 const REQUEST: ModelRequest = {
   ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
-  ...{ toolChoice: "auto", parallelToolCalls: undefined, temperature: undefined, topP: undefined },
-  ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  ...{
+    tool_choice: "auto",
+    parallel_tool_calls: undefined,
+    temperature: undefined,
+    top_p: undefined,
+  },
+  ...{ max_output_tokens: undefined, reasoning: { effort: undefined, summary: undefined } },
   previous: undefined,
 };
 const UNKNOWN = { costOf: () => undefined };
@@ -32,7 +37,7 @@ describe("a call whose price its answer tells", () => {
   it("holds all that is left, so that none runs beside it, and gives back what it did not cost", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
     const { request, hold } = await holdCall(account, REQUEST, TOLD);
-    assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 1]);
+    assert.deepEqual([request.max_output_tokens, hold.most.usd], [undefined, 1]);
     await assert.rejects(holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
     hold.settle(toSettled(ANSWER, hold, TOLD));
     assert.equal(account.left.usd, 0.8);
@@ -49,7 +54,7 @@ describe("a call whose price its answer tells", () => {
   it("keeps to a limit of tokens as every other", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1, tokens: 500 });
     const { request, hold } = await holdCall(account, REQUEST, TOLD);
-    assert.ok(Number(request.maxOutputTokens) <= 500 && hold.most.tokens <= 500);
+    assert.ok(Number(request.max_output_tokens) <= 500 && hold.most.tokens <= 500);
   });
 
   it("takes all that it held where its answer does not tell it after all", async () => {

@@ -27,7 +27,7 @@ function start(t: TestContext, ...calls: readonly Call[]): Promise<Tree> {
     const [first] = request.items;
     const isRoot = first?.type === "message" && first.content === "go";
     if (isRoot) return root.next(request) ?? reply.text("done");
-    const isCut = (request.maxOutputTokens ?? 1e6) < 400;
+    const isCut = (request.max_output_tokens ?? 1e6) < 400;
     return isCut ? reply.length("cut") : reply.text(WORDS, SAID);
   });
   return startTree(t, engine, { overrides: PRICED });

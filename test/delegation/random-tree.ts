@@ -95,7 +95,7 @@ function createRandomProvider(
       // Others get their turn, so that runs come to stand between each other.
       await new Promise((resolve) => setImmediate(resolve));
       if (roll < 0.05 && !isDeep) throw new Failure("provider_failed", "It broke.");
-      const output = Math.min(Math.floor(chance() * 200), request.maxOutputTokens ?? 200);
+      const output = Math.min(Math.floor(chance() * 200), request.max_output_tokens ?? 200);
       const usage = { input: Math.floor(chance() * 50), output };
       const said = toReply(request, roll, usage);
       const ending =

@@ -61,8 +61,8 @@ describe("the events of a subagent", () => {
       { ...CALL, max_turns: 3 },
       {
         files: { "a.txt": "a" },
-        child: ({ toolChoice }) =>
-          toolChoice === "none" ? reply.text("So far.") : reply.calls([READ]),
+        child: ({ tool_choice }) =>
+          tool_choice === "none" ? reply.text("So far.") : reply.calls([READ]),
       },
     );
     const [, exceeded, complete] = observed;
@@ -79,8 +79,8 @@ describe("the events of a subagent", () => {
         { ...CALL, max_turns },
         {
           files: { "a.txt": "a" },
-          child: ({ toolChoice }) =>
-            toolChoice === "none" ? refusal("No report.") : reply.calls([READ]),
+          child: ({ tool_choice }) =>
+            tool_choice === "none" ? refusal("No report.") : reply.calls([READ]),
         },
       );
       const exceeded = observed.find(({ event }) => event === "max_turns_exceeded");

@@ -79,7 +79,7 @@ describe("the subagent tool", () => {
     const { events } = await tree.run();
     assert.deepEqual(seen.map(lastAsked), ["Count.", "As a number."]);
     assert.deepEqual(seen[1]?.tools, seen[0]?.tools, "so that a vendor's cache has the beginning");
-    assert.deepEqual([seen[0]?.toolChoice, seen[1]?.toolChoice], ["auto", "none"]);
+    assert.deepEqual([seen[0]?.tool_choice, seen[1]?.tool_choice], ["auto", "none"]);
     const result = events.find((event) => event.type === "tool_end");
     assert.ok(result?.type === "tool_end" && result.item.type === "function_call_output");
     const { output, metadata } = JSON.parse(String(result.item.output));

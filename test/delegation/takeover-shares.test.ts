@@ -71,9 +71,9 @@ function createModel({ calls, hasEnded }: Scene) {
     const isFirst = !items.some(({ type }) => type === "function_call_output");
     return isFirst ? reply.calls(calls, { usage: LITTLE }) : reply.text("done", { usage: LITTLE });
   };
-  const toChildReply = (name: Child, { maxOutputTokens = TOKENS }: ModelRequest): AnswerReply => {
-    const most = name === "few" ? maxOutputTokens : ANSWER;
-    const usage = { input: 10, output: Math.min(most, maxOutputTokens) };
+  const toChildReply = (name: Child, { max_output_tokens = TOKENS }: ModelRequest): AnswerReply => {
+    const most = name === "few" ? max_output_tokens : ANSWER;
+    const usage = { input: 10, output: Math.min(most, max_output_tokens) };
     const isOver = isKilled || (hasEnded && answered.many === BEFORE.many);
     const isLast = name === "many" && isOver;
     return isLast ? reply.text("done", { usage }) : reply.calls([READ], { usage });

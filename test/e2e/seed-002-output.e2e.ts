@@ -34,8 +34,8 @@ const REPORTING = { ...CALL, summary_prompt: "In short." };
 const runAway = (t: TestContext, input: Json = { ...CALL, max_turns: 3 }): Promise<Delegated> =>
   delegate(t, input, {
     files: { "a.txt": "a" },
-    child: ({ toolChoice }) =>
-      toolChoice === "none" ? reply.text("So far: a.") : reply.calls([READ]),
+    child: ({ tool_choice }) =>
+      tool_choice === "none" ? reply.text("So far: a.") : reply.calls([READ]),
   });
 
 describe("the response", () => {

@@ -67,8 +67,8 @@ describe("a chat vendor that caches where it is told to", () => {
   });
 
   it("gets them for an hour, all of them alike", async () => {
-    for (const promptCacheRetention of ["24h", "1h"]) {
-      const options = { promptCacheRetention };
+    for (const prompt_cache_retention of ["24h", "1h"]) {
+      const options = { prompt_cache_retention };
       const sent = await send("openrouter", { model: CLAUDE_SLUG, items, options });
       assert.deepEqual(sent.body["cache_control"], HOUR);
       assert.match(JSON.stringify(messagesOf(sent)), /"cache_control":\{[^}]*"ttl":"1h"/);
@@ -78,11 +78,11 @@ describe("a chat vendor that caches where it is told to", () => {
   });
 
   it("says that it keeps nothing for longer than a word it knows, or for other models", async () => {
-    for (const [model, promptCacheRetention] of [
+    for (const [model, prompt_cache_retention] of [
       [CLAUDE_SLUG, "forever"],
       ["openai/gpt-5.1", "24h"],
     ] as const) {
-      const sent = await send("openrouter", { model, items, options: { promptCacheRetention } });
+      const sent = await send("openrouter", { model, items, options: { prompt_cache_retention } });
       assert.deepEqual(sent.omits, ["prompt_cache_retention"]);
       assert.doesNotMatch(JSON.stringify(sent.body), /prompt_cache_retention|"ttl"/);
     }
@@ -184,7 +184,7 @@ describe("the points of a caller at Bedrock", () => {
   });
 
   it("last an hour where the model keeps them so long", async () => {
-    const options = { promptCacheRetention: "24h" };
+    const options = { prompt_cache_retention: "24h" };
     const items = [said("user", marked("Long."), text("Go"))];
     const hour = await send("bedrock", { model, items, options });
     assert.match(JSON.stringify(hour.body), /"cachePoint":\{"type":"default","ttl":"1h"\}/);

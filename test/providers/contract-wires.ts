@@ -50,16 +50,16 @@ const CALLERS = [
   { accessKeyId: AWS.AWS_ACCESS_KEY_ID, secretAccessKey: AWS.AWS_SECRET_ACCESS_KEY },
 ];
 
-const SAMPLING = ["stop", "frequencyPenalty", "presencePenalty", "topLogprobs"] as const;
+const SAMPLING = ["stop", "frequency_penalty", "presence_penalty", "top_logprobs"] as const;
 const WHO_AND_HOW = [
-  "topLogprobs",
+  "top_logprobs",
   "verbosity",
-  "serviceTier",
+  "service_tier",
   "user",
-  "safetyIdentifier",
-  "promptCacheKey",
-  "promptCacheRetention",
-  "promptCacheOptions",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
   "moderation",
 ] as const;
 const RESPONSES: Words = {
@@ -68,11 +68,11 @@ const RESPONSES: Words = {
   hasWhole: true,
 };
 const CLAUDE: Words = {
-  options: ["stop", "user", "safetyIdentifier", "promptCacheRetention"],
+  options: ["stop", "user", "safety_identifier", "prompt_cache_retention"],
   hasSound: false,
 };
 const GEMINI: Words = {
-  options: [...SAMPLING, "serviceTier"],
+  options: [...SAMPLING, "service_tier"],
   allowed: "list",
   canSerialize: false,
 };
@@ -103,7 +103,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     wire: "anthropic",
     start: startMessagesUpstream,
     traits: { hasJsonObject: false },
-    words: { ...CLAUDE, options: [...CLAUDE.options, "serviceTier"] },
+    words: { ...CLAUDE, options: [...CLAUDE.options, "service_tier"] },
   },
   {
     name: "vertexai-anthropic",
@@ -134,7 +134,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     // A refusal is text there, no PDF is taken, and tokens of thoughts are not told.
     traits: { hasRefusals: false, hasDocuments: false, countsReasoning: false },
     words: {
-      options: ["stop", "frequencyPenalty", "presencePenalty"],
+      options: ["stop", "frequency_penalty", "presence_penalty"],
       canSerialize: false,
       hasSound: false,
       hasPdfs: false,
@@ -176,7 +176,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     more: () => ({ sign: createAwsSign(AWS) }),
     // Frames are binary: what is put before the first is no frame.
     traits: { hasJsonObject: false, countsReasoning: false, breakingFaults: ["BOM"] },
-    words: { options: ["stop", "serviceTier"], canSerialize: false, hasImageUrls: false },
+    words: { options: ["stop", "service_tier"], canSerialize: false, hasImageUrls: false },
   },
 ];
 

@@ -9,10 +9,11 @@ import { geminiWire } from "../../src/providers/gemini/wire.ts";
 import { llamacppWire } from "../../src/providers/llamacpp/wire.ts";
 import { vertexWire } from "../../src/providers/messages/vertex.ts";
 import { messagesWire } from "../../src/providers/messages/wire.ts";
-import { MODEL_OPTIONS, type ModelRequest } from "../../src/providers/provider.ts";
+import { type ModelRequest, toParameter } from "../../src/providers/provider.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import type { Wire } from "../../src/providers/wire.ts";
 import { request, WEATHER } from "./provider-contract.ts";
+import { OPTION_NAMES } from "./request-contract.ts";
 
 interface Row {
   readonly name: string;
@@ -38,70 +39,70 @@ const ROWS: readonly Row[] = [
   {
     name: "Claude has no word for a cheap and slow tier",
     wire: messagesWire,
-    asked: { options: { serviceTier: "flex" } },
+    asked: { options: { service_tier: "flex" } },
     omits: ["service_tier"],
     body: { service_tier: undefined },
   },
   {
     name: "Claude's own word keeps a request out of the priority",
     wire: messagesWire,
-    asked: { options: { serviceTier: "default" } },
+    asked: { options: { service_tier: "default" } },
     omits: [],
     body: { service_tier: "standard_only" },
   },
   {
     name: "Claude keeps nothing for as long as a word it does not know",
     wire: messagesWire,
-    asked: { options: { promptCacheRetention: "forever" } },
+    asked: { options: { prompt_cache_retention: "forever" } },
     omits: ["prompt_cache_retention"],
     body: {},
   },
   {
     name: "Claude keeps what is to last for an hour",
     wire: messagesWire,
-    asked: { options: { promptCacheRetention: "24h" } },
+    asked: { options: { prompt_cache_retention: "24h" } },
     omits: [],
     body: {},
   },
   {
     name: "Claude knows one user",
     wire: messagesWire,
-    asked: { options: { user: "a", safetyIdentifier: "b" } },
+    asked: { options: { user: "a", safety_identifier: "b" } },
     omits: ["user"],
     body: { metadata: { user_id: "b" } },
   },
   {
     name: "Claude does not sample while it thinks",
     wire: messagesWire,
-    asked: { temperature: 0.5, topP: 0.5, reasoning: thinking },
+    asked: { temperature: 0.5, top_p: 0.5, reasoning: thinking },
     omits: ["temperature", "top_p"],
     body: { temperature: undefined, top_p: undefined },
   },
   {
     name: "Claude samples one way",
     wire: vertexWire,
-    asked: { temperature: 0.5, topP: 0.5 },
+    asked: { temperature: 0.5, top_p: 0.5 },
     omits: ["top_p"],
     body: { temperature: 0.5, top_p: undefined },
   },
   {
     name: "Gemini calls the usual tier by its own name",
     wire: geminiWire,
-    asked: { options: { serviceTier: "default" } },
+    asked: { options: { service_tier: "default" } },
     omits: [],
     body: { serviceTier: "standard" },
   },
   {
     name: "Gemini has no word for a fast tier",
     wire: geminiWire,
-    asked: { options: { serviceTier: "fast" } },
+    asked: { options: { service_tier: "fast" } },
     omits: ["service_tier"],
     body: { serviceTier: undefined },
   },
   {
     name: "Gemini is told of no other tokens where none is asked for",
     wire: geminiWire,
-    asked: { options: { topLogprobs: 0 } },
+    asked: { options: { top_logprobs: 0 } },
     omits: [],
     body: {
       generationConfig: { responseLogprobs: true, thinkingConfig: { thinkingLevel: "LOW" } },
@@ -110,7 +111,7 @@ const ROWS: readonly Row[] = [
   {
     name: "Gemini may call nothing where nothing on offer is allowed",
     wire: geminiWire,
-    asked: { tools, toolChoice: { type: "allowed_tools", mode: "auto", tools: [] } },
+    asked: { tools, tool_choice: { type: "allowed_tools", mode: "auto", tools: [] } },
     omits: [],
     body: { toolConfig: { functionCallingConfig: { mode: "NONE" } } },
   },
@@ -124,14 +125,14 @@ const ROWS: readonly Row[] = [
   {
     name: "Bedrock has no word for a fast tier",
     wire: bedrockWire,
-    asked: { options: { serviceTier: "fast" } },
+    asked: { options: { service_tier: "fast" } },
     omits: ["service_tier"],
     body: { serviceTier: undefined },
   },
   {
     name: "Claude at Bedrock is told of one call at a time with its choice",
     wire: bedrockWire,
-    asked: { model: CLAUDE, tools, toolChoice: "required", parallelToolCalls: false },
+    asked: { model: CLAUDE, tools, tool_choice: "required", parallel_tool_calls: false },
     omits: [],
     body: {
       additionalModelRequestFields: {
@@ -149,7 +150,7 @@ const ROWS: readonly Row[] = [
   {
     name: "Claude at Bedrock does not think while it must call",
     wire: bedrockWire,
-    asked: { model: CLAUDE, tools, toolChoice: "required", reasoning: thinking },
+    asked: { model: CLAUDE, tools, tool_choice: "required", reasoning: thinking },
     omits: ["reasoning.effort"],
     body: { additionalModelRequestFields: undefined },
   },
@@ -163,21 +164,21 @@ const ROWS: readonly Row[] = [
   {
     name: "Cohere takes one penalty",
     wire: cohereWire,
-    asked: { options: { frequencyPenalty: 0.2, presencePenalty: 0.3 } },
+    asked: { options: { frequency_penalty: 0.2, presence_penalty: 0.3 } },
     omits: ["presence_penalty"],
     body: { frequency_penalty: 0.2, presence_penalty: undefined },
   },
   {
     name: "llama-server tells nothing of likelihoods in a stream with tools",
     wire: llamacppWire,
-    asked: { tools, options: { topLogprobs: 2 } },
+    asked: { tools, options: { top_logprobs: 2 } },
     omits: ["top_logprobs"],
     body: { logprobs: undefined, top_logprobs: undefined },
   },
   {
     name: "llama-server tells of them in one piece",
     wire: llamacppWire,
-    asked: { tools, options: { topLogprobs: 0 }, whole: true },
+    asked: { tools, options: { top_logprobs: 0 }, whole: true },
     omits: [],
     body: { logprobs: true, top_logprobs: 1 },
   },
@@ -202,7 +203,7 @@ const MODELS: Readonly<Record<string, string>> = {
 };
 
 describe("what vendors refuse", () => {
-  const known = [...Object.values(MODEL_OPTIONS), "stream_options"];
+  const known = [...OPTION_NAMES.map(toParameter), "stream_options"];
   for (const vendor of VENDOR_NAMES) {
     it(`is spelled as requests spell it: ${vendor}`, () => {
       for (const name of vendorOf(vendor).quirks.refuses ?? [])

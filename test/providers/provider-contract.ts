@@ -40,11 +40,11 @@ export const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   instructions: "Be brief.",
   items: [{ type: "message", role: "user", content: "Hello" }],
   tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: undefined,
+  tool_choice: "auto",
+  parallel_tool_calls: undefined,
   temperature: undefined,
-  topP: undefined,
-  maxOutputTokens: undefined,
+  top_p: undefined,
+  max_output_tokens: undefined,
   reasoning: { effort: "none", summary: undefined },
   format: { type: "text" },
   previous: undefined,
@@ -256,7 +256,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       );
       const refused = await eventsOf(provider, request());
       assert.equal(endOf(refused).reason, hasRefusals ? "refusal" : "stop");
-      const cut = await eventsOf(provider, request({ maxOutputTokens: 16 }));
+      const cut = await eventsOf(provider, request({ max_output_tokens: 16 }));
       assert.equal(endOf(cut).reason, "length");
       assert.equal(textOf(cut), "Once upon");
       await upstream.close();

@@ -10,11 +10,7 @@ import type { Logprob } from "../../src/protocol/content.ts";
 import type { Item } from "../../src/protocol/items.ts";
 import type { ModelEvent } from "../../src/protocol/model-events.ts";
 import type { Tool, ToolChoice } from "../../src/protocol/tools.ts";
-import {
-  MODEL_OPTIONS,
-  type ModelOptions,
-  type ModelRequest,
-} from "../../src/providers/provider.ts";
+import { type ModelOptions, type ModelRequest, toParameter } from "../../src/providers/provider.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { patience } from "../patience.ts";
 import { assertEventOrder } from "./event-order.ts";
@@ -48,19 +44,21 @@ export interface Words {
 /** A value of each that no API knows any other way, and what shows it in a body. */
 const WISHES: { readonly [Name in OptionName]-?: readonly [ModelOptions[Name], RegExp] } = {
   stop: [["HALT-7"], /HALT-7/],
-  frequencyPenalty: [0.375, /0\.375/],
-  presencePenalty: [0.625, /0\.625/],
-  topLogprobs: [3, /ogprobs":3/],
+  frequency_penalty: [0.375, /0\.375/],
+  presence_penalty: [0.625, /0\.625/],
+  top_logprobs: [3, /ogprobs":3/],
   verbosity: ["low", /"verbosity":"low"/],
-  serviceTier: ["priority", /"service_?[tT]ier":/],
+  service_tier: ["priority", /"service_?[tT]ier":/],
   user: ["user-77", /user-77/],
-  safetyIdentifier: ["safe-77", /safe-77/],
-  promptCacheKey: ["cache-77", /cache-77/],
-  promptCacheRetention: ["24h", /"24h"|"ttl":"1h"/],
-  promptCacheOptions: [{ ttl: "30m" }, /"30m"/],
+  safety_identifier: ["safe-77", /safe-77/],
+  prompt_cache_key: ["cache-77", /cache-77/],
+  prompt_cache_retention: ["24h", /"24h"|"ttl":"1h"/],
+  prompt_cache_options: [{ ttl: "30m" }, /"30m"/],
   metadata: [{ team: "blue-77" }, /blue-77/],
   moderation: [{ model: "omni-77" }, /omni-77/],
 };
+
+export const OPTION_NAMES = Object.keys(WISHES) as OptionName[];
 
 const FORECAST: Tool = { ...WEATHER, name: "forecast" };
 
@@ -74,14 +72,14 @@ export function describeRequests(name: string, open: OpenUpstream, words: Words)
 }
 
 function describeOptions(open: OpenUpstream, { options }: Words): void {
-  for (const option of Object.keys(WISHES) as OptionName[]) {
+  for (const option of OPTION_NAMES) {
     const [value, shown] = WISHES[option];
     const isWritten = options.includes(option);
-    it(`${isWritten ? "writes" : "tells that it leaves out"} \`${MODEL_OPTIONS[option]}\``, async () => {
+    it(`${isWritten ? "writes" : "tells that it leaves out"} \`${toParameter(option)}\``, async () => {
       const asked = request({ options: { [option]: value } });
       const { sent, dropped } = await ask(open, asked);
       assert.equal(shown.test(sent), isWritten, sent);
-      assert.deepEqual(dropped, isWritten ? [] : [MODEL_OPTIONS[option]]);
+      assert.deepEqual(dropped, isWritten ? [] : [toParameter(option)]);
     });
   }
 
@@ -103,18 +101,18 @@ function describeToolChoices(open: OpenUpstream, words: Words): void {
     [{ type: "allowed_tools", mode: "auto", tools: named }, false],
     [{ type: "allowed_tools", mode: "required", tools: named }, true],
   ];
-  for (const [toolChoice, isForced] of forms) {
-    it(`takes the tool choice ${JSON.stringify(toolChoice)}`, async () => {
-      const { sent, dropped } = await ask(open, request({ tools, toolChoice }));
+  for (const [tool_choice, isForced] of forms) {
+    it(`takes the tool choice ${JSON.stringify(tool_choice)}`, async () => {
+      const { sent, dropped } = await ask(open, request({ tools, tool_choice }));
       assert.deepEqual(dropped, isForced && !canForce ? ["tool_choice"] : []);
-      const isList = typeof toolChoice === "object" && toolChoice.type === "allowed_tools";
+      const isList = typeof tool_choice === "object" && tool_choice.type === "allowed_tools";
       if (isList) assert.equal(sent.includes("forecast"), allowed === "list");
       if (isList) assert.ok(sent.includes("weather"));
     });
   }
 
   it("asks for one call at a time, or tells that it cannot", async () => {
-    const { sent, dropped } = await ask(open, request({ tools, parallelToolCalls: false }));
+    const { sent, dropped } = await ask(open, request({ tools, parallel_tool_calls: false }));
     assert.equal(/parallel/.test(sent), canSerialize);
     assert.deepEqual(dropped, canSerialize ? [] : ["parallel_tool_calls"]);
   });
@@ -177,10 +175,10 @@ function describeParts(open: OpenUpstream, words: Words): void {
 const TABLE = /city,cold\\nOslo,yes|Y2l0eSxjb2xkCk9zbG8seWVzCg==/;
 
 function describeAnswers(open: OpenUpstream, { options, hasWhole = false }: Words): void {
-  if (options.includes("topLogprobs")) {
+  if (options.includes("top_logprobs")) {
     it("tells how likely the answer was", async () => {
       const answer = script(reply.text("Grüße, Welt!", { pieceLength: 4 }));
-      const { events } = await ask(open, request({ options: { topLogprobs: 2 } }), answer);
+      const { events } = await ask(open, request({ options: { top_logprobs: 2 } }), answer);
       const told = events.flatMap((event) =>
         event.type === "text_delta" ? (event.logprobs ?? []) : [],
       );

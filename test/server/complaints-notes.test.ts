@@ -154,7 +154,7 @@ describe("tools and formats", () => {
         const { server, asked } = await ask(name, () => reply.text("Ok."));
         const made = await server.create({ input: "Hi", tools, tool_choice });
         const ignored = made.offshoot?.ignored.join(", ") ?? "";
-        const choice = asked[0]?.toolChoice;
+        const choice = asked[0]?.tool_choice;
         const named = typeof choice === "object" && "name" in choice ? choice.name : choice;
         const offered = asked[0]?.tools.length;
         // What has no word for it offers nothing, or the one tool that is meant, or says so.

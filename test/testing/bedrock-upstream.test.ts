@@ -220,7 +220,7 @@ describe("bedrock upstream", () => {
     await ask({ messages, system, toolConfig, inferenceConfig: { maxTokens: 50 } }, { engine });
     assert.equal(asked?.model, "m");
     assert.equal(asked?.instructions, "Be brief.");
-    assert.equal(asked?.maxOutputTokens, 50);
+    assert.equal(asked?.max_output_tokens, 50);
     assert.deepEqual(
       asked?.items.map(({ type }) => type),
       ["message", "function_call", "function_call_output", "message"],

@@ -134,8 +134,8 @@ describe("gemini upstream", () => {
       },
     );
     assert.equal(asked?.instructions, "Be brief.");
-    assert.equal(asked?.maxOutputTokens, 50);
-    assert.deepEqual([asked?.toolChoice, asked?.reasoning.effort], ["required", "high"]);
+    assert.equal(asked?.max_output_tokens, 50);
+    assert.deepEqual([asked?.tool_choice, asked?.reasoning.effort], ["required", "high"]);
     assert.deepEqual(asked?.items, [
       {
         type: "message",

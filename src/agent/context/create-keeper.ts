@@ -50,7 +50,7 @@ export interface KeeperParts {
   readonly compactor: Compactor;
   /** The model's window; undefined where it is not known: `cut-to-fit.ts` finds it out then. */
   readonly contextTokens: number | undefined;
-  readonly maxOutputTokens: number | null;
+  readonly max_output_tokens: number | null;
   readonly instructions: string | null;
   readonly tools: readonly Tool[];
 }
@@ -127,9 +127,9 @@ function isWorthwhile(items: readonly Item[], asked: readonly Item[], threshold:
 const ANSWER_SHARE = 0.1;
 
 function toRoom(parts: KeeperParts): number | undefined {
-  const { contextTokens, maxOutputTokens, instructions, tools } = parts;
+  const { contextTokens, max_output_tokens, instructions, tools } = parts;
   if (contextTokens === undefined) return undefined;
-  const answer = Math.max(maxOutputTokens ?? 0, contextTokens * ANSWER_SHARE);
+  const answer = Math.max(max_output_tokens ?? 0, contextTokens * ANSWER_SHARE);
   const fixed = estimateTokens({ items: [], instructions: instructions ?? "", tools });
   return contextTokens - Math.min(answer, contextTokens / 2) - fixed;
 }

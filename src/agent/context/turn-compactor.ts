@@ -20,7 +20,7 @@ export interface TurnCompactorParts {
   readonly clock: Clock;
   /** The model's window; undefined where it is not known. */
   readonly contextTokens: number | undefined;
-  readonly maxOutputTokens: number | null;
+  readonly max_output_tokens: number | null;
   readonly instructions: string | null;
   readonly tools: readonly Tool[];
 }
@@ -91,7 +91,7 @@ function findKept(
   // Played again by another window than it was made for, it may have nothing to leave out.
   const asItIs = recorded && { older: [], before: [], last: items };
   if (recorded?.summary === "") return asItIs;
-  const maxTokens = toThreshold(window, parts.maxOutputTokens);
+  const maxTokens = toThreshold(window, parts.max_output_tokens);
   const fixedTokens = sizeOf(parts, []);
   return keepTurns(items, { window, maxTokens, fixedTokens, task, summary }) ?? asItIs;
 }

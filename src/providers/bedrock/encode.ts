@@ -42,12 +42,12 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 
 /** What the body of this request leaves out. */
 export function omitsOf(request: ModelRequest): readonly string[] {
-  const { options, tools, toolChoice, parallelToolCalls } = request;
+  const { options, tools, tool_choice, parallel_tool_calls } = request;
   const model = parseModelId(request.model);
-  const isSerial = parallelToolCalls === false && tools.length > 0;
+  const isSerial = parallel_tool_calls === false && tools.length > 0;
   return [
-    ...(tools.length > 0 && isForcedBy(toolChoice) && !canForce(model) ? ["tool_choice"] : []),
-    ...(forcesHosted(toolChoice) ? ["tool_choice"] : []),
+    ...(tools.length > 0 && isForcedBy(tool_choice) && !canForce(model) ? ["tool_choice"] : []),
+    ...(forcesHosted(tool_choice) ? ["tool_choice"] : []),
     ...(isSerial && claudeVersion(model) === undefined ? ["parallel_tool_calls"] : []),
     ...(omitsEffort(request, model) ? ["reasoning.effort"] : []),
     ...(options ? omittedOptions(options, model) : []),
@@ -100,7 +100,7 @@ export function encodeBody(request: ModelRequest): ConverseBody {
     ...outputConfig(request, thinking.effort),
     ...(request.options && encodeTier(request.options)),
   };
-  return placeCachePoints(model, body, request.options?.promptCacheRetention);
+  return placeCachePoints(model, body, request.options?.prompt_cache_retention);
 }
 
 const JSON_TOOL_RULE = `${JSON_RULE} Give it by calling the tool \`${JSON_TOOL}\`.`;
@@ -110,17 +110,17 @@ function toSystem(text: string): SystemBlock[] {
   return text.trim() === "" ? [] : [{ text }];
 }
 
-/** `toolChoice: none` has no word here: the tools themselves are left out. */
+/** `tool_choice: none` has no word here: the tools themselves are left out. */
 function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefined {
-  const { tools, toolChoice } = request;
-  const isNamed = typeof toolChoice === "object" && toolChoice.type === "function";
-  const choice = canForce(model) && isNamed ? "auto" : toolChoice;
+  const { tools, tool_choice } = request;
+  const isNamed = typeof tool_choice === "object" && tool_choice.type === "function";
+  const choice = canForce(model) && isNamed ? "auto" : tool_choice;
   const offered = [...offeredTools(tools, choice).map(encodeTool), ...encodeOwn(request)];
   const jsonTool = encodeJsonTool(request);
   const entries = [...offered, ...jsonTool];
   if (entries.length === 0) return undefined;
   if (!canForce(model)) return { tools: entries, toolChoice: { auto: {} } };
-  if (jsonTool.length === 0) return { tools: entries, toolChoice: encodeToolChoice(toolChoice) };
+  if (jsonTool.length === 0) return { tools: entries, toolChoice: encodeToolChoice(tool_choice) };
   const must = offered.length > 0 ? { any: {} } : { tool: { name: JSON_TOOL } };
   return { tools: entries, toolChoice: must };
 }
@@ -128,9 +128,9 @@ function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefi
 const OWN = NATIVE_TOOLS.bedrock as NativeRow;
 
 /** Tools that the service runs have a name and nothing else. */
-function encodeOwn({ tools, toolChoice }: ModelRequest): ToolEntry[] {
-  if (toolChoice === "none") return [];
-  const names = allowedTools(tools, toolChoice).flatMap(({ type }) => {
+function encodeOwn({ tools, tool_choice }: ModelRequest): ToolEntry[] {
+  if (tool_choice === "none") return [];
+  const names = allowedTools(tools, tool_choice).flatMap(({ type }) => {
     const kind = runKindOf(type);
     const as = kind && OWN.runs[kind]?.as;
     return as ?? (isListed(type, OWN.types) ? type : []);
@@ -173,14 +173,14 @@ function encodeToolChoice(choice: ToolChoice): ConverseToolChoice {
 }
 
 /** Only Claude can be told to make one call at a time: in its maker's words, with the choice again. */
-function serialCalls({ parallelToolCalls }: ModelRequest, model: ModelId, config?: ToolConfig) {
-  if (parallelToolCalls !== false || claudeVersion(model) === undefined || !config) return {};
+function serialCalls({ parallel_tool_calls }: ModelRequest, model: ModelId, config?: ToolConfig) {
+  if (parallel_tool_calls !== false || claudeVersion(model) === undefined || !config) return {};
   const [[type = "auto", value] = []] = Object.entries(config.toolChoice ?? {});
   return { tool_choice: { type, ...value, disable_parallel_tool_use: true } };
 }
 
 function inferenceConfig(
-  { temperature, topP, options = {} }: ModelRequest,
+  { temperature, top_p, options = {} }: ModelRequest,
   model: ModelId,
   maxTokens: number | undefined,
 ): Pick<ConverseBody, "inferenceConfig"> {
@@ -188,7 +188,7 @@ function inferenceConfig(
   const inferenceConfig = {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
+    ...(top_p !== undefined && { topP: top_p }),
     ...(stopSequences.length > 0 && { stopSequences }),
   };
   return Object.keys(inferenceConfig).length > 0 ? { inferenceConfig } : {};

@@ -8,8 +8,8 @@ import type { ConverseBody, ServiceTier } from "./schema.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "serviceTier",
-  "promptCacheRetention",
+  "service_tier",
+  "prompt_cache_retention",
 ]);
 
 /** The texts at which the model can be told to stop. Claude takes none that is blank. */
@@ -21,14 +21,14 @@ export function stopsOf({ stop = [] }: ModelOptions, model: ModelId): readonly s
 const TIERS: readonly ServiceTier[] = ["default", "flex", "priority", "reserved"];
 
 /** `auto` is what a request without a word gets. */
-export function encodeTier({ serviceTier }: ModelOptions): Pick<ConverseBody, "serviceTier"> {
-  const type = TIERS.find((tier) => tier === serviceTier);
+export function encodeTier({ service_tier }: ModelOptions): Pick<ConverseBody, "serviceTier"> {
+  const type = TIERS.find((tier) => tier === service_tier);
   return type ? { serviceTier: { type } } : {};
 }
 
 export function omittedOptions(options: ModelOptions, model: ModelId): string[] {
-  const { stop = [], serviceTier = "auto", promptCacheRetention: retention } = options;
-  const isTold = serviceTier === "auto" || TIERS.some((tier) => tier === serviceTier);
+  const { stop = [], service_tier = "auto", prompt_cache_retention: retention } = options;
+  const isTold = service_tier === "auto" || TIERS.some((tier) => tier === service_tier);
   return [
     ...(stopsOf(options, model).length < stop.length ? ["stop"] : []),
     ...(isTold ? [] : ["service_tier"]),

@@ -35,18 +35,18 @@ const ANSWER_TOKENS = 8000;
 /** `isForced`: the model must call a tool, and Claude before 4.8 does not think then. */
 export function encodeThinking(
   model: ModelId,
-  { reasoning, maxOutputTokens }: Pick<ModelRequest, "reasoning" | "maxOutputTokens">,
+  { reasoning, max_output_tokens }: Pick<ModelRequest, "reasoning" | "max_output_tokens">,
   { isForced }: { readonly isForced: boolean },
 ): Thinking {
   const { effort } = reasoning;
-  const plain: Thinking = { fields: {}, effort: undefined, maxTokens: maxOutputTokens };
+  const plain: Thinking = { fields: {}, effort: undefined, maxTokens: max_output_tokens };
   const version = claudeVersion(model);
   if (effort === undefined) return plain;
   if (version === undefined) return { ...plain, ...otherThinking(model, effort) };
   if (effort === "none") return version < 5 ? plain : { ...plain, fields: NO_THINKING };
   if (version < 3.7 || (isForced && version < 4.8)) return plain;
   return version < 4.6
-    ? { ...plain, ...budgetThinking(effort, maxOutputTokens) }
+    ? { ...plain, ...budgetThinking(effort, max_output_tokens) }
     : { ...plain, ...adaptiveThinking(version, reasoning) };
 }
 

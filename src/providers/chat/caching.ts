@@ -27,13 +27,14 @@ export interface Caching {
 const NO_CACHING: Caching = { fields: {}, markOf: () => undefined };
 
 export function encodeCaching(request: ModelRequest, { cacheMarks }: Quirks): Caching {
-  const { promptCacheRetention } = request.options ?? {};
+  const { prompt_cache_retention } = request.options ?? {};
   if (cacheMarks !== "cache_control") {
-    const fields = { prompt_cache_retention: promptCacheRetention };
+    const fields = { prompt_cache_retention };
     return cacheMarks ? { fields, markOf: toBreakpoint } : { ...NO_CACHING, fields };
   }
   const isClaude = CLAUDE.test(request.model);
-  const mark = ((isClaude && markFor(promptCacheRetention)) || EPHEMERAL) as JsonObject & CacheMark;
+  const mark = ((isClaude && markFor(prompt_cache_retention)) || EPHEMERAL) as JsonObject &
+    CacheMark;
   const own = request.items.filter(isSent).flatMap(partsOf).filter(isMarked).slice(-MAX_MARKS);
   const marked = new Set(own);
   return {
@@ -45,9 +46,10 @@ export function encodeCaching(request: ModelRequest, { cacheMarks }: Quirks): Ca
 
 /** What the body does not say of what is to be cached. */
 export function omittedCaching(request: ModelRequest, { cacheMarks }: Quirks): string[] {
-  const { promptCacheRetention } = request.options ?? {};
-  const isKept = CLAUDE.test(request.model) && markFor(promptCacheRetention) !== undefined;
-  const isUnsaid = cacheMarks === "cache_control" && promptCacheRetention !== undefined && !isKept;
+  const { prompt_cache_retention } = request.options ?? {};
+  const isKept = CLAUDE.test(request.model) && markFor(prompt_cache_retention) !== undefined;
+  const isUnsaid =
+    cacheMarks === "cache_control" && prompt_cache_retention !== undefined && !isKept;
   return [
     ...(isUnsaid ? ["prompt_cache_retention"] : []),
     ...omittedMarks(request, (item) => cacheMarks !== undefined && isSent(item)),

@@ -26,9 +26,9 @@ import { encodeParts, mediaOf, toPlainText } from "./parts.ts";
 import { unsealChat } from "./reasoning-details.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
-  const { model, temperature, topP, maxOutputTokens, reasoning, parallelToolCalls } = request;
+  const { model, temperature, top_p, max_output_tokens, reasoning, parallel_tool_calls } = request;
   const { options, whole = false } = request;
-  const tools = allowedTools(request.tools, request.toolChoice).flatMap((tool) =>
+  const tools = allowedTools(request.tools, request.tool_choice).flatMap((tool) =>
     encodeTool(tool, quirks),
   );
   const caching = encodeCaching(request, quirks);
@@ -39,11 +39,11 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     stream_options: whole ? undefined : { include_usage: true },
     messages: encodeMessages(request, quirks, caching),
     tools: tools.length > 0 ? tools : undefined,
-    tool_choice: tools.length > 0 ? encodeToolChoice(request.toolChoice) : undefined,
-    parallel_tool_calls: tools.length > 0 ? parallelToolCalls : undefined,
+    tool_choice: tools.length > 0 ? encodeToolChoice(request.tool_choice) : undefined,
+    parallel_tool_calls: tools.length > 0 ? parallel_tool_calls : undefined,
     temperature,
-    top_p: topP,
-    [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens,
+    top_p,
+    [quirks.maxTokensField ?? "max_tokens"]: max_output_tokens,
     reasoning_effort: isOff ? undefined : reasoning.effort,
     ...(isOff && quirks.thinkingOff),
     response_format: encodeFormat(request.format, quirks),
@@ -53,22 +53,9 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   return toBody(body, quirks);
 }
 
-function encodeOptions(options: ModelOptions): JsonObject {
-  const { topLogprobs } = options;
-  return {
-    stop: options.stop,
-    frequency_penalty: options.frequencyPenalty,
-    presence_penalty: options.presencePenalty,
-    logprobs: topLogprobs === undefined ? undefined : true,
-    top_logprobs: topLogprobs,
-    verbosity: options.verbosity,
-    service_tier: options.serviceTier,
-    user: options.user,
-    safety_identifier: options.safetyIdentifier,
-    prompt_cache_key: options.promptCacheKey,
-    prompt_cache_options: options.promptCacheOptions,
-    moderation: options.moderation,
-  };
+/** The API has the same words for them. How long a prompt is kept is for `caching.ts` to say. */
+function encodeOptions({ prompt_cache_retention: _, ...told }: ModelOptions): JsonObject {
+  return told.top_logprobs === undefined ? told : { ...told, logprobs: true };
 }
 
 function encodeTool(tool: Tool, { native }: Quirks): JsonObject[] {

@@ -17,16 +17,16 @@ import { joinThoughts } from "./join-thoughts.ts";
  */
 const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "frequencyPenalty",
-  "presencePenalty",
-  "topLogprobs",
+  "frequency_penalty",
+  "presence_penalty",
+  "top_logprobs",
   "verbosity",
-  "serviceTier",
+  "service_tier",
   "user",
-  "safetyIdentifier",
-  "promptCacheKey",
-  "promptCacheRetention",
-  "promptCacheOptions",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
   "moderation",
 ]);
 

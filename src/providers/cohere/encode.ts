@@ -14,17 +14,17 @@ import { encodeTools, toFunctions } from "./tools.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "frequencyPenalty",
-  "presencePenalty",
+  "frequency_penalty",
+  "presence_penalty",
 ]);
 
 /** What the body of a request leaves out. */
 export function omitsOf(request: ModelRequest): string[] {
-  const { tools, parallelToolCalls, options } = request;
+  const { tools, parallel_tool_calls, options } = request;
   const isPenalizedTwice =
-    options?.frequencyPenalty !== undefined && options.presencePenalty !== undefined;
+    options?.frequency_penalty !== undefined && options.presence_penalty !== undefined;
   return [
-    ...(tools.length > 0 && parallelToolCalls === false ? ["parallel_tool_calls"] : []),
+    ...(tools.length > 0 && parallel_tool_calls === false ? ["parallel_tool_calls"] : []),
     ...(isPenalizedTwice ? ["presence_penalty"] : []),
     ...omittedMarks(request),
   ];
@@ -35,7 +35,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 }
 
 function toRequest(request: ModelRequest): CohereRequest {
-  const { model, maxOutputTokens, temperature, topP, options, whole = false } = request;
+  const { model, max_output_tokens, temperature, top_p, options, whole = false } = request;
   const functions = toFunctions(request);
   const { format, rule } = encodeFormat(request, functions.length > 0);
   const instructions = [request.instructions, rule].filter(Boolean).join("\n\n");
@@ -46,15 +46,15 @@ function toRequest(request: ModelRequest): CohereRequest {
     ...encodeTools(functions, request),
     response_format: format,
     thinking: encodeThinking(request),
-    max_tokens: maxOutputTokens,
+    max_tokens: max_output_tokens,
     temperature,
     // 1, which cuts nothing off, is outside of what the API takes; so is 0.
-    p: topP === undefined ? undefined : Math.min(0.99, Math.max(0.01, topP)),
+    p: top_p === undefined ? undefined : Math.min(0.99, Math.max(0.01, top_p)),
     stop_sequences: options?.stop,
-    frequency_penalty: options?.frequencyPenalty,
+    frequency_penalty: options?.frequency_penalty,
     // Newer models refuse both at once.
     presence_penalty:
-      options?.frequencyPenalty === undefined ? options?.presencePenalty : undefined,
+      options?.frequency_penalty === undefined ? options?.presence_penalty : undefined,
   };
 }
 
@@ -126,12 +126,12 @@ const ANSWER_TOKENS = 1000;
 
 function encodeThinking({
   reasoning: { effort },
-  maxOutputTokens = Number.POSITIVE_INFINITY,
+  max_output_tokens = Number.POSITIVE_INFINITY,
 }: ModelRequest): CohereThinking | undefined {
   if (effort === undefined) return undefined;
   if (effort === "none") return { type: "disabled" };
   const wanted = BUDGETS[effort];
   if (wanted === undefined) return { type: "enabled" };
-  const token_budget = Math.max(1, Math.min(wanted, maxOutputTokens - ANSWER_TOKENS));
+  const token_budget = Math.max(1, Math.min(wanted, max_output_tokens - ANSWER_TOKENS));
   return { type: "enabled", token_budget };
 }

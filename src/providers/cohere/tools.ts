@@ -10,19 +10,19 @@ import type { CohereRequest, CohereTool } from "./schema.ts";
  * The functions to offer. One that must be called is offered alone, because a call can be forced and a
  * name cannot. Where none may be called they are still told of: the conversation may hold their calls.
  */
-export function toFunctions({ tools, toolChoice }: ModelRequest): readonly FunctionTool[] {
-  if (toolChoice !== "none") return offeredTools(tools, toolChoice);
-  return allowedTools(tools, toolChoice).filter((tool) => tool.type === "function");
+export function toFunctions({ tools, tool_choice }: ModelRequest): readonly FunctionTool[] {
+  if (tool_choice !== "none") return offeredTools(tools, tool_choice);
+  return allowedTools(tools, tool_choice).filter((tool) => tool.type === "function");
 }
 
 export function encodeTools(
   functions: readonly FunctionTool[],
-  { toolChoice }: ModelRequest,
+  { tool_choice }: ModelRequest,
 ): Pick<CohereRequest, "tools" | "strict_tools" | "tool_choice"> {
   if (functions.length === 0) {
     return { tools: undefined, strict_tools: undefined, tool_choice: undefined };
   }
-  const choice = toolChoice === "none" ? "NONE" : isForced(toolChoice) ? "REQUIRED" : undefined;
+  const choice = tool_choice === "none" ? "NONE" : isForced(tool_choice) ? "REQUIRED" : undefined;
   return {
     tools: functions.map(encodeTool),
     strict_tools: functions.every(canBeStrict) || undefined,

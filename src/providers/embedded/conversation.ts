@@ -168,10 +168,10 @@ function checkLength(items: readonly Item[]): void {
   throw new Failure("context_exceeded", message);
 }
 
-function callableTools({ tools, toolChoice }: ModelRequest): FunctionTool[] {
+function callableTools({ tools, tool_choice }: ModelRequest): FunctionTool[] {
   const functions = tools.filter((tool) => tool.type === "function");
-  if (toolChoice === "none") return [];
-  const allowed = allowedNames(toolChoice);
+  if (tool_choice === "none") return [];
+  const allowed = allowedNames(tool_choice);
   return allowed ? functions.filter(({ name }) => allowed.has(name)) : functions;
 }
 

@@ -103,18 +103,18 @@ function toWords(text: string): string[] {
 export function answerMissingTool(
   tool: string,
   intent: Intent,
-  { toolChoice }: ModelRequest,
+  { tool_choice }: ModelRequest,
 ): Answer {
   const needed = `I need the tool \`${tool}\` to ${intent.summary}`;
-  if (toolChoice === "none")
+  if (tool_choice === "none")
     return { text: `${needed}, and this request forbids tool calls (\`tool_choice: none\`).` };
   // An intent that has a choice of tools names one that is not among its own.
   const names = intent.tools.includes(tool) ? intent.tools.join(",") : tool;
   return { text: `${needed}, and it is not offered. ${toAllow(names)}` };
 }
 
-export function answerUnknownTool(tool: string, { tools, toolChoice }: ModelRequest): Answer {
-  if (toolChoice === "none")
+export function answerUnknownTool(tool: string, { tools, tool_choice }: ModelRequest): Answer {
+  if (tool_choice === "none")
     return {
       text: `I cannot call \`${tool}\`: this request forbids tool calls (\`tool_choice: none\`).`,
     };

@@ -7,11 +7,11 @@ import { isUnseen } from "./attachments.ts";
 
 /** It says the same to the same words: nothing of how to choose them, or whom to bill, has an effect. */
 export function ignoredIn(request: ModelRequest): string[] {
-  const { temperature, topP, items } = request;
+  const { temperature, top_p, items } = request;
   const unseen = items.flatMap(partsOf).filter(isUnseen);
   return [
     ...(temperature === undefined ? [] : ["temperature"]),
-    ...(topP === undefined ? [] : ["top_p"]),
+    ...(top_p === undefined ? [] : ["top_p"]),
     ...keepOptions(request, () => false).dropped,
     ...omittedOfFormat(request),
     ...Object.keys({ ...request.extras, ...request.own }),

@@ -59,7 +59,7 @@ export function interpret(asked: ModelRequest, stance: Stance = {}): Reply {
   const { effort } = request.reasoning;
   const reasoning = effort === undefined || effort === "none" ? undefined : why;
   const calls = step.calls
-    .slice(0, request.parallelToolCalls === false ? 1 : undefined)
+    .slice(0, request.parallel_tool_calls === false ? 1 : undefined)
     .map((call) => ({ ...call, name: offeredAs(call.name) }));
   const write = unknown === "refuse" ? writeAnswer : makeUpAnswer;
   const { text, refusal } = step.decided ? write(step.decided, request, conversation) : {};
@@ -68,7 +68,7 @@ export function interpret(asked: ModelRequest, stance: Stance = {}): Reply {
     text: text && inTheirWords(text),
     refusal: refusal && inTheirWords(refusal),
   };
-  return toReply(draft, countInput(asked), request.maxOutputTokens);
+  return toReply(draft, countInput(asked), request.max_output_tokens);
 }
 
 /** What to do next: calls, or an answer. */
@@ -96,7 +96,7 @@ function decide(request: ModelRequest, conversation: Conversation): Decision {
   }
   const matches = matchRequest(conversation);
   const planned = matches.length > 0 ? runPlans(matches, request, conversation) : undefined;
-  const forced = findForcedTool(request.toolChoice, conversation);
+  const forced = findForcedTool(request.tool_choice, conversation);
   if (forced) return { step: useTool(forced, planned, conversation), why: explainUse(forced) };
   const named = findNamedTool(conversation);
   if (named && !planned)

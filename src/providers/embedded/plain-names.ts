@@ -45,7 +45,7 @@ export function withPlainNames(request: ModelRequest): PlainRequest {
       tools: request.tools.map((tool) =>
         tool.type === "function" ? { ...tool, name: rename(tool.name) } : tool,
       ),
-      toolChoice: toChoice(request.toolChoice, rename),
+      tool_choice: toChoice(request.tool_choice, rename),
       items: request.items.map((item) => toItem(item, plain)),
     },
   };

@@ -10,11 +10,11 @@ import { type MakeId, makeId as processId } from "../../base/ids.ts";
 import type { FunctionCall, Message, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import {
-  MODEL_OPTIONS,
   type ModelCall,
   type ModelOptions,
   type ModelRequest,
   type Provider,
+  toParameter,
 } from "../provider.ts";
 import { ignoredIn } from "./ignored.ts";
 import type { ToolRequest } from "./intents/intent.ts";
@@ -55,7 +55,7 @@ export function createEmbeddedProvider(options: EmbeddedOptions = {}): Provider 
 }
 
 function toOmitted(options: ModelOptions): readonly string[] {
-  return Object.keys(options).map((name) => MODEL_OPTIONS[name as keyof ModelOptions]);
+  return Object.keys(options).map((name) => toParameter(name as keyof ModelOptions));
 }
 
 function throwIfAborted(signal: AbortSignal): void {

@@ -43,7 +43,7 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
     throw new Failure("invalid_request", message, { param: "input" });
   }
   const tools = encodeTools(request, host);
-  const toolConfig = tools.length > 0 ? encodeToolConfig(request.toolChoice, tools, host) : {};
+  const toolConfig = tools.length > 0 ? encodeToolConfig(request.tool_choice, tools, host) : {};
   const generationConfig = encodeConfig(request);
   return {
     // The API wants a message: instructions that stand alone are the user's.
@@ -59,11 +59,11 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
 
 /** What the body of this request leaves out. The API has no word for one call at a time. */
 export function omitsOf(request: ModelRequest): readonly string[] {
-  const { options, parallelToolCalls, tools, toolChoice } = request;
-  const isSerial = parallelToolCalls === false && tools.length > 0;
+  const { options, parallel_tool_calls, tools, tool_choice } = request;
+  const isSerial = parallel_tool_calls === false && tools.length > 0;
   return [
     ...(isSerial ? ["parallel_tool_calls"] : []),
-    ...(forcesHosted(toolChoice) ? ["tool_choice"] : []),
+    ...(forcesHosted(tool_choice) ? ["tool_choice"] : []),
     ...(cannotStop(request) ? ["reasoning.effort"] : []),
     ...(options ? omittedOptions(options) : []),
     ...omittedMarks(request),
@@ -195,13 +195,13 @@ function encodeToolChoice(
 }
 
 function encodeConfig(request: ModelRequest): GeminiGenerationConfig {
-  const { temperature, topP, maxOutputTokens, reasoning, model } = request;
+  const { temperature, top_p, max_output_tokens, reasoning, model } = request;
   const family = familyOf(model);
   const thinkingConfig = toThinking(reasoning, family);
   return {
     ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(top_p !== undefined && { topP: top_p }),
+    ...(max_output_tokens !== undefined && { maxOutputTokens: max_output_tokens }),
     ...(request.options && encodeSampling(request.options)),
     ...(family.draws && request.format.type === "text" && DRAWING),
     ...encodeFormat(request.format),

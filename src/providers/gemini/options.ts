@@ -6,20 +6,20 @@ import type { GeminiGenerationConfig, GeminiRequest } from "./schema.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "frequencyPenalty",
-  "presencePenalty",
-  "topLogprobs",
-  "serviceTier",
+  "frequency_penalty",
+  "presence_penalty",
+  "top_logprobs",
+  "service_tier",
 ]);
 
 export function encodeSampling(options: ModelOptions): GeminiGenerationConfig {
-  const { stop, frequencyPenalty, presencePenalty, topLogprobs } = options;
+  const { stop, frequency_penalty, presence_penalty, top_logprobs } = options;
   return {
     ...(stop && stop.length > 0 && { stopSequences: [...stop] }),
-    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
-    ...(presencePenalty !== undefined && { presencePenalty }),
-    ...(topLogprobs !== undefined && { responseLogprobs: true }),
-    ...(topLogprobs && { logprobs: topLogprobs }),
+    ...(frequency_penalty !== undefined && { frequencyPenalty: frequency_penalty }),
+    ...(presence_penalty !== undefined && { presencePenalty: presence_penalty }),
+    ...(top_logprobs !== undefined && { responseLogprobs: true }),
+    ...(top_logprobs && { logprobs: top_logprobs }),
   };
 }
 
@@ -33,11 +33,11 @@ const TIERS: Readonly<Record<string, Tier>> = {
 };
 
 /** `auto` is what a request without a word gets. */
-export function encodeTier({ serviceTier }: ModelOptions): Pick<GeminiRequest, "serviceTier"> {
-  const tier = TIERS[serviceTier ?? ""];
+export function encodeTier({ service_tier }: ModelOptions): Pick<GeminiRequest, "serviceTier"> {
+  const tier = TIERS[service_tier ?? ""];
   return tier ? { serviceTier: tier } : {};
 }
 
-export function omittedOptions({ serviceTier = "auto" }: ModelOptions): string[] {
-  return serviceTier === "auto" || TIERS[serviceTier] ? [] : ["service_tier"];
+export function omittedOptions({ service_tier = "auto" }: ModelOptions): string[] {
+  return service_tier === "auto" || TIERS[service_tier] ? [] : ["service_tier"];
 }

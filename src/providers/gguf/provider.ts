@@ -38,8 +38,8 @@ export interface GgufProviderOptions {
 
 const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "frequencyPenalty",
-  "presencePenalty",
+  "frequency_penalty",
+  "presence_penalty",
 ]);
 
 export function createGgufProvider(options: GgufProviderOptions): Provider {
@@ -51,7 +51,7 @@ export function createGgufProvider(options: GgufProviderOptions): Provider {
   ): AsyncGenerator<readonly ModelEvent[], void> {
     throwIfAborted(call.signal);
     const { request, dropped } = keepOptions(asked, (name) => OPTIONS.has(name));
-    const isUnheard = request.tools.length > 0 && isForced(request.toolChoice);
+    const isUnheard = request.tools.length > 0 && isForced(request.tool_choice);
     const own = Object.keys({ ...request.extras, ...request.own });
     const omitted = [...dropped, ...omittedOfFormat(request), ...own, ...omittedMarks(request)];
     const unsaid = isUnheard ? [...omitted, "tool_choice"] : omitted;
@@ -59,7 +59,7 @@ export function createGgufProvider(options: GgufProviderOptions): Provider {
       const message = `\`${name}\` left out: a model in process has no word for it.`;
       call.notice?.({ code: "dropped", message, params: [name] });
     }
-    const tools = offeredTools(request.tools, request.toolChoice);
+    const tools = offeredTools(request.tools, request.tool_choice);
     // Before anything is loaded, because it may be refused.
     const history = toHistory(request, { isInWords: tools.length > 0 });
     const model = await library.take(path, call);
@@ -158,16 +158,16 @@ class Generation {
 
   async #options(signal: AbortSignal): Promise<GenerateOptions> {
     const { request, tools, model } = this.#parts;
-    const { maxOutputTokens, temperature, topP, parallelToolCalls, reasoning } = request;
+    const { max_output_tokens, temperature, top_p, parallel_tool_calls, reasoning } = request;
     const grammar = tools.length > 0 ? undefined : await this.#grammar();
     return {
       signal,
       ...(grammar && { grammar }),
       ...(tools.length > 0 && { functions: toFunctions(tools) }),
-      ...(parallelToolCalls === false && { maxParallelFunctionCalls: 1 }),
-      ...(maxOutputTokens !== undefined && { maxTokens: maxOutputTokens }),
+      ...(parallel_tool_calls === false && { maxParallelFunctionCalls: 1 }),
+      ...(max_output_tokens !== undefined && { maxTokens: max_output_tokens }),
       ...(temperature !== undefined && { temperature }),
-      ...(topP !== undefined && { topP }),
+      ...(top_p !== undefined && { topP: top_p }),
       ...encodeOptions(request.options ?? {}),
       ...(reasoning.effort === "none" && { budgets: { thoughtTokens: 0 } }),
       contextShift: {
@@ -227,10 +227,10 @@ class Generation {
 }
 
 function encodeOptions(options: ModelOptions): Partial<GenerateOptions> {
-  const { stop, frequencyPenalty, presencePenalty } = options;
+  const { stop, frequency_penalty, presence_penalty } = options;
   const repeatPenalty = {
-    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
-    ...(presencePenalty !== undefined && { presencePenalty }),
+    ...(frequency_penalty !== undefined && { frequencyPenalty: frequency_penalty }),
+    ...(presence_penalty !== undefined && { presencePenalty: presence_penalty }),
   };
   return {
     ...(stop && stop.length > 0 && { customStopTriggers: stop }),

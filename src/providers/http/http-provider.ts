@@ -16,12 +16,12 @@ import { carryFields } from "../carried-fields.ts";
 import { keepOptions, omittedOfFormat } from "../known-options.ts";
 import { pairResults } from "../pair-results.ts";
 import {
-  MODEL_OPTIONS,
   type ModelCall,
   type ModelOptions,
   type ModelRequest,
   type Provider,
   TEXT_FORMAT,
+  toParameter,
   type WholeAnswer,
 } from "../provider.ts";
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
@@ -141,9 +141,9 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 
 /** A request that says nothing, for questions about options alone. */
 const NOTHING_ASKED: ModelRequest = {
-  ...{ model: "", instructions: undefined, items: [], tools: [], toolChoice: "auto" },
-  ...{ parallelToolCalls: undefined, temperature: undefined, topP: undefined },
-  ...{ maxOutputTokens: undefined, previous: undefined },
+  ...{ model: "", instructions: undefined, items: [], tools: [], tool_choice: "auto" },
+  ...{ parallel_tool_calls: undefined, temperature: undefined, top_p: undefined },
+  ...{ max_output_tokens: undefined, previous: undefined },
   reasoning: { effort: undefined, summary: undefined },
   format: TEXT_FORMAT,
 };
@@ -161,7 +161,7 @@ function fit(
   const prepared = prepare?.(asked) ?? { request: asked, dropped: [] };
   const { request, dropped } = keepOptions(
     prepared.request,
-    (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(MODEL_OPTIONS[name]),
+    (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(toParameter(name)),
   );
   const unheard = wire.describesFormat ? [] : omittedOfFormat(request);
   const { model } = request;

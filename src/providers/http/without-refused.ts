@@ -27,11 +27,11 @@ const LENGTH = /max(imum)?[ _]?((completion|output|new)[ _]?)?tokens/i;
  * beyond its window, so its answer is shorter than that length and the budget covers it.
  */
 function withoutBudgetLength({ request }: Refused, failure: Failure): ModelRequest | undefined {
-  if (!request.isLengthOfBudget || request.maxOutputTokens === undefined) return undefined;
+  if (!request.is_length_of_budget || request.max_output_tokens === undefined) return undefined;
   const { code, message, param } = failure;
   const isMeant = code === "provider_rejected" && LENGTH.test(`${param ?? ""} ${message}`);
   if (code !== "context_exceeded" && !isMeant) return undefined;
-  return { ...request, maxOutputTokens: undefined };
+  return { ...request, max_output_tokens: undefined };
 }
 
 /**

@@ -15,9 +15,9 @@ import { type Quirks, toBody, type Wire } from "../wire.ts";
 
 const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "frequencyPenalty",
-  "presencePenalty",
-  "topLogprobs",
+  "frequency_penalty",
+  "presence_penalty",
+  "top_logprobs",
 ]);
 
 export const llamacppWire: Wire = {
@@ -62,7 +62,7 @@ function isFile(part: Json): boolean {
 
 /** Nothing is told of likelihoods where none is asked for beside the token's own. */
 function encodeLogprobs(request: ModelRequest): JsonObject {
-  const asked = request.options?.topLogprobs;
+  const asked = request.options?.top_logprobs;
   if (asked === undefined) return {};
   const isTold = !isMute(request);
   return {
@@ -72,7 +72,7 @@ function encodeLogprobs(request: ModelRequest): JsonObject {
 }
 
 function omits(request: ModelRequest): string[] {
-  const isUntold = request.options?.topLogprobs !== undefined && isMute(request);
+  const isUntold = request.options?.top_logprobs !== undefined && isMute(request);
   return [...(isUntold ? ["top_logprobs"] : []), ...omittedMarks(request)];
 }
 

@@ -19,7 +19,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   const { refuses = [] } = quirks;
   const body = encodeBody(request, quirks);
   const { system = [], tools = [], messages: turns } = body;
-  const mark = markFor(request.options?.promptCacheRetention) ?? { type: "ephemeral" };
+  const mark = markFor(request.options?.prompt_cache_retention) ?? { type: "ephemeral" };
   if (!refuses.includes("cache_control")) markCached({ system, tools, turns }, mark);
   return toBody(body as unknown as JsonObject, quirks);
 }
@@ -28,7 +28,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody {
   const { system: said, turns, container } = encodeConversation(request.items);
   const system = [...encodeText(request.instructions ?? ""), ...said];
-  const tools = encodeTools(allowedTools(request.tools, request.toolChoice));
+  const tools = encodeTools(allowedTools(request.tools, request.tool_choice));
   const limits = encodeLimits(request, turns, quirks);
   return {
     model: request.model,
@@ -53,24 +53,24 @@ export function omitsOf(request: ModelRequest, quirks: Quirks): readonly string[
 }
 
 function omittedSampling(request: ModelRequest, quirks: Quirks): readonly string[] {
-  const { temperature, topP } = request;
-  if (temperature === undefined && topP === undefined) return [];
+  const { temperature, top_p } = request;
+  if (temperature === undefined && top_p === undefined) return [];
   // Whether the model may think in the middle of a turn depends on the turn.
   const limits = encodeLimits(request, encodeConversation(request.items).turns, quirks);
   const sent = encodeSampling(request, limits);
   return [
     ...(temperature !== sent.temperature ? ["temperature"] : []),
-    ...(topP !== sent.top_p ? ["top_p"] : []),
+    ...(top_p !== sent.top_p ? ["top_p"] : []),
   ];
 }
 
 /** Refused while the model thinks, and, both at once, by every model since 4.1. */
 function encodeSampling(
-  { temperature, topP }: ModelRequest,
+  { temperature, top_p }: ModelRequest,
   limits: Limits,
 ): Pick<MessagesBody, "temperature" | "top_p"> {
   if (isThinking(limits)) return {};
-  return { temperature, top_p: temperature === undefined ? topP : undefined };
+  return { temperature, top_p: temperature === undefined ? top_p : undefined };
 }
 
 function encodeOutput(format: OutputFormat, { effort }: Limits): OutputConfig | undefined {

@@ -8,10 +8,10 @@ import type { MessagesBody } from "./schema.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "serviceTier",
+  "service_tier",
   "user",
-  "safetyIdentifier",
-  "promptCacheRetention",
+  "safety_identifier",
+  "prompt_cache_retention",
 ]);
 
 type Tier = NonNullable<MessagesBody["service_tier"]>;
@@ -26,23 +26,23 @@ const TIERS: Readonly<Record<string, Tier>> = {
 
 export function encodeOptions(options: ModelOptions): Partial<MessagesBody> {
   const stops = options.stop?.filter(isSayable) ?? [];
-  const user_id = options.safetyIdentifier ?? options.user;
+  const user_id = options.safety_identifier ?? options.user;
   return {
     stop_sequences: stops.length > 0 ? stops : undefined,
-    service_tier: TIERS[options.serviceTier ?? ""],
+    service_tier: TIERS[options.service_tier ?? ""],
     metadata: user_id === undefined ? undefined : { user_id },
   };
 }
 
 export function omittedOptions(options: ModelOptions, { refuses = [] }: Quirks): string[] {
-  const { stop, serviceTier, user, safetyIdentifier = user, promptCacheRetention } = options;
-  const isKept = markFor(promptCacheRetention) && !refuses.includes("cache_control");
+  const { stop, service_tier, user, safety_identifier = user, prompt_cache_retention } = options;
+  const isKept = markFor(prompt_cache_retention) && !refuses.includes("cache_control");
   return [
     ...(stop?.every(isSayable) === false ? ["stop"] : []),
-    ...(serviceTier !== undefined && !TIERS[serviceTier] ? ["service_tier"] : []),
+    ...(service_tier !== undefined && !TIERS[service_tier] ? ["service_tier"] : []),
     // There is one place for whoever is asking, and the newer word takes it.
-    ...(user !== undefined && safetyIdentifier !== user ? ["user"] : []),
-    ...(promptCacheRetention !== undefined && !isKept ? ["prompt_cache_retention"] : []),
+    ...(user !== undefined && safety_identifier !== user ? ["user"] : []),
+    ...(prompt_cache_retention !== undefined && !isKept ? ["prompt_cache_retention"] : []),
   ];
 }
 

@@ -28,7 +28,7 @@ export function encodeLimits(
   if (model.thinking === "budget") return withBudget(request, turns, model);
   const thinking = model.thinking === "adaptive" ? adaptive(request.reasoning, model) : undefined;
   return {
-    max_tokens: request.maxOutputTokens ?? tokensFor(effort, model),
+    max_tokens: request.max_output_tokens ?? tokensFor(effort, model),
     thinking,
     effort: effort && nearest(effort, model.efforts),
   };
@@ -39,8 +39,8 @@ export function isThinking({ thinking }: Limits): boolean {
   return thinking?.type === "adaptive" || thinking?.type === "enabled";
 }
 
-function withoutThinking({ maxOutputTokens }: ModelRequest, model: ClaudeModel): Limits {
-  const max_tokens = maxOutputTokens ?? model.usualTokens;
+function withoutThinking({ max_output_tokens }: ModelRequest, model: ClaudeModel): Limits {
+  const max_tokens = max_output_tokens ?? model.usualTokens;
   const isNews = model.thinksByItself && model.thinking !== "none";
   const thinking = isNews && model.off ? { type: model.off } : undefined;
   const effort = isNews && !model.off ? model.efforts[0] : undefined;
@@ -65,19 +65,19 @@ const BUDGETS: Readonly<Record<Exclude<Asked, "none">, number>> = {
 };
 
 function withBudget(
-  { reasoning, maxOutputTokens, toolChoice }: ModelRequest,
+  { reasoning, max_output_tokens, tool_choice }: ModelRequest,
   turns: readonly MessagesTurn[],
   model: ClaudeModel,
 ): Limits {
   const { effort } = reasoning;
   const sent = effort && effort !== "none" ? nearest(effort, model.efforts) : undefined;
-  const plain = { max_tokens: maxOutputTokens ?? model.usualTokens, thinking: undefined };
+  const plain = { max_tokens: max_output_tokens ?? model.usualTokens, thinking: undefined };
   // The API refuses to think where a call is forced, and in the middle of a turn begun without.
-  const isTold = isForced(toolChoice) || forcesHosted(toolChoice);
+  const isTold = isForced(tool_choice) || forcesHosted(tool_choice);
   const mayThink = !isTold && !lacksThought(turns);
   if (!effort || effort === "none" || !mayThink) return { ...plain, effort: sent };
   const wanted = BUDGETS[effort];
-  const max_tokens = maxOutputTokens ?? Math.min(model.maxTokens, wanted + model.usualTokens);
+  const max_tokens = max_output_tokens ?? Math.min(model.maxTokens, wanted + model.usualTokens);
   const budget_tokens = Math.min(wanted, Math.floor(max_tokens * 0.75));
   if (budget_tokens < BUDGETS.minimal) return { ...plain, effort: sent };
   return { max_tokens, thinking: { type: "enabled", budget_tokens }, effort: sent };

@@ -44,12 +44,12 @@ const NAMES: readonly [RegExp, string][] = [
 ];
 
 export function encodeToolChoice({
-  toolChoice,
-  parallelToolCalls,
+  tool_choice,
+  parallel_tool_calls,
   tools,
 }: ModelRequest): MessagesToolChoice {
-  const choice = toChoice(toolChoice, tools);
-  const isSingle = parallelToolCalls === false && choice.type !== "none";
+  const choice = toChoice(tool_choice, tools);
+  const isSingle = parallel_tool_calls === false && choice.type !== "none";
   return isSingle ? { ...choice, disable_parallel_tool_use: true } : choice;
 }
 

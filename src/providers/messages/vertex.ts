@@ -16,7 +16,7 @@ export const vertexWire: Wire = {
   ...messagesWire,
   name: "vertexai-anthropic",
   // Tiers are those of Anthropic's own accounts.
-  options: new Set([...OPTIONS].filter((name) => name !== "serviceTier")),
+  options: new Set([...OPTIONS].filter((name) => name !== "service_tier")),
   path: ({ model }) => `/publishers/anthropic/models/${toSegment(model)}:streamRawPredict`,
   headers(request, quirks): Record<string, string> {
     const betas = betasFor(request, quirks);

@@ -8,7 +8,7 @@
 import type { Usage } from "../../protocol/usage.ts";
 import type { OwnFields } from "../http/own-fields.ts";
 import { keepOptions } from "../known-options.ts";
-import { MODEL_OPTIONS, type ModelRequest, type Reasoning } from "../provider.ts";
+import { type ModelRequest, type Reasoning, toParameter } from "../provider.ts";
 import { nativeCostOf } from "../vendors/native-tools.ts";
 import { MODELS } from "./model-table.ts";
 
@@ -137,20 +137,20 @@ export function dropRefused(
   };
   const reasoning = dropReasoning(refuses, request.reasoning, drop);
   const sampling = refuses.includes("sampling_while_reasoning") && reasoning.effort !== "none";
-  let { temperature, topP, parallelToolCalls } = request;
+  let { temperature, top_p, parallel_tool_calls } = request;
   if (temperature !== undefined && (sampling || refuses.includes("temperature"))) {
     temperature = drop("temperature");
   }
-  if (topP !== undefined && (sampling || refuses.includes("top_p"))) topP = drop("top_p");
-  if (parallelToolCalls !== undefined && refuses.includes("parallel_tool_calls")) {
-    parallelToolCalls = drop("parallel_tool_calls");
+  if (top_p !== undefined && (sampling || refuses.includes("top_p"))) top_p = drop("top_p");
+  if (parallel_tool_calls !== undefined && refuses.includes("parallel_tool_calls")) {
+    parallel_tool_calls = drop("parallel_tool_calls");
   }
   const words: readonly string[] = sampling ? [...refuses, "top_logprobs"] : refuses;
-  const kept = keepOptions(request, (name) => !words.includes(MODEL_OPTIONS[name]));
+  const kept = keepOptions(request, (name) => !words.includes(toParameter(name)));
   dropped.push(...kept.dropped);
   if (dropped.length === 0) return { request, dropped };
   return {
-    request: { ...kept.request, reasoning, temperature, topP, parallelToolCalls },
+    request: { ...kept.request, reasoning, temperature, top_p, parallel_tool_calls },
     dropped,
   };
 }

@@ -30,19 +30,19 @@ import type {
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
-  "frequencyPenalty",
-  "presencePenalty",
-  "topLogprobs",
+  "frequency_penalty",
+  "presence_penalty",
+  "top_logprobs",
 ]);
 
 /** What the body of a request leaves out. */
 export function omitsOf(request: ModelRequest): string[] {
-  const { tools, toolChoice, parallelToolCalls } = request;
+  const { tools, tool_choice, parallel_tool_calls } = request;
   const marks = omittedMarks(request);
   if (tools.length === 0) return marks;
   return [
-    ...(isForced(toolChoice) ? ["tool_choice"] : []),
-    ...(parallelToolCalls === false ? ["parallel_tool_calls"] : []),
+    ...(isForced(tool_choice) ? ["tool_choice"] : []),
+    ...(parallel_tool_calls === false ? ["parallel_tool_calls"] : []),
     ...marks,
   ];
 }
@@ -53,8 +53,8 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 
 /** The body with its absent fields still in it; apart from them it is what the API's client sends. */
 export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest {
-  const tools = offeredTools(request.tools, request.toolChoice).map(encodeTool);
-  const topLogprobs = request.options?.topLogprobs;
+  const tools = offeredTools(request.tools, request.tool_choice).map(encodeTool);
+  const top_logprobs = request.options?.top_logprobs;
   return {
     model: request.model,
     messages: encodeMessages(request),
@@ -64,8 +64,8 @@ export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest 
     think: encodeEffort(request.reasoning.effort),
     keep_alive: quirks.keepAlive,
     options: encodeOptions(request, quirks),
-    logprobs: topLogprobs === undefined ? undefined : true,
-    top_logprobs: topLogprobs,
+    logprobs: top_logprobs === undefined ? undefined : true,
+    top_logprobs,
     truncate: false,
     shift: false,
   };
@@ -113,17 +113,17 @@ function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): OllamaReques
 }
 
 function encodeOptions(
-  { maxOutputTokens, temperature, topP, options }: ModelRequest,
+  { max_output_tokens, temperature, top_p, options }: ModelRequest,
   { numCtx }: Quirks,
 ): OllamaOptions | undefined {
   const set = toBody({
-    num_predict: maxOutputTokens,
+    num_predict: max_output_tokens,
     num_ctx: numCtx,
     temperature,
-    top_p: topP,
+    top_p,
     stop: options?.stop,
-    frequency_penalty: options?.frequencyPenalty,
-    presence_penalty: options?.presencePenalty,
+    frequency_penalty: options?.frequency_penalty,
+    presence_penalty: options?.presence_penalty,
   });
   return Object.keys(set).length > 0 ? (set as OllamaOptions) : undefined;
 }

@@ -19,7 +19,8 @@ import { isOthers, toOwnTool, withoutMark } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
-  const { model, instructions, temperature, topP, maxOutputTokens, reasoning, options } = request;
+  const { model, instructions, temperature, top_p, max_output_tokens, reasoning } = request;
+  const { verbosity, ...told } = request.options ?? {};
   const chained = chainedTo(request, quirks);
   const store = quirks.store ?? false;
   const hasTools = request.tools.length > 0;
@@ -37,31 +38,18 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     stream: !request.whole,
     store,
     temperature,
-    top_p: topP,
-    max_output_tokens: maxOutputTokens,
+    top_p,
+    max_output_tokens,
     reasoning: encodeReasoning(reasoning),
     tools: hasTools ? request.tools.map((tool) => encodeTool(tool, quirks)) : undefined,
-    tool_choice: hasTools ? encodeToolChoice(request.toolChoice) : undefined,
-    parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
-    text: encodeText(request.format, options?.verbosity),
+    tool_choice: hasTools ? encodeToolChoice(request.tool_choice) : undefined,
+    parallel_tool_calls: hasTools ? request.parallel_tool_calls : undefined,
+    text: encodeText(request.format, verbosity),
     include: encodeInclude(request, store),
-    ...(options && encodeOptions(options)),
+    // The API's own words for them are ours.
+    ...told,
   };
   return toBody(body, quirks);
-}
-
-function encodeOptions(options: ModelOptions): JsonObject {
-  return {
-    top_logprobs: options.topLogprobs,
-    service_tier: options.serviceTier,
-    user: options.user,
-    safety_identifier: options.safetyIdentifier,
-    prompt_cache_key: options.promptCacheKey,
-    prompt_cache_retention: options.promptCacheRetention,
-    prompt_cache_options: options.promptCacheOptions,
-    metadata: options.metadata,
-    moderation: options.moderation,
-  };
 }
 
 /** Likelihoods are given to those alone who also ask for them here. */
@@ -70,7 +58,7 @@ function encodeInclude(
   store: boolean,
 ): readonly string[] | undefined {
   const include = reasoning.sealed && !store ? ["reasoning.encrypted_content"] : [];
-  if (options?.topLogprobs !== undefined) include.push("message.output_text.logprobs");
+  if (options?.top_logprobs !== undefined) include.push("message.output_text.logprobs");
   return include.length > 0 ? include : undefined;
 }
 

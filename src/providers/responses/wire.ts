@@ -12,14 +12,14 @@ import { encodeRequest } from "./encode.ts";
 
 /** The API has neither `stop` nor penalties. */
 const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
-  "topLogprobs",
+  "top_logprobs",
   "verbosity",
-  "serviceTier",
+  "service_tier",
   "user",
-  "safetyIdentifier",
-  "promptCacheKey",
-  "promptCacheRetention",
-  "promptCacheOptions",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
   "metadata",
   "moderation",
 ]);

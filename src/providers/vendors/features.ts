@@ -166,7 +166,7 @@ function toSwitch({ thinkingOff }: Quirks): Words {
 }
 
 function toTiers({ options }: Wire, { refuses = [] }: Quirks): Words {
-  const hasTiers = options?.has("serviceTier") && !refuses.includes("service_tier");
+  const hasTiers = options?.has("service_tier") && !refuses.includes("service_tier");
   return hasTiers ? { tiers: "`service_tier`" } : {};
 }
 

@@ -23,9 +23,9 @@ export function bridgeProvider(
       const left = callsLeft();
       const calls = new BridgedCalls(bridge, left);
       const citations = createCitations(request.items);
-      const toolChoice = bridge.toolChoice(request.toolChoice);
-      const tools = request.tools.length > 0 ? bridge.toolsFor(request.items, toolChoice) : [];
-      const offered = { tools, toolChoice };
+      const tool_choice = bridge.toolChoice(request.tool_choice);
+      const tools = request.tools.length > 0 ? bridge.toolsFor(request.items, tool_choice) : [];
+      const offered = { tools, tool_choice };
       const bridged = {
         ...request,
         ...(left > 0 ? offered : withoutServerCalls(offered, bridge)),

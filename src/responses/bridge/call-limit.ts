@@ -8,15 +8,15 @@ import type { Bridge } from "./bridge.ts";
 
 interface Offered {
   readonly tools: readonly Tool[];
-  readonly toolChoice: ToolChoice;
+  readonly tool_choice: ToolChoice;
 }
 
 /** What is left of an offer when the server makes no more calls. Both speak of functions. */
-export function withoutServerCalls({ tools, toolChoice }: Offered, bridge: Bridge): Offered {
+export function withoutServerCalls({ tools, tool_choice }: Offered, bridge: Bridge): Offered {
   const isOurs = (name: string): boolean => bridge.offerNamed(name)?.run !== undefined;
   const rest = tools.filter((tool) => tool.type !== "function" || !isOurs(tool.name));
-  const isOpen = rest.length > 0 && !namesIn(toolChoice).some(isOurs);
-  return { tools: rest, toolChoice: isOpen ? toolChoice : "auto" };
+  const isOpen = rest.length > 0 && !namesIn(tool_choice).some(isOurs);
+  return { tools: rest, tool_choice: isOpen ? tool_choice : "auto" };
 }
 
 function namesIn(choice: ToolChoice): string[] {

@@ -13,7 +13,7 @@ import { type ModelRequest, TEXT_FORMAT } from "../../providers/provider.ts";
 import { isPlainItem } from "../bridge/plain-items.ts";
 import { asksForSeal } from "../fold/show-item.ts";
 import { findMedia, type MediaPart, urlOf } from "../media/media-parts.ts";
-import { type AskedResponse, toOptions, toReasoning } from "../request/plan-response.ts";
+import { type AskedResponse, pickOptions, toReasoning } from "../request/plan-response.ts";
 
 /** The items of a request that is one; undefined for any other. Its tools are the model's to judge. */
 export function findDirectItems(
@@ -78,15 +78,15 @@ export function toDirectRequest(
     instructions: request.instructions ?? undefined,
     items,
     tools: request.tools ?? [],
-    toolChoice: (request.tool_choice ?? "auto") as ToolChoice,
-    parallelToolCalls: request.parallel_tool_calls ?? undefined,
+    tool_choice: (request.tool_choice ?? "auto") as ToolChoice,
+    parallel_tool_calls: request.parallel_tool_calls ?? undefined,
     temperature: request.temperature ?? undefined,
-    topP: request.top_p ?? undefined,
-    maxOutputTokens: request.max_output_tokens ?? undefined,
+    top_p: request.top_p ?? undefined,
+    max_output_tokens: request.max_output_tokens ?? undefined,
     reasoning: { effort, summary, sealed: sealed ?? asksForSeal(request.include) },
     format: TEXT_FORMAT,
     previous: undefined,
-    options: toOptions(request),
+    options: pickOptions(request),
     own: request.options ?? undefined,
     extras,
     whole: !stream,

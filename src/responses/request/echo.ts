@@ -56,7 +56,7 @@ export function toUsedTier(
   { omits }: Pick<Provider, "omits">,
 ): Echo["service_tier"] {
   if (service_tier === ECHO_DEFAULTS.service_tier) return service_tier;
-  const isLost = omits?.({ serviceTier: service_tier }).includes("service_tier") === true;
+  const isLost = omits?.({ service_tier: service_tier }).includes("service_tier") === true;
   return isLost ? ECHO_DEFAULTS.service_tier : service_tier;
 }
 

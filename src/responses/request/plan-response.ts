@@ -120,7 +120,7 @@ export function planResponse(asked: AskedResponse, found: Found): Planned {
 }
 
 function toWish(asked: AskedResponse, found: Found): ResponseWish {
-  const { request, store, background, stream, ignored, extras = null } = asked;
+  const { request, store, background, stream, ignored, extras } = asked;
   const { caller, model, items, instructions, conversation, tools } = found;
   const multi = request.multi_agent?.enabled ? request.multi_agent : undefined;
   const compaction = request.context_management?.find(({ type }) => type === "compaction");
@@ -131,10 +131,10 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
     include: request.include ?? [],
     ignored,
     tools,
-    top_p: request.top_p ?? null,
-    parallel_tool_calls: request.parallel_tool_calls ?? null,
+    top_p: request.top_p ?? undefined,
+    parallel_tool_calls: request.parallel_tool_calls ?? undefined,
     reasoning: toReasoning(request),
-    options: toOptions(request),
+    options: pickOptions(request),
     extras,
     previous_response_id: request.previous_response_id ?? null,
     conversation,
@@ -204,33 +204,35 @@ export function toReasoning({ reasoning }: CreateResponse): Reasoning {
   };
 }
 
-export function toOptions(request: CreateResponse): ModelOptions {
-  const { stop, include } = request;
-  const options: OpenOptions = {};
+/** What of a request not every API knows. What changes nothing (a penalty of 0) is not asked for. */
+export function pickOptions(request: CreateResponse): ModelOptions {
+  const { stop, include, text, top_logprobs } = request;
+  const options: OpenOptions & Record<string, unknown> = {};
+  for (const name in request) {
+    const value = request[name as keyof CreateResponse];
+    if (AS_GIVEN.has(name) && value) options[name] = value;
+  }
   if (stop) options.stop = typeof stop === "string" ? [stop] : stop;
-  if (request.frequency_penalty) options.frequencyPenalty = request.frequency_penalty;
-  if (request.presence_penalty) options.presencePenalty = request.presence_penalty;
-  if (include?.includes("message.output_text.logprobs")) options.topLogprobs = 0;
-  if (typeof request.top_logprobs === "number") options.topLogprobs = request.top_logprobs;
-  if (request.text?.verbosity) options.verbosity = request.text.verbosity;
-  if (request.service_tier) options.serviceTier = request.service_tier;
-  addServiceOptions(request, options);
+  if (include?.includes("message.output_text.logprobs")) options.top_logprobs = 0;
+  if (typeof top_logprobs === "number") options.top_logprobs = top_logprobs;
+  if (text?.verbosity) options.verbosity = text.verbosity;
   return options;
 }
 
 type OpenOptions = { -readonly [Name in keyof ModelOptions]: ModelOptions[Name] };
 
-/** What tells a vendor's service who asks, and what it may remember. */
-function addServiceOptions(request: CreateResponse, options: OpenOptions): void {
-  const { user, safety_identifier, prompt_cache_key, prompt_cache_retention, moderation } = request;
-  const { prompt_cache_options } = request;
-  if (user) options.user = user;
-  if (safety_identifier) options.safetyIdentifier = safety_identifier;
-  if (prompt_cache_key) options.promptCacheKey = prompt_cache_key;
-  if (prompt_cache_retention) options.promptCacheRetention = prompt_cache_retention;
-  if (prompt_cache_options) options.promptCacheOptions = prompt_cache_options as JsonObject;
-  if (moderation) options.moderation = moderation;
-}
+/** Those that go to the model's API as they were given. */
+const AS_GIVEN: ReadonlySet<string> = new Set<keyof ModelOptions & keyof CreateResponse>([
+  "frequency_penalty",
+  "presence_penalty",
+  "service_tier",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "moderation",
+]);
 
 export function toFormat(format: TextFormat | null | undefined): OutputFormat {
   if (format?.type === "json_object") return { type: "json_object" };

@@ -3,23 +3,20 @@
  * Secrets in tools (headers of MCP servers) are sealed before they get here.
  */
 
+import type { AskedOfModel } from "../../agent/model-request.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { ModelOptions, Reasoning } from "../../providers/provider.ts";
 import type { ResponseSettings } from "./response-settings.ts";
 
-export interface ResponseWish extends ResponseSettings {
+export interface ResponseWish extends ResponseSettings, AskedOfModel {
   readonly tenant: string;
   /** The key that is charged for it; null where none was asked for. */
   readonly key_id: string | null;
   /** As the client spells them, sealed. */
   readonly tools: readonly Tool[];
-  readonly top_p: number | null;
-  readonly parallel_tool_calls: boolean | null;
   readonly reasoning: Reasoning;
   readonly options: ModelOptions;
-  /** Fields that no parameter has, for the vendor to know; null, or left out by older ones, for none. */
-  readonly extras?: JsonObject | null | undefined;
   /** The response whose conversation this one goes on with. */
   readonly previous_response_id: string | null;
   /** The conversation this one goes on with, and how far it had come when it was asked for. */
@@ -55,7 +52,33 @@ export function encodeWish(wish: ResponseWish): JsonObject {
   return wish as unknown as JsonObject;
 }
 
-/** What this package wrote is taken at its word. */
+/** What this package wrote is taken at its word, whichever version of it wrote. */
 export function readWish(written: JsonObject): ResponseWish {
-  return written as unknown as ResponseWish;
+  const wish = written as unknown as ResponseWish;
+  return {
+    ...wish,
+    // An older version wrote null for what was not asked.
+    top_p: wish.top_p ?? undefined,
+    parallel_tool_calls: wish.parallel_tool_calls ?? undefined,
+    extras: wish.extras ?? undefined,
+    options: readOptions(wish.options),
+  };
+}
+
+/** How an older version spelled options in the record. */
+const OLD_NAMES: ReadonlyMap<string, keyof ModelOptions> = new Map([
+  ["frequencyPenalty", "frequency_penalty"],
+  ["presencePenalty", "presence_penalty"],
+  ["topLogprobs", "top_logprobs"],
+  ["serviceTier", "service_tier"],
+  ["safetyIdentifier", "safety_identifier"],
+  ["promptCacheKey", "prompt_cache_key"],
+  ["promptCacheRetention", "prompt_cache_retention"],
+  ["promptCacheOptions", "prompt_cache_options"],
+]);
+
+function readOptions(options: ModelOptions = {}): ModelOptions {
+  const entries = Object.entries(options);
+  if (!entries.some(([name]) => OLD_NAMES.has(name))) return options;
+  return Object.fromEntries(entries.map(([name, value]) => [OLD_NAMES.get(name) ?? name, value]));
 }

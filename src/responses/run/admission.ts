@@ -78,7 +78,7 @@ async function setAside(money: Money, runId: string, asked: Asked): Promise<void
     items: task.items,
     instructions: task.instructions ?? undefined,
     tools: wish.tools,
-    maxOutputTokens: task.max_output_tokens ?? undefined,
+    max_output_tokens: task.max_output_tokens ?? undefined,
   };
   try {
     await checkAffordable(createAccount(task.limits, purse), first, model);

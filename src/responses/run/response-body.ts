@@ -193,7 +193,7 @@ async function open(
     checkOutput: await createOutputCheck(task.format, wish.tenant),
     calls: createResponseCalls(bridge),
     wishes: {
-      ...toWishes(withUsedTier(asked, model), model.reasoning.sealed, [
+      ...withShown(withUsedTier(asked, model), model.reasoning.sealed, [
         ...bridge.ignored,
         ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
         ...nameUnknown(task.items, native.owns),
@@ -279,22 +279,18 @@ function isPlain(
   return items.every(({ type }) => isPlainItem(type) || type === "compaction");
 }
 
-function toWishes(
+/** A wish is spelled as the model's request is; what of it the answer shows is for the start of the log. */
+function withShown(
   wish: ResponseWish,
   sealed: boolean | undefined,
   ignored: readonly string[],
 ): Omit<ModelWishes, "begin" | "before"> {
-  const { echo, include, options, extras, whole, reasoning } = wish;
-  const settings = { echo, include, ignored: [...wish.ignored, ...ignored] };
+  const { echo, include, reasoning } = wish;
+  const shown = { echo, include, ignored: [...wish.ignored, ...ignored] };
   return {
-    tools: wish.tools,
-    parallelToolCalls: wish.parallel_tool_calls ?? undefined,
-    topP: wish.top_p ?? undefined,
+    ...wish,
     reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(include) },
-    options,
-    extras: extras ?? undefined,
-    whole,
-    echo: encodeResponseSettings(settings),
+    response: encodeResponseSettings(shown),
   };
 }
 
@@ -377,7 +373,7 @@ function toBroken(
     account: accounts.get(context.id) ?? createAccount(task.limits),
     spentBelow: () => undefined,
     calls: { findOwn: () => [], waitsForClient: () => false },
-    wishes: { ...toWishes(wish, undefined, []), before: [], begin: () => Promise.reject(failure) },
+    wishes: { ...withShown(wish, undefined, []), before: [], begin: () => Promise.reject(failure) },
   };
 }
 

@@ -63,13 +63,13 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
     reasoning: { ...wish.reasoning, sealed: model.reasoning.sealed },
     // Whom a router may ask holds for the summary too.
     own: task.options ?? undefined,
-    options: { serviceTier: wish.options.serviceTier, user: wish.options.user },
+    options: { service_tier: wish.options.service_tier, user: wish.options.user },
   });
   const keptTokens = Math.min(KEPT_TOKENS, room * KEPT_SHARE);
   const compactor = createSealedCompactor({ summariser, seal, expanding, keptTokens });
   if (!needsKeeper(wish, items)) return { provider, keeper: undefined, compactor };
-  const { max_output_tokens: maxOutputTokens, instructions } = task;
-  const bounds = { contextTokens, maxOutputTokens, instructions, tools: request.tools };
+  const { max_output_tokens, instructions } = task;
+  const bounds = { contextTokens, max_output_tokens, instructions, tools: request.tools };
   const keeper = createContextKeeper({ wish, keepsFor: "client", expanding, compactor, ...bounds });
   const kept = withoutPrevious(provider);
   return { provider: wish.truncation === "auto" ? cutToFit(kept) : kept, keeper, compactor };

@@ -79,7 +79,7 @@ export function joinTeam<Parts extends LoopParts>(
       ...wishes,
       begin,
       tools: [...(wishes.tools ?? []), TEAM_TOOL],
-      echo: { ...wishes.echo, agent: nameOf(wish) },
+      response: { ...wishes.response, agent: nameOf(wish) },
     },
   };
 }

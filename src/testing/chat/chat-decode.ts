@@ -21,12 +21,12 @@ export function decodeChatRequest(body: JsonObject): ModelRequest {
     tools: listOf(body["tools"])
       .filter((tool) => isJsonObject(tool["function"]))
       .map(toTool),
-    toolChoice: toToolChoice(body["tool_choice"]),
-    parallelToolCalls:
+    tool_choice: toToolChoice(body["tool_choice"]),
+    parallel_tool_calls:
       typeof body["parallel_tool_calls"] === "boolean" ? body["parallel_tool_calls"] : undefined,
     temperature: numberOf(body["temperature"]),
-    topP: numberOf(body["top_p"]),
-    maxOutputTokens: numberOf(body["max_completion_tokens"] ?? body["max_tokens"]),
+    top_p: numberOf(body["top_p"]),
+    max_output_tokens: numberOf(body["max_completion_tokens"] ?? body["max_tokens"]),
     reasoning: { effort: toEffort(body["reasoning_effort"]), summary: undefined },
     format: toFormat(body["response_format"]),
     previous: undefined,

@@ -23,12 +23,12 @@ export function decodeResponsesRequest(body: JsonObject, memory: ResponseMemory)
     instructions: textOf(body["instructions"]),
     items: decodeItems(body, memory),
     tools: listOf(body["tools"]).map(toTool),
-    toolChoice: (body["tool_choice"] ?? "auto") as ToolChoice,
-    parallelToolCalls:
+    tool_choice: (body["tool_choice"] ?? "auto") as ToolChoice,
+    parallel_tool_calls:
       typeof body["parallel_tool_calls"] === "boolean" ? body["parallel_tool_calls"] : undefined,
     temperature: numberOf(body["temperature"]),
-    topP: numberOf(body["top_p"]),
-    maxOutputTokens: numberOf(body["max_output_tokens"]),
+    top_p: numberOf(body["top_p"]),
+    max_output_tokens: numberOf(body["max_output_tokens"]),
     reasoning: { effort: toEffort(reasoning["effort"]), summary: toSummary(reasoning["summary"]) },
     format: toFormat(text["format"]),
     previous: undefined,

@@ -132,7 +132,7 @@ describe("chat upstream", () => {
     };
     await chunksOf({ engine }, { messages, tools: [TOOL], max_tokens: 50, tool_choice: "auto" });
     assert.equal(asked?.instructions, "Be brief.");
-    assert.equal(asked?.maxOutputTokens, 50);
+    assert.equal(asked?.max_output_tokens, 50);
     assert.deepEqual(asked?.items, [
       { type: "message", role: "user", content: [{ type: "input_text", text: "Read it" }] },
       { type: "function_call", call_id: "c1", name: "read", arguments: "{}" },

@@ -117,7 +117,7 @@ describe("ollama upstream", () => {
     await linesOf({ engine }, { messages, tools: [TOOL], think: "low", format, options: OPTIONS });
     assert.equal(asked?.instructions, "Be brief.");
     assert.deepEqual(
-      [asked?.maxOutputTokens, asked?.temperature, asked?.topP, asked?.reasoning.effort],
+      [asked?.max_output_tokens, asked?.temperature, asked?.top_p, asked?.reasoning.effort],
       [50, 0, 0.5, "low"],
     );
     assert.equal(asked?.format.type, "json_schema");

@@ -23,8 +23,8 @@ describe("a converse body", () => {
       ],
       tools: [READ],
       temperature: 0,
-      topP: 0.5,
-      maxOutputTokens: 100,
+      top_p: 0.5,
+      max_output_tokens: 100,
     });
     assert.deepEqual(body, {
       messages: [
@@ -76,14 +76,14 @@ describe("a converse body", () => {
   ];
   for (const [toolChoice, model, encoded] of choices) {
     it(`says ${JSON.stringify(encoded)} for ${JSON.stringify(toolChoice)} to ${model}`, () => {
-      const { toolConfig } = encode({ model, tools: [READ], toolChoice });
+      const { toolConfig } = encode({ model, tools: [READ], tool_choice: toolChoice });
       assert.deepEqual(toolConfig?.toolChoice, encoded);
     });
   }
 
   it("offers only the tools that may be called", () => {
     const namesOf = (toolChoice: ToolChoice, model = CLAUDE) => {
-      const { toolConfig } = encode({ model, tools: [READ, OTHER], toolChoice });
+      const { toolConfig } = encode({ model, tools: [READ, OTHER], tool_choice: toolChoice });
       return toolConfig?.tools.map((entry) => "toolSpec" in entry && entry.toolSpec.name);
     };
     const named: ToolChoice = { type: "function", name: "read" };
@@ -95,7 +95,7 @@ describe("a converse body", () => {
   });
 
   it("tells Claude alone to make one call at a time", () => {
-    const asked = { tools: [READ], parallelToolCalls: false };
+    const asked = { tools: [READ], parallel_tool_calls: false };
     assert.deepEqual(encode({ ...asked, model: CLAUDE }).additionalModelRequestFields, {
       tool_choice: { type: "auto", disable_parallel_tool_use: true },
     });
@@ -124,12 +124,12 @@ describe("thinking", () => {
     ],
     [
       "a budget within the limit",
-      think(CLAUDE, "high", { maxOutputTokens: 2000 }),
+      think(CLAUDE, "high", { max_output_tokens: 2000 }),
       [budget(1999), undefined, { maxTokens: 2000 }],
     ],
     [
       "nothing where the limit leaves no room",
-      think(CLAUDE, "high", { maxOutputTokens: 1000 }),
+      think(CLAUDE, "high", { max_output_tokens: 1000 }),
       [undefined, undefined, { maxTokens: 1000 }],
     ],
     [
@@ -160,12 +160,12 @@ describe("thinking", () => {
     ],
     [
       "nothing beside a forced tool",
-      think(CLAUDE, "high", { tools: [READ], toolChoice: "required" }),
+      think(CLAUDE, "high", { tools: [READ], tool_choice: "required" }),
       [undefined, undefined, undefined],
     ],
     [
       "Nova's words",
-      think("us.amazon.nova-2-lite-v1:0", "high", { maxOutputTokens: 100 }),
+      think("us.amazon.nova-2-lite-v1:0", "high", { max_output_tokens: 100 }),
       [{ reasoningConfig: { type: "enabled", maxReasoningEffort: "high" } }, undefined, undefined],
     ],
     [

@@ -94,7 +94,7 @@ describe("the turns of a conversation", () => {
 
   it("tell calls and results as text where there are no tools", () => {
     const items = [user("A"), call("a", '{"path":"x"}'), output("a", "one"), user("Sum up.")];
-    for (const asked of [{ tools: [] }, { tools: [READ], toolChoice: "none" as const }]) {
+    for (const asked of [{ tools: [] }, { tools: [READ], tool_choice: "none" as const }]) {
       const { messages, toolConfig } = encode({ items, ...asked });
       assert.equal(toolConfig, undefined);
       assert.deepEqual(messages.slice(1), [

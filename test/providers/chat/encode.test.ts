@@ -83,11 +83,11 @@ describe("a chat body", () => {
   it("has every parameter that was set", () => {
     const { temperature, top_p, max_tokens, reasoning_effort, parallel_tool_calls } = encode({
       temperature: 0,
-      topP: 0.5,
-      maxOutputTokens: 100,
+      top_p: 0.5,
+      max_output_tokens: 100,
       reasoning: { effort: "low", summary: "auto" },
       tools: [tool],
-      parallelToolCalls: false,
+      parallel_tool_calls: false,
     });
     assert.deepEqual(
       [temperature, top_p, max_tokens, reasoning_effort, parallel_tool_calls],
@@ -104,17 +104,17 @@ describe("a chat body", () => {
     ],
     [{ type: "web_search" } as ToolChoice, "auto"],
   ];
-  for (const [toolChoice, encoded] of choices) {
-    it(`spells a tool choice its own way: ${JSON.stringify(toolChoice)}`, () => {
-      assert.deepEqual(encode({ tools: [tool], toolChoice })["tool_choice"], encoded);
+  for (const [tool_choice, encoded] of choices) {
+    it(`spells a tool choice its own way: ${JSON.stringify(tool_choice)}`, () => {
+      assert.deepEqual(encode({ tools: [tool], tool_choice })["tool_choice"], encoded);
     });
   }
 
   it("leaves out tools that only other vendors run, and a choice among none", () => {
     const body = encode({
       tools: [{ type: "web_search" }],
-      toolChoice: "required",
-      parallelToolCalls: true,
+      tool_choice: "required",
+      parallel_tool_calls: true,
     });
     assert.ok(!("tools" in body) && !("tool_choice" in body) && !("parallel_tool_calls" in body));
   });
@@ -312,13 +312,13 @@ describe("chat messages", () => {
 
 describe("quirks of chat servers", () => {
   it("name the limit of the answer", () => {
-    const body = encode({ maxOutputTokens: 5 }, { maxTokensField: "max_completion_tokens" });
+    const body = encode({ max_output_tokens: 5 }, { maxTokensField: "max_completion_tokens" });
     assert.deepEqual([body["max_completion_tokens"], "max_tokens" in body], [5, false]);
   });
 
   it("leave out what the vendor refuses", () => {
     const body = encode(
-      { temperature: 1, topP: 1 },
+      { temperature: 1, top_p: 1 },
       { refuses: ["temperature", "stream_options"] },
     );
     assert.deepEqual(

@@ -31,8 +31,8 @@ describe("a request to cohere", () => {
   });
 
   it("calls sampling by the API's own names", () => {
-    const options = { stop: ["END"], frequencyPenalty: 0.5 };
-    const sampling = { temperature: 0.4, topP: 0.9, maxOutputTokens: 50 };
+    const options = { stop: ["END"], frequency_penalty: 0.5 };
+    const sampling = { temperature: 0.4, top_p: 0.9, max_output_tokens: 50 };
     const { temperature, p, max_tokens, stop_sequences, frequency_penalty } = encode({
       ...sampling,
       options,
@@ -44,12 +44,12 @@ describe("a request to cohere", () => {
   });
 
   it("cuts off as little or as much as the API takes", () => {
-    assert.deepEqual([encode({ topP: 1 })["p"], encode({ topP: 0 })["p"]], [0.99, 0.01]);
+    assert.deepEqual([encode({ top_p: 1 })["p"], encode({ top_p: 0 })["p"]], [0.99, 0.01]);
   });
 
   it("thinks as much as it is told, and leaves room for the answer", () => {
-    const think = (effort: ModelRequest["reasoning"]["effort"], maxOutputTokens?: number) =>
-      encode({ reasoning: { effort, summary: undefined }, maxOutputTokens })["thinking"];
+    const think = (effort: ModelRequest["reasoning"]["effort"], max_output_tokens?: number) =>
+      encode({ reasoning: { effort, summary: undefined }, max_output_tokens })["thinking"];
     assert.equal(think(undefined), undefined);
     assert.deepEqual(think("none"), { type: "disabled" });
     assert.deepEqual(think("low"), { type: "enabled", token_budget: 4096 });
@@ -85,7 +85,7 @@ describe("tools of a request to cohere", () => {
 
   it("are chosen in the API's words", () => {
     const named = [{ type: "function", name: "weather" }];
-    const rows: readonly [ModelRequest["toolChoice"], unknown, unknown][] = [
+    const rows: readonly [ModelRequest["tool_choice"], unknown, unknown][] = [
       ["auto", undefined, ["weather", "forecast"]],
       ["none", "NONE", ["weather", "forecast"]],
       ["required", "REQUIRED", ["weather", "forecast"]],
@@ -93,11 +93,11 @@ describe("tools of a request to cohere", () => {
       [{ type: "allowed_tools", mode: "auto", tools: named }, undefined, ["weather"]],
       [{ type: "allowed_tools", mode: "required", tools: named }, "REQUIRED", ["weather"]],
     ];
-    for (const [toolChoice, choice, names] of rows) {
-      const body = encode({ tools, toolChoice });
+    for (const [tool_choice, choice, names] of rows) {
+      const body = encode({ tools, tool_choice });
       assert.deepEqual([body["tool_choice"], namesOf(body)], [choice, names]);
     }
-    assert.equal(encode({ toolChoice: "required" })["tool_choice"], undefined);
+    assert.equal(encode({ tool_choice: "required" })["tool_choice"], undefined);
   });
 
   it("are held to their schemas where all are to be, and can be", () => {

@@ -126,7 +126,7 @@ describe("delegating", () => {
   }
 
   it("gives one call after the other where calls may not be side by side", async () => {
-    const request = ask(COUNT, { tools: ALL, parallelToolCalls: false });
+    const request = ask(COUNT, { tools: ALL, parallel_tool_calls: false });
     const { turns, text } = await run(request, playSubagent(COUNTED));
     assert.equal(turns.length, 3);
     assert.match(text, /= 154$/);

@@ -39,8 +39,8 @@ const toBase64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("what the embedded model leaves out", () => {
   it("is told as requests spell it", async () => {
-    const options = { stop: ["x"], verbosity: "low", topLogprobs: 0, user: "u" } as const;
-    const request = ask("Hello", { temperature: 0, topP: 1, options });
+    const options = { stop: ["x"], verbosity: "low", top_logprobs: 0, user: "u" } as const;
+    const request = ask("Hello", { temperature: 0, top_p: 1, options });
     assert.deepEqual([...(await ignoredIn(request))].sort(), [
       "stop",
       "temperature",
@@ -53,7 +53,7 @@ describe("what the embedded model leaves out", () => {
 
   it("is nothing of a request that has no such wishes", async () => {
     const reasoning = { effort: "high", summary: "auto" } as const;
-    const request = ask("Hello", { reasoning, maxOutputTokens: 9, parallelToolCalls: false });
+    const request = ask("Hello", { reasoning, max_output_tokens: 9, parallel_tool_calls: false });
     assert.deepEqual(await ignoredIn(request), []);
   });
 

@@ -94,7 +94,9 @@ describe("a long request to the embedded model", () => {
       { type: "function_call_output", call_id: "c", output },
     ] as unknown as Item[];
     const tools = [{ type: "function", name: "look_up", parameters: {}, strict: false }] as const;
-    const { text, usage, reason } = interpret(request({ items, tools, maxOutputTokens: 150_000 }));
+    const { text, usage, reason } = interpret(
+      request({ items, tools, max_output_tokens: 150_000 }),
+    );
     assert.equal(reason, "length");
     assert.ok(Number(text?.length) > 300_000);
     assert.ok(usage.output_tokens <= 150_000, `${usage.output_tokens}`);

@@ -44,8 +44,8 @@ describe("tools of servers and hosted ones", () => {
   });
 
   it("are forced by the name that they are offered under", async () => {
-    const toolChoice = { type: "function", name: "files__read" } as const;
-    assert.equal((await callOf("Hm.", { tools: [READ], toolChoice }))[0], "files__read");
+    const tool_choice = { type: "function", name: "files__read" } as const;
+    assert.equal((await callOf("Hm.", { tools: [READ], tool_choice }))[0], "files__read");
   });
 
   it("search the web", async () => {

@@ -115,7 +115,7 @@ describe("embedded tokens", () => {
 
   it("cuts the text at the limit and says so", async () => {
     const whole = await listen(ask("help"));
-    const cut = await listen(ask("help", { maxOutputTokens: 10 }));
+    const cut = await listen(ask("help", { max_output_tokens: 10 }));
     assert.equal(cut.end.reason, "length");
     assert.equal(cut.end.usage.output_tokens, 10);
     assert.ok(whole.text.startsWith(cut.text) && cut.text !== "");
@@ -125,13 +125,13 @@ describe("embedded tokens", () => {
   });
 
   it("keeps an answer that just fits whole", async () => {
-    const { end } = await listen(ask("say hello", { maxOutputTokens: countTokens("hello") }));
+    const { end } = await listen(ask("say hello", { max_output_tokens: countTokens("hello") }));
     assert.equal(end.reason, "stop");
   });
 
   it("never cuts a call in half", async () => {
     const { calls, end } = await listen(
-      ask("read some/long/path/to/a/file.md", { maxOutputTokens: 3 }),
+      ask("read some/long/path/to/a/file.md", { max_output_tokens: 3 }),
     );
     assert.deepEqual(calls, []);
     assert.equal(end.reason, "length");
@@ -223,7 +223,7 @@ describe("embedded conversations", () => {
   });
 
   it("is a refusal also where its limit cuts it, and costs no more than that", async () => {
-    const { refusal, end } = await listen(ask("Write a sonnet.", { maxOutputTokens: 3 }));
+    const { refusal, end } = await listen(ask("Write a sonnet.", { max_output_tokens: 3 }));
     assert.equal(end.reason, "refusal");
     assert.ok(refusal.length > 0);
     assert.ok(end.usage.output_tokens <= 3, String(end.usage.output_tokens));
@@ -284,24 +284,26 @@ describe("embedded tools at hand", () => {
 
   it("never calls when the request forbids it", async () => {
     const { refusal, calls } = await listen(
-      ask("list the TypeScript files here", { toolChoice: "none" }),
+      ask("list the TypeScript files here", { tool_choice: "none" }),
     );
     assert.deepEqual(calls, []);
     assert.match(refusal, /forbids tool calls/);
   });
 
   it("keeps to the allowed tools", async () => {
-    const toolChoice = {
+    const tool_choice = {
       type: "allowed_tools" as const,
       mode: "auto" as const,
       tools: [{ type: "function", name: "read" }],
     };
-    const { refusal } = await listen(ask("list the Go files", { tools: [READ, FIND], toolChoice }));
+    const { refusal } = await listen(
+      ask("list the Go files", { tools: [READ, FIND], tool_choice }),
+    );
     assert.match(refusal, /`bash_find`/);
   });
 
   it("makes one call a turn where parallel calls are off", async () => {
-    const request = ask("how many lines has each file in src?", { parallelToolCalls: false });
+    const request = ask("how many lines has each file in src?", { parallel_tool_calls: false });
     const { turns, text } = await run(request, playFiles(FILES));
     assert.deepEqual(
       turns.map((calls) => calls.length),

@@ -277,7 +277,7 @@ describe("structured output", () => {
 
   it("cuts JSON at the token limit and calls it incomplete", async () => {
     const format = toFormat(object({ city: text }));
-    const { end } = await listen(ask("city: Paris", { format, maxOutputTokens: 3 }));
+    const { end } = await listen(ask("city: Paris", { format, max_output_tokens: 3 }));
     assert.equal(end.reason, "length");
   });
 

@@ -71,8 +71,8 @@ describe("embedded tool use", () => {
   }
 
   it("calls the forced tool, once, and tells what it gave", async () => {
-    const toolChoice = { type: "function" as const, name: "get_weather" };
-    const request = ask("Tell me about Rome", { tools: [READ, WEATHER], toolChoice });
+    const tool_choice = { type: "function" as const, name: "get_weather" };
+    const request = ask("Tell me about Rome", { tools: [READ, WEATHER], tool_choice });
     const { turns, text } = await run(request, { get_weather: () => "sunny, 21 degrees" });
     assert.deepEqual(
       turns.map((calls) => calls.map(argumentsOf)),
@@ -82,16 +82,16 @@ describe("embedded tool use", () => {
   });
 
   it("lets an intent choose the arguments of a forced tool it uses anyway", async () => {
-    const toolChoice = { type: "function" as const, name: "bash_find" };
-    const { calls } = await listen(ask("list the Go files in src", { toolChoice }));
+    const tool_choice = { type: "function" as const, name: "bash_find" };
+    const { calls } = await listen(ask("list the Go files in src", { tool_choice }));
     assert.deepEqual(calls.map(argumentsOf), [
       { path: "src", name: "*.go", type_filter: "f", limit: 0 },
     ]);
   });
 
   it("fills every type of argument so that it validates", async () => {
-    const toolChoice = { type: "function" as const, name: "odd" };
-    const { calls } = await listen(ask("go ahead", { tools: [ODD], toolChoice }));
+    const tool_choice = { type: "function" as const, name: "odd" };
+    const { calls } = await listen(ask("go ahead", { tools: [ODD], tool_choice }));
     const given = argumentsOf(calls[0]);
     const validate = new Ajv2020({ strict: false }).compile(ODD.parameters ?? {});
     assert.ok(validate(given), JSON.stringify(given));
@@ -99,13 +99,13 @@ describe("embedded tool use", () => {
 
   it("makes a call where one is required, of the tool that fits best", async () => {
     const { calls } = await listen(
-      ask("Is the weather fine?", { tools: [SEARCH, WEATHER], toolChoice: "required" }),
+      ask("Is the weather fine?", { tools: [SEARCH, WEATHER], tool_choice: "required" }),
     );
     assert.deepEqual(
       calls.map(({ name }) => name),
       ["get_weather"],
     );
-    const only = await listen(ask("Hmm.", { tools: [SEARCH], toolChoice: "required" }));
+    const only = await listen(ask("Hmm.", { tools: [SEARCH], tool_choice: "required" }));
     assert.deepEqual(only.calls.map(argumentsOf), [{ query: "Hmm." }]);
   });
 
@@ -123,7 +123,7 @@ describe("embedded tool use", () => {
 
   it("never calls the named tool when calls are forbidden", async () => {
     const { refusal, calls } = await listen(
-      ask("use the get_weather tool for Paris", { tools: [WEATHER], toolChoice: "none" }),
+      ask("use the get_weather tool for Paris", { tools: [WEATHER], tool_choice: "none" }),
     );
     assert.deepEqual(calls, []);
     assert.match(refusal, /forbids tool calls/);

@@ -39,8 +39,8 @@ describe("a gemini request", () => {
     const body = encode({
       instructions: "Be brief.",
       temperature: 0,
-      topP: 0.5,
-      maxOutputTokens: 9,
+      top_p: 0.5,
+      max_output_tokens: 9,
     });
     assert.deepEqual(body.systemInstruction, said("user", "Be brief."));
     assert.deepEqual(body.generationConfig, { temperature: 0, topP: 0.5, maxOutputTokens: 9 });
@@ -110,9 +110,9 @@ describe("a gemini request", () => {
   ];
   for (const [toolChoice, config] of choices) {
     it(`lets the model choose: ${JSON.stringify(toolChoice)}`, () => {
-      const body = encode({ tools: [tool(null)], toolChoice });
+      const body = encode({ tools: [tool(null)], tool_choice: toolChoice });
       assert.deepEqual(body.toolConfig?.functionCallingConfig, config);
-      assert.equal(encode({ toolChoice }).toolConfig, undefined);
+      assert.equal(encode({ tool_choice: toolChoice }).toolConfig, undefined);
     });
   }
 

@@ -75,10 +75,10 @@ describe("a GGUF model in process", () => {
 
   it("hands on the limits it is given", async () => {
     const { options } = await optionsFor({
-      maxOutputTokens: 50,
+      max_output_tokens: 50,
       temperature: 0.2,
-      topP: 0.9,
-      parallelToolCalls: false,
+      top_p: 0.9,
+      parallel_tool_calls: false,
       reasoning: { effort: "none", summary: undefined },
     });
     const { maxTokens, temperature, topP, maxParallelFunctionCalls, budgets } = options;
@@ -105,8 +105,8 @@ describe("a GGUF model in process", () => {
     const dropped: string[] = [];
     const asked = request({
       tools: [WEATHER],
-      toolChoice: "required",
-      options: { stop: ["END"], frequencyPenalty: 0.5, presencePenalty: 0.25, user: "u" },
+      tool_choice: "required",
+      options: { stop: ["END"], frequency_penalty: 0.5, presence_penalty: 0.25, user: "u" },
     });
     const stream = provider.stream(asked, {
       signal: patience(),
@@ -159,7 +159,7 @@ describe("a GGUF model in process", () => {
   });
 
   it("offers nothing where nothing may be called", async () => {
-    const { options } = await optionsFor({ tools: [WEATHER], toolChoice: "none" });
+    const { options } = await optionsFor({ tools: [WEATHER], tool_choice: "none" });
     assert.equal(options.functions, undefined);
   });
 

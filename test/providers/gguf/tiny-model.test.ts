@@ -34,14 +34,14 @@ describe(...able("a tiny GGUF model"), () => {
         additionalProperties: false,
       };
       const format = { type: "json_schema", name: "out", schema, strict: true } as const;
-      const events = await eventsOf(provider, request({ format, maxOutputTokens: 100 }));
+      const events = await eventsOf(provider, request({ format, max_output_tokens: 100 }));
       const answer = JSON.parse(textOf(events));
       assert.deepEqual(Object.keys(answer), ["ok", "level"]);
       assert.ok(typeof answer.ok === "boolean" && ["low", "high"].includes(answer.level));
       const { usage, reason } = endOf(events);
       assert.equal(reason, "stop");
       assert.ok(usage.input_tokens > 0 && usage.output_tokens > 0);
-      const cut = endOf(await eventsOf(provider, request({ maxOutputTokens: 3 })));
+      const cut = endOf(await eventsOf(provider, request({ max_output_tokens: 3 })));
       assert.equal(cut.reason, "length");
       assert.equal(cut.usage.output_tokens, 3);
       const long = "word ".repeat(200);

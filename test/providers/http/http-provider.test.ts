@@ -285,8 +285,8 @@ describe("the HTTP provider", () => {
     const asked = request({
       model: "gpt-5",
       temperature: 0.5,
-      topP: 0.5,
-      options: { stop: ["x"], serviceTier: "flex", metadata: { a: "b" }, user: "u" },
+      top_p: 0.5,
+      options: { stop: ["x"], service_tier: "flex", metadata: { a: "b" }, user: "u" },
     });
     const call = {
       signal: patience(),

@@ -152,8 +152,8 @@ describe("marks for the cache of the Messages API", () => {
     const part = { type: "input_text" as const, text: "Go" };
     const own = { ...part, prompt_cache_breakpoint: { mode: "explicit" as const } };
     const items: Item[] = [{ type: "message", role: "user", content: [own] }];
-    const marks = (promptCacheRetention: string): unknown[] => {
-      const options = { promptCacheRetention };
+    const marks = (prompt_cache_retention: string): unknown[] => {
+      const options = { prompt_cache_retention };
       const body = encode({ instructions: "A", tools: [tool], items, options }, {});
       const turns = body["messages"] as { content: JsonObject[] }[];
       const blocks = [

@@ -35,10 +35,10 @@ describe("a body of the Messages API", () => {
   it("has tools, a choice among them, and every parameter that was set", () => {
     const { tools, tool_choice, temperature, max_tokens } = encode({
       tools: [tool, { type: "function", name: "now" }],
-      parallelToolCalls: false,
+      parallel_tool_calls: false,
       temperature: 0.5,
-      topP: 0.5,
-      maxOutputTokens: 100,
+      top_p: 0.5,
+      max_output_tokens: 100,
     });
     assert.deepEqual(tools, [
       { name: "read", description: "Reads.", input_schema: parameters },
@@ -72,8 +72,8 @@ describe("a body of the Messages API", () => {
   });
 
   it("has one of two ways of sampling, which are refused together", () => {
-    assert.ok(!("top_p" in encode({ temperature: 0.5, topP: 0.5 })));
-    assert.equal(encode({ topP: 0.5 })["top_p"], 0.5);
+    assert.ok(!("top_p" in encode({ temperature: 0.5, top_p: 0.5 })));
+    assert.equal(encode({ top_p: 0.5 })["top_p"], 0.5);
   });
 
   const choices: readonly [choice: ToolChoice, encoded: object][] = [
@@ -90,9 +90,9 @@ describe("a body of the Messages API", () => {
     ],
     [{ type: "web_search" }, { type: "auto" }],
   ];
-  for (const [toolChoice, encoded] of choices) {
-    it(`spells a tool choice its own way: ${JSON.stringify(toolChoice)}`, () => {
-      assert.deepEqual(encode({ tools: [tool], toolChoice })["tool_choice"], encoded);
+  for (const [tool_choice, encoded] of choices) {
+    it(`spells a tool choice its own way: ${JSON.stringify(tool_choice)}`, () => {
+      assert.deepEqual(encode({ tools: [tool], tool_choice })["tool_choice"], encoded);
     });
   }
 

@@ -96,8 +96,8 @@ describe("thinking, as each model wants to be asked", () => {
 
 describe("the limit of an answer", () => {
   it("is the caller's, with the budget for thinking below it", () => {
-    const limited = (maxOutputTokens: number) =>
-      limitsOf("claude-haiku-4-5", think("high"), { maxOutputTokens });
+    const limited = (max_output_tokens: number) =>
+      limitsOf("claude-haiku-4-5", think("high"), { max_output_tokens });
     assert.deepEqual(limited(4000), [budget(3000), undefined, 4000]);
     assert.deepEqual(limited(1000), [undefined, undefined, 1000]);
   });
@@ -138,7 +138,7 @@ describe("a budget for thinking", () => {
 
   it("is not given where a call is forced, which the API refuses", () => {
     const tools = [{ type: "function" as const, name: "read" }];
-    const forced = { tools, toolChoice: "required" as const };
+    const forced = { tools, tool_choice: "required" as const };
     assert.equal(limitsOf("claude-sonnet-4-5", think("high"), forced)[0], undefined);
   });
 });

@@ -16,11 +16,11 @@ const request = (asked: Partial<ModelRequest>): ModelRequest => ({
   instructions: undefined,
   items: [],
   tools: [],
-  toolChoice: "auto",
-  parallelToolCalls: undefined,
+  tool_choice: "auto",
+  parallel_tool_calls: undefined,
   temperature: undefined,
-  topP: undefined,
-  maxOutputTokens: undefined,
+  top_p: undefined,
+  max_output_tokens: undefined,
   reasoning: { effort: undefined, summary: undefined },
   format: TEXT_FORMAT,
   previous: undefined,
@@ -229,14 +229,14 @@ describe("costOf", () => {
 describe("dropRefused", () => {
   const after = (name: string, asked: Partial<ModelRequest>) => {
     const { request: sent, dropped } = dropRefused(findModel("openai", name), request(asked));
-    const { temperature, topP, parallelToolCalls, reasoning } = sent;
-    return { temperature, topP, parallelToolCalls, effort: reasoning.effort, dropped };
+    const { temperature, top_p, parallel_tool_calls, reasoning } = sent;
+    return { temperature, top_p, parallel_tool_calls, effort: reasoning.effort, dropped };
   };
-  const nothing = { temperature: undefined, topP: undefined, parallelToolCalls: undefined };
+  const nothing = { temperature: undefined, top_p: undefined, parallel_tool_calls: undefined };
 
   for (const name of ["o1", "o3", "o4-mini", "gpt-5", "gpt-5-2025-08-07", "gpt-6.1-sol"]) {
     it(`asks ${name} neither not to think nor for a temperature`, () => {
-      assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8, topP: 0.9 }), {
+      assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8, top_p: 0.9 }), {
         ...nothing,
         effort: undefined,
         dropped: ["effort:none", "temperature", "top_p"],
@@ -281,12 +281,12 @@ describe("dropRefused", () => {
   });
 
   it("leaves parallel tool calls out for the o series", () => {
-    assert.deepEqual(after("o3-mini", { parallelToolCalls: false }).dropped, [
+    assert.deepEqual(after("o3-mini", { parallel_tool_calls: false }).dropped, [
       "parallel_tool_calls",
     ]);
   });
 
-  const options = { stop: ["x"], frequencyPenalty: 1, topLogprobs: 2, verbosity: "low" } as const;
+  const options = { stop: ["x"], frequency_penalty: 1, top_logprobs: 2, verbosity: "low" } as const;
   const wishes: readonly [name: string, asked: Partial<ModelRequest>, lost: readonly string[]][] = [
     ["gpt-5", {}, ["stop", "frequency_penalty", "top_logprobs"]],
     ["gpt-5.2", effort("high"), ["stop", "frequency_penalty", "top_logprobs"]],
@@ -305,7 +305,7 @@ describe("dropRefused", () => {
   }
 
   const dropped = (vendor: string, name: string) => {
-    const asked = { ...effort("none"), temperature: 0.5, topP: 0.9 };
+    const asked = { ...effort("none"), temperature: 0.5, top_p: 0.9 };
     return dropRefused(findModel(vendor, name), request(asked)).dropped;
   };
 

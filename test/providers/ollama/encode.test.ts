@@ -49,7 +49,7 @@ describe("an ollama body", () => {
 
   it("has every parameter that was set, in the place the API has for it", () => {
     const body = encode(
-      { temperature: 0, topP: 0.5, maxOutputTokens: 100, tools: [tool("read")] },
+      { temperature: 0, top_p: 0.5, max_output_tokens: 100, tools: [tool("read")] },
       { keepAlive: "10m", numCtx: 16_384 },
     );
     assert.deepEqual(body["options"], {
@@ -91,11 +91,11 @@ describe("an ollama body", () => {
     [{ type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "a" }] }, ["a"]],
     [{ type: "web_search" } as ToolChoice, ["a", "b"]],
   ];
-  for (const [toolChoice, offered] of choices) {
-    it(`offers what may be called: ${JSON.stringify(toolChoice)}`, () => {
+  for (const [tool_choice, offered] of choices) {
+    it(`offers what may be called: ${JSON.stringify(tool_choice)}`, () => {
       const { tools } = encode({
         tools: [tool("a"), tool("b"), { type: "web_search" }],
-        toolChoice,
+        tool_choice,
       });
       const names = (tools as { function: { name: string } }[] | undefined)?.map(
         (entry) => entry.function.name,

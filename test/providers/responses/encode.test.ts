@@ -48,7 +48,7 @@ describe("a responses body", () => {
       instructions: "Be brief.",
       items: [prompt],
       temperature: 0.8,
-      maxOutputTokens: 8192,
+      max_output_tokens: 8192,
       reasoning: { effort: "high", summary: "detailed" },
       tools: [tool],
     });
@@ -86,11 +86,11 @@ describe("a responses body", () => {
 
   it("passes tools of every kind and the choice among them on as they are", () => {
     const tools: Tool[] = [tool, { type: "web_search" }, { type: "custom", name: "sql" }];
-    const toolChoice = { type: "function", name: "read" } as const;
-    const body = encode({ tools, toolChoice, parallelToolCalls: false });
+    const tool_choice = { type: "function", name: "read" } as const;
+    const body = encode({ tools, tool_choice, parallel_tool_calls: false });
     assert.deepEqual(
       [body["tools"], body["tool_choice"], body["parallel_tool_calls"]],
-      [tools, toolChoice, false],
+      [tools, tool_choice, false],
     );
   });
 
@@ -325,7 +325,7 @@ describe("wishes in a Responses body", () => {
     const body = encode({
       format,
       reasoning: { effort: "high", summary: undefined, sealed: true },
-      options: { verbosity: "low", topLogprobs: 0 },
+      options: { verbosity: "low", top_logprobs: 0 },
     });
     assert.deepEqual(body["text"], { format, verbosity: "low" });
     assert.deepEqual(body["include"], [

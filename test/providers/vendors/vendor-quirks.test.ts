@@ -22,7 +22,7 @@ describe("Mistral", () => {
       timeouts: PATIENT_TIMEOUTS,
     });
     const dropped: string[] = [];
-    const options = { promptCacheKey: "thread-1", promptCacheRetention: "24h" };
+    const options = { prompt_cache_key: "thread-1", prompt_cache_retention: "24h" };
     const reasoning = { effort: "high", summary: undefined } as const;
     const stream = provider.stream(request({ options, reasoning }), {
       signal: patience(),

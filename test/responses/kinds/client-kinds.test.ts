@@ -118,7 +118,7 @@ describe("apply_patch of the client", () => {
       const run = await ask(tool, toCall("apply_patch", operation), {
         toolChoice: { type: "apply_patch" },
       });
-      assert.deepEqual(run.requests[0]?.toolChoice, { type: "function", name: "apply_patch" });
+      assert.deepEqual(run.requests[0]?.tool_choice, { type: "function", name: "apply_patch" });
       const [call] = run.response.output;
       assert.ok(call?.type === "apply_patch_call");
       assert.deepEqual([call.operation, call.status], [operation, "completed"]);

@@ -87,8 +87,8 @@ export async function runKinds(
         spentBelow: () => undefined,
         calls: createResponseCalls(bridge),
         wishes: {
-          ...{ tools, before: [], parallelToolCalls: undefined, topP: undefined },
-          echo: encodeResponseSettings({ ...settings, ignored: bridge.ignored }),
+          ...{ tools, before: [], parallel_tool_calls: undefined, top_p: undefined },
+          response: encodeResponseSettings({ ...settings, ignored: bridge.ignored }),
         },
       });
     } finally {

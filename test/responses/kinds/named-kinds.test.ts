@@ -84,7 +84,7 @@ describe("namespace", () => {
     ] as const) {
       const toolChoice = allowed(entry) as never;
       const { requests } = await run({ tools: [files], replies, toolChoice });
-      const choice = requests[0]?.toolChoice;
+      const choice = requests[0]?.tool_choice;
       assert.ok(typeof choice === "object" && choice.type === "allowed_tools");
       assert.deepEqual(
         choice.tools.map((tool) => tool["name"]),

@@ -37,7 +37,7 @@ function createGreedyModel(): { engine: ScriptEngine; asked(): number; answer():
   const engine: ScriptEngine = async function* (request, { signal }) {
     asked++;
     await gate;
-    const usage = { input: 0, output: request.maxOutputTokens ?? 1_000_000 };
+    const usage = { input: 0, output: request.max_output_tokens ?? 1_000_000 };
     const said: Reply = reply.text("Yes.", { usage });
     yield* createScriptedProvider(said).stream(request, { signal, run: "" });
   };
@@ -235,7 +235,7 @@ async function play(bench: GuardBench, done: readonly Act[]): Promise<[number, n
 
 async function ask({ account, holds }: Running, { input, output }: Act): Promise<void> {
   const items = [{ type: "message", role: "user", content: "x".repeat(input * 3) }] as const;
-  const request = { ...REQUEST, items, maxOutputTokens: output };
+  const request = { ...REQUEST, items, max_output_tokens: output };
   try {
     const { hold } = await holdCall(account, request, { costOf: () => 0 });
     holds.push(hold);
@@ -263,7 +263,12 @@ describe("responses that run at once, whatever comes in which order", () => {
 
 const REQUEST: ModelRequest = {
   ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
-  ...{ toolChoice: "auto", parallelToolCalls: undefined, temperature: undefined, topP: undefined },
-  ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  ...{
+    tool_choice: "auto",
+    parallel_tool_calls: undefined,
+    temperature: undefined,
+    top_p: undefined,
+  },
+  ...{ max_output_tokens: undefined, reasoning: { effort: undefined, summary: undefined } },
   previous: undefined,
 };

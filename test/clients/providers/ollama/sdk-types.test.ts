@@ -39,7 +39,7 @@ export type Claims = [
 
 describe("a request to ollama", () => {
   it("is one that its client could have sent", () => {
-    const body: OllamaRequest = toRequest(request({ maxOutputTokens: 5 }), {});
+    const body: OllamaRequest = toRequest(request({ max_output_tokens: 5 }), {});
     const sent: ChatRequest = JSON.parse(JSON.stringify(body));
     assert.deepEqual(sent.options, { num_predict: 5 });
   });
