@@ -85,14 +85,17 @@ function toAmong({ tenant, store, model, files, except }: VectorSearch): SqlValu
   ];
 }
 
-/** How many vectors there are to search, up to one more than are compared, and which are not there yet. */
+/**
+ * How many rows there are to search, up to one more than are compared, and which have no vector yet. The count is
+ * read from an index alone.
+ */
 async function look(
   db: Database,
   search: VectorSearch,
   compared: number,
 ): Promise<{ readonly count: number; readonly waiting: readonly number[] }> {
   const sql = `select (select count(*) from (select 1 from ${VECTORS} where ${AMONG} and length = $6
-        and vector is not null limit $7) as counted) as count,
+        limit $7) as counted) as count,
       array(select chunk_id from ${VECTORS} where ${AMONG} and length = $6
         and vector is null limit $8)::text[] as waiting`;
   const limits = [search.vector.length, compared + 1, MAX_WAITING + 1];

@@ -59,8 +59,10 @@ export async function makeVectorTable(db: Database): Promise<void> {
   client.on("error", () => {});
   try {
     await client.connect();
-    await takeLock(client);
-    await makeParts(db, client);
+    await db.transact(async (tx) => {
+      await takeLock(tx);
+      await makeParts(db, client);
+    });
   } catch (cause) {
     // Without the right to make an extension or a schema, vectors are searched in memory; `describeVectors` says so.
     if (!isRefused(cause)) throw toStoreFailure(db.name, cause);
@@ -69,11 +71,16 @@ export async function makeVectorTable(db: Database): Promise<void> {
   }
 }
 
-/** By asking again: whoever waits in a statement would hold up the indexes of who has the lock, and both would stand. */
-async function takeLock(client: Client): Promise<void> {
+/**
+ * For as long as the transaction is open: a lock of a connection would stay behind in a pooler. By asking again, and
+ * without a snapshot in between: an index that is made `concurrently` waits for all older snapshots.
+ */
+async function takeLock(tx: Queries): Promise<void> {
+  await tx.run("set transaction isolation level read committed");
   for (;;) {
-    const { rows } = await client.query("select pg_try_advisory_lock($1) as taken", [LOCK]);
-    if (rows[0]?.taken === true) return;
+    // The number stands in the statement: with a parameter Postgres keeps the snapshot until the next statement.
+    const row = await tx.get(`select pg_try_advisory_xact_lock(${LOCK}) as taken`);
+    if (row?.["taken"] === true) return;
     await systemClock.sleep(LOCK_MS, undefined);
   }
 }
@@ -99,7 +106,10 @@ async function makeParts(db: Database, client: Client): Promise<void> {
 
 /** Servers go on meanwhile: `concurrently` is slower, but locks nobody out. An empty table needs it not. */
 async function makeIndexes(db: Database, client: Client, pgvector: Pgvector): Promise<void> {
-  await client.query(`set maintenance_work_mem = '${INDEX_MEMORY}'`);
+  // Without helpers: those share the memory of the graph in /dev/shm, which is small in containers.
+  await client.query(
+    `set maintenance_work_mem = '${INDEX_MEMORY}'; set max_parallel_maintenance_workers = 0`,
+  );
   for (const { name, isValid } of await readIndexes(db)) {
     if (!isValid) await client.query(`drop index ${VECTOR_SCHEMA}.${name}`);
   }
@@ -124,6 +134,10 @@ function toTable({ schema }: Pgvector): string {
       length integer not null,
       vector ${schema}.halfvec    -- null where nobody has written it yet
     );
+    -- Gone with an extension that was dropped.
+    alter table ${VECTORS} add column if not exists vector ${schema}.halfvec;
+    -- In the row where it fits: comparing many would look up each elsewhere.
+    alter table ${VECTORS} alter column vector set storage main;
     create index if not exists vectors_waiting on ${VECTORS} (tenant, store) where vector is null;
     -- A restored dump has the trigger and not the table.
     create or replace function offshoot.vector_waits() returns trigger language plpgsql as $$ begin

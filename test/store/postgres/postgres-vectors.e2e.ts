@@ -222,6 +222,19 @@ function describeUpgrade(postgres: PostgresServer): void {
       assert.equal((await again.findNearest(toSearch(1)))?.best.length, 2);
     });
 
+    it("searches in memory after the extension was dropped, and by the database after `store migrate`", async () => {
+      const address = await postgres.newAddress();
+      const kept = await open(address);
+      await put(await kept.chunks(), "f", [1, 2]);
+      await postgres.query(address, "drop extension vector cascade");
+      const chunks = await (await open(address)).chunks();
+      await put(chunks, "g", [3]);
+      assert.equal(await chunks.findNearest(toSearch(1)), undefined);
+      assert.equal((await kept.maintenance.migrate()).vectors?.search, "pgvector");
+      const again = await (await open(address)).chunks();
+      assert.equal((await again.findNearest(toSearch(1)))?.best.length, 3);
+    });
+
     it("says what to do where its user may not make the extension", async () => {
       const { address, kept } = await openWithout();
       await postgres.query(address, "drop extension vector");
