@@ -1,6 +1,7 @@
 /** The model of `npm run bench:scale-model`: its arithmetic, and that it agrees with what was measured. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { toHeadroom } from "../bench/scale-model/limits.ts";
 import { comparePoints, isFitted, toCosts, toNeeds } from "../bench/scale-model/model.ts";
@@ -47,6 +48,22 @@ describe("the scale model", () => {
         limit.used(toNeeds(costs, { ...LOAD, responsesPerSecond }));
       assert.ok(usedAt(reachedAt) >= limit.most, limit.name);
       assert.ok(usedAt(reachedAt * 0.99) < limit.most, limit.name);
+    }
+  });
+
+  it("gives the figures that docs/scaling.md shows", () => {
+    const page = readFileSync(new URL("../../docs/scaling.md", import.meta.url), "utf8");
+    const shown = { ...LOAD, responsesPerSecond: 20, streamed: 0.8, tokens: 400 };
+    const needs = toNeeds(costs, { ...shown, peak: 3, keepDays: 30 });
+    const rows = [
+      ["cores of all servers, busy", needs.serverCores.toFixed(1)],
+      ["replicas of one core (1 to spare)", String(needs.replicas)],
+      ["cores of the database", needs.databaseCores.toFixed(1)],
+      ["transactions a second", needs.transactionsPerSecond.toFixed(0)],
+      ["disk", `${(needs.keptBytesPerDay / 1e9).toFixed(1)} GB a day`],
+    ];
+    for (const [name = "", value = ""] of rows) {
+      assert.ok(page.includes(`  ${name.padEnd(40)} ${value}\n`), `${name}: ${value}`);
     }
   });
 
