@@ -20,6 +20,12 @@ export async function openEngine(
 ): Promise<Engine> {
   const store = await kept.runs();
   if (!place) return createLocalEngine({ ...options, store });
-  const { openDbosEngine } = await import("./dbos/dbos-engine.ts");
-  return await openDbosEngine({ ...options, store, place });
+  try {
+    const { openDbosEngine } = await import("./dbos/dbos-engine.ts");
+    return await openDbosEngine({ ...options, store, place });
+  } catch (thrown) {
+    // Its connections would keep the process that is told so.
+    if (!options.isShared) await store.close();
+    throw thrown;
+  }
 }

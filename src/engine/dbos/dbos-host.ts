@@ -12,9 +12,10 @@ import type { Sdk } from "./dbos-sdk.ts";
 
 /**
  * The version of what journals hold. DBOS lets a process go on with workflows of its own version alone. It changes
- * when a body could not be repeated from a journal that an older program wrote.
+ * when a body could not be repeated from a journal that an older program wrote. All applications that use DBOS in one
+ * database must have versions of different names.
  */
-const JOURNAL_VERSION = "1";
+const JOURNAL_VERSION = "offshoot-1";
 const WORKFLOW = "offshoot.run";
 /** DBOS gives a workflow up that was begun more often than this. How often a run may be begun is not its business. */
 const MAX_ATTEMPTS = 1_000_000;
@@ -92,7 +93,9 @@ class Host implements DbosHost {
   async #open(launch: DbosLaunch): Promise<void> {
     const own = launch.pool ? undefined : await openDbosPool(launch.address);
     this.#ownPool = own;
-    configure(this.#sdk, launch, launch.pool ?? own);
+    const pool = launch.pool ?? own;
+    // Of several processes that make the tables at once, all but one would fail.
+    configureDbos(this.#sdk, { ...launch, pool }, { runMigrations: false });
     try {
       await this.#sdk.launch();
     } catch (cause) {
@@ -162,7 +165,11 @@ class Host implements DbosHost {
 
 type Status = "SUCCESS" | "ERROR" | "CANCELLED" | "PENDING" | "ENQUEUED";
 
-function configure(sdk: Sdk, { address, workerId }: DbosLaunch, pool: Pool | undefined): void {
+export function configureDbos(
+  sdk: Sdk,
+  { address, workerId, pool }: DbosLaunch,
+  { runMigrations }: { readonly runMigrations: boolean },
+): void {
   sdk.setConfig({
     name: "offshoot",
     systemDatabaseUrl: address,
@@ -174,8 +181,7 @@ function configure(sdk: Sdk, { address, workerId }: DbosLaunch, pool: Pool | und
     useListenNotify: false,
     enableOTLP: false,
     logger: SILENT,
-    // `set-up-dbos.ts` does: of several processes that make the tables at once, all but one fail.
-    runMigrations: false,
+    runMigrations,
   });
 }
 

@@ -11,7 +11,6 @@ const PACKAGE = "@dbos-inc/dbos-sdk@5.3.0";
 
 export type Sdk = Pick<
   typeof DBOS,
-  | "migrate"
   | "setConfig"
   | "launch"
   | "shutdown"

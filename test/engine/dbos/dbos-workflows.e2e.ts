@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createDbosEngine, openDbosEngine } from "../../../src/engine/dbos/dbos-engine.ts";
+import type { Sdk } from "../../../src/engine/dbos/dbos-sdk.ts";
 import { setUpDbos } from "../../../src/engine/dbos/set-up-dbos.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
@@ -53,8 +54,8 @@ if (server === undefined) {
         await engine.submit("agent", null, RUN);
         await until(async () => (await readRows()).length === 2);
         assert.deepEqual(await readRows(), [
-          ["run_1", "PENDING", "worker", "1"],
-          ["run_1/a", "PENDING", "worker", "1"],
+          ["run_1", "PENDING", "worker", "offshoot-1"],
+          ["run_1/a", "PENDING", "worker", "offshoot-1"],
         ]);
         gate.open();
         await engine.result("run_1");
@@ -79,7 +80,7 @@ if (server === undefined) {
         first.crash();
         assert.deepEqual(await second.start(), ["run_1"]);
         await until(async () => (await readRows())[0]?.[2] === "second");
-        assert.deepEqual(await readRows(), [["run_1", "PENDING", "second", "1"]]);
+        assert.deepEqual(await readRows(), [["run_1", "PENDING", "second", "offshoot-1"]]);
         gate.open();
         await second.result("run_1");
       }),
@@ -143,6 +144,15 @@ if (server === undefined) {
   });
 
   describe("DBOS", () => {
+    const launched: Sdk[] = [];
+    const launch = async (sdk: Sdk): Promise<void> => {
+      launched.push(sdk);
+      await sdk.launch();
+    };
+    after(async () => {
+      for (const sdk of launched) await sdk.shutdown();
+    });
+
     it("lets whoever resumes a workflow take it from a living process", async () => {
       const at = await server.newAddress(made);
       const begun: number[] = [];
@@ -157,13 +167,13 @@ if (server === undefined) {
           name: "facts",
           systemDatabaseUrl: at,
           executorID: `process ${index}`,
-          applicationVersion: "1",
+          applicationVersion: "facts",
           useListenNotify: false,
           logger: { debug() {}, info() {}, warn() {}, error() {} },
         });
         return { sdk, workflow };
       });
-      for (const { sdk } of processes) await sdk.launch();
+      for (const { sdk } of processes) await launch(sdk);
       const [first] = processes;
       assert.ok(first);
       await first.sdk.startWorkflow(first.workflow, { workflowID: "w" })();
@@ -172,7 +182,6 @@ if (server === undefined) {
         await first.sdk.resumeWorkflow("w");
         await until(() => begun.length === count);
       }
-      for (const { sdk } of processes) await sdk.shutdown();
     });
 
     it("names another child where a workflow starts fewer children than before", async () => {
@@ -196,17 +205,16 @@ if (server === undefined) {
       sdk.setConfig({
         name: "facts",
         systemDatabaseUrl: at,
-        applicationVersion: "1",
+        applicationVersion: "facts",
         useListenNotify: false,
         logger: { debug() {}, info() {}, warn() {}, error() {} },
       });
-      await sdk.launch();
+      await launch(sdk);
       await sdk.startWorkflow(parent, { workflowID: "p" })();
       await until(() => started.length === 1);
       await sdk.resumeWorkflow("p");
       await until(() => started.length === 2);
       assert.deepEqual(started, [["p/a", "p/b"], ["p/a"]]);
-      await sdk.shutdown();
     });
   });
 }
