@@ -30,6 +30,7 @@ export type { Usage } from "./protocol/usage.ts";
 export type { Timeouts } from "./providers/http/transport.ts";
 export type { ModelOverride } from "./providers/models/models.ts";
 export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
+export type { SessionTurn } from "./responses/conversations/session-turns.ts";
 export type { OpenQuestion } from "./runtime/approvals.ts";
 export type { ChildProcessSettings } from "./runtime/child-processes.ts";
 export type { SafetySettings } from "./runtime/open-gate.ts";
@@ -43,6 +44,14 @@ export {
   type Runtime,
   type RuntimeOptions,
 } from "./runtime/runtime.ts";
+export type {
+  ForkedFrom,
+  ForkOptions,
+  SessionQuery,
+  SessionSummary,
+  Sessions,
+  SessionWish,
+} from "./runtime/sessions/session.ts";
 export type { ToolSettings } from "./runtime/toolbox.ts";
 export { defineTool } from "./tools/define-tool.ts";
 export type { Answer, Ask, Denial, Question } from "./tools/gate/ask.ts";

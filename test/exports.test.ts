@@ -8,7 +8,7 @@ import * as testing from "../src/testing/index.ts";
 
 /** The fields that the runtime sets itself. */
 const INNER = [
-  ...["model_reason", "response", "agent", "depth", "summary_prompt", "report_along"],
+  ...["model_reason", "response", "agent", "depth", "summary_prompt", "report_along", "told"],
   ...["on_throw", "place", "rules", "fell_back"],
 ] as const;
 

@@ -56,6 +56,8 @@ export interface LoopParts {
   readonly calls: Calls;
   /** Tools that the model's vendor runs, beside those of the gate. */
   readonly nativeTools?: readonly Tool[] | undefined;
+  /** What the run's session holds before it; nothing for a run of none. */
+  readonly before?: readonly Item[] | undefined;
   /** What is asked of the model beyond the task, and what the answer to a request shows of it. */
   readonly wishes?: ModelWishes | undefined;
   /** Keeps the conversation within bounds. */

@@ -42,12 +42,14 @@ export interface Progress {
 interface Starting {
   readonly task: AgentTask;
   readonly wishes?: { readonly before: readonly Item[] } | undefined;
+  /** What its session holds before it. */
+  readonly before?: readonly Item[] | undefined;
 }
 
-export function createProgress({ task, wishes }: Starting): Progress {
+export function createProgress({ task, wishes, before = [] }: Starting): Progress {
   const asked = withReportWish(task);
   return {
-    items: [...(wishes?.before ?? []), ...asked],
+    items: [...(wishes?.before ?? before), ...asked],
     task: asked,
     turns: 0,
     toolCalls: 0,

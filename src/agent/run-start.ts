@@ -44,6 +44,8 @@ export function toRunStart({ context, task, wishes, own }: Starting, nowMs: numb
       depth: task.depth,
       ...(options ? { options } : {}),
       ...(wishes ? { response: wishes.response } : {}),
+      ...(task.session ? { session: task.session.id } : {}),
+      ...(task.told ? { told: task.told } : {}),
     },
     input: task.items,
   };

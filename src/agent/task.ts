@@ -6,6 +6,7 @@
 import { Failure } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Item } from "../protocol/items.ts";
+import type { ToldPart } from "../protocol/told-part.ts";
 import type { ToolChoice } from "../protocol/tools.ts";
 import type { OutputFormat } from "../providers/provider.ts";
 import type { Approval } from "../tools/gate/decide.ts";
@@ -35,6 +36,14 @@ export interface GivenRule {
 /** Whether a conversation that has become too long goes on in short (`auto`), or ends the run (`off`). */
 export const COMPACT_MODES = ["auto", "off"] as const;
 export type CompactMode = (typeof COMPACT_MODES)[number];
+
+/** The place of a run in its session, which is a conversation of the API. */
+export interface SessionPlace {
+  readonly tenant: string;
+  readonly id: string;
+  /** Of the last item before the run on the shelf, 0 for none: what comes later is not its past. */
+  readonly position: number;
+}
 
 export interface AgentTask {
   /** `vendor/model`. */
@@ -99,6 +108,10 @@ export interface AgentTask {
   readonly report_along?: boolean | undefined;
   /** What is done where the conversation nears the model's window; a task of an older version names nothing, and is never compacted. */
   readonly compact?: CompactMode | undefined;
+  /** Its place in a session: it is asked with all that stands before it there. */
+  readonly session?: SessionPlace | undefined;
+  /** What `instructions` were made of; left out where somebody wrote them whole. */
+  readonly told?: readonly ToldPart[] | undefined;
   /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
   readonly on_throw: "tell_model" | "end";
 }

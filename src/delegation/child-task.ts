@@ -6,6 +6,7 @@
 import { type Limits, mapKinds } from "../agent/limits.ts";
 import { toOutputFormat } from "../agent/output-mode.ts";
 import type { AgentTask } from "../agent/task.ts";
+import { toChildPrompt } from "../agent/told-parts.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import { joinOptions } from "../protocol/own-options.ts";
@@ -29,7 +30,8 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
   const { tools, maxTurns, limits, ceiling } = bounds;
   const canAsk = mayAsk(wish, bounds);
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
-  const { can_ask: _, fell_back: __, ceiling: ___, ...above } = parent;
+  // Its conversation is its own: it is in no session.
+  const { can_ask: _, fell_back: __, ceiling: ___, session: ____, ...above } = parent;
   return {
     ...above,
     ...toAddress(parent, wish),
@@ -39,7 +41,12 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
     options: joinOptions(isOtherModel ? undefined : parent.options, wish.options) ?? null,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
     ...(hasFallenBack(parent, wish) && { fell_back: true }),
-    instructions: wish.instructions,
+    ...toChildPrompt(parent, {
+      tools,
+      mayDelegate: tools.some(isDelegating),
+      instructions: wish.instructions,
+      source: wish.agent === undefined ? "its parent" : `agent ${wish.agent}`,
+    }),
     items: wish.items ?? [{ type: "message", role: "user", content: wish.prompt }],
     tools,
     tool_choice: "auto",

@@ -14,6 +14,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { ChildBudget } from "./child-budget.ts";
 import type { Item } from "./items.ts";
 import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
+import type { ToldPart } from "./told-part.ts";
 import type { ToolQuestion } from "./tool-question.ts";
 import type { Usage } from "./usage.ts";
 
@@ -95,6 +96,10 @@ export interface RunSettings {
   readonly options?: JsonObject | undefined;
   /** What a request of the Responses API asked, as the answer repeats it. Other runs have none. */
   readonly response?: JsonObject | undefined;
+  /** The session that it belongs to; not there for a run of none. */
+  readonly session?: string | undefined;
+  /** What `instructions` were made of, in order; not there where somebody wrote them whole. */
+  readonly told?: readonly ToldPart[] | undefined;
 }
 
 /** A run that had to wait for its turn begins. One that did not wait has no such event. */
@@ -355,6 +360,8 @@ export interface RunCompaction {
   readonly summary: string;
   /** How many items the summary stands for. */
   readonly items: number;
+  /** How many of the last items stay behind the summary as they were; left out by older versions. */
+  readonly kept?: number | undefined;
   /** The conversation's size, as far as it is known, and what is left of it, as estimated. */
   readonly tokens_before: number;
   readonly tokens_after: number;

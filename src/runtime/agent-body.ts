@@ -7,7 +7,7 @@ import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { type LoopParts, runLoop } from "../agent/loop.ts";
 import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
-import { type AgentTask, parseTask } from "../agent/task.ts";
+import { type AgentTask, parseTask, type SessionPlace } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Conversations } from "../delegation/conversations.ts";
@@ -24,6 +24,7 @@ import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { createAskParentTool } from "../delegation/tools/ask-parent.ts";
 import type { RunBody, RunContext } from "../engine/engine.ts";
+import type { Item } from "../protocol/items.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Always } from "../tools/gate/always.ts";
@@ -72,6 +73,8 @@ export interface AgentParts {
   readonly modelOf?: ((ref: string, task: AgentTask) => PlannedModel) | undefined;
   /** Keeps what children say, where that is wanted. */
   readonly conversations?: Conversations | undefined;
+  /** What a session held before a run of it. */
+  readonly readSession?: ((place: SessionPlace) => Promise<readonly Item[]>) | undefined;
   /** Opens the account of a run that is no child of another here; its own limits when left out. */
   readonly openAccount?: ((limits: Limits, run: Pick<RunContext, "id">) => Account) | undefined;
   /** Told of what runs ask their parents, for a parent in another process. */
@@ -129,11 +132,12 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
       const account = openAccountOf(context, task, replay);
+      const before = task.session && (await parts.readSession?.(task.session));
       const { placeOf } = parts;
       const place = { context, task, account, tools, body: AGENT_BODY, accounts, placeOf };
       const isRecorded = storePath !== undefined;
-      const modelOf = toModelOf(parts, task);
-      const about = { agents, check: checkModel, modelOf, conversations, isRecorded, questions };
+      const known = { agents, check: checkModel, modelOf: toModelOf(parts, task) };
+      const about = { ...known, conversations, isRecorded, questions };
       const played = { recorded: replay?.newsAfter, replayed: replay?.children };
       const told = { settings, clock, observe, processChildren };
       const node = openNode({ ...place, ...about, ...told, ...played });
@@ -141,7 +145,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const all = [...tools, ...createDelegatingTools(node, task.tools), ...toAsk(place)];
       const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
       try {
-        const own = { context, task, clock, checkOutput, ...toCountedChildren(node, context) };
+        const counted = toCountedChildren(node, context);
+        const own = { context, task, clock, checkOutput, before, ...counted };
         const loop = { ...own, calls: AGENT_CALLS, backgroundChildren: background };
         const swapped = toPlayed(replay, { account, provider: model.provider, gate, background });
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));

@@ -7,9 +7,15 @@ import { withoutAbandoned } from "../protocol/abandoned-work.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../protocol/run-events.ts";
 import type { ApprovalWish, Approved, OpenQuestion } from "./approvals.ts";
+import type { JoinedSession } from "./sessions/begin-session.ts";
+import type { ForkedFrom } from "./sessions/session.ts";
 
 export interface Run {
   readonly id: string;
+  /** The session that it belongs to, where it was asked to belong to one. */
+  readonly session?: string | undefined;
+  /** Where it goes on in a fork of the session that was named, and why. */
+  readonly forked?: ForkedFrom | undefined;
   /** The log from its beginning, live, in batches, until the run has ended. */
   follow(signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
   /** The model's text as it comes, what it says before tool calls included, until the run has ended. */
@@ -49,11 +55,17 @@ export interface ApproveWish extends AnswerWish {
   readonly always?: boolean | "tree" | undefined;
 }
 
-export function toRun(engine: Engine, id: string): Run {
+export function toRun(
+  engine: Engine,
+  id: string,
+  joined?: Pick<JoinedSession, "place" | "forked">,
+): Run {
   const follow = (signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> =>
     engine.follow(id, -1, signal);
   return {
     id,
+    session: joined?.place.id,
+    forked: joined?.forked,
     follow,
     async *text(signal) {
       for await (const batch of follow(signal)) {

@@ -9,11 +9,12 @@ import type { RunPlace } from "../delegation/runner/payload.ts";
 import type { Item } from "../protocol/items.ts";
 import { findOptionsProblem } from "../protocol/own-options.ts";
 import type { OutputFormat } from "../providers/provider.ts";
+import type { SessionWish } from "./sessions/session.ts";
 
 /** What the command line, the server and delegation say of a run, and no program does. */
 const INNER = {
   ...{ model_reason: true, response: true, agent: true, depth: true, summary_prompt: true },
-  ...{ report_along: true, on_throw: true, place: true, rules: true, fell_back: true },
+  ...{ report_along: true, on_throw: true, place: true, rules: true, fell_back: true, told: true },
 } as const;
 
 export type InnerField = keyof typeof INNER;
@@ -23,7 +24,7 @@ export const INNER_FIELDS: readonly string[] = Object.keys(INNER);
 /** What a run is asked, with everything but the model and the input optional. */
 export interface RunRequest
   extends Partial<
-      Omit<AgentTask, "items" | "model" | "limits" | "ceiling" | "can_ask" | InnerField>
+      Omit<AgentTask, "items" | "model" | "limits" | "ceiling" | "can_ask" | "session" | InnerField>
     >,
     OutputOptions {
   readonly model: string;
@@ -32,6 +33,8 @@ export interface RunRequest
   /** What it may spend with everything below it; what is left out has no limit. */
   readonly limits?: Partial<Limits> | undefined;
   readonly timeoutMs?: number | undefined;
+  /** The session that it begins or goes on with; none when left out. */
+  readonly session?: SessionWish | undefined;
 }
 
 /** The same with what only this project's own surfaces say. */
@@ -50,6 +53,7 @@ const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
   ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
   ...{ deployments: true, options: true, output_mode: true, output_schema: true, compact: true },
   timeoutMs: true,
+  session: true,
 };
 
 export const RUN_FIELDS: readonly string[] = Object.keys(FIELDS);
@@ -57,7 +61,7 @@ export const RUN_FIELDS: readonly string[] = Object.keys(FIELDS);
 export function toTask(asked: InnerRunRequest): AgentTask {
   checkFields(asked);
   checkOptions(asked);
-  const { input, limits, timeoutMs: _, place, ...rest } = asked;
+  const { input, limits, timeoutMs: _, session: __, place, ...rest } = asked;
   const { output_mode: ___, output_schema: ____, ...request } = rest;
   const items = itemsOf(input);
   if (items.length === 0 || lastWords(items).trim() === "") {
@@ -107,6 +111,14 @@ function checkFields(asked: RunRequest): void {
   }
   checkLimits(limits);
   checkCompact(asked);
+  checkSession(asked);
+}
+
+function checkSession({ session }: RunRequest): void {
+  const name = typeof session === "object" ? session.id : (session ?? "new");
+  if (typeof name === "string" && name.trim() !== "") return;
+  const message = "`session` must name one: `new`, `last`, or an id as `conv_01k…`.";
+  throw refuse("session", message);
 }
 
 function checkCompact({ compact = "auto" }: RunRequest): void {

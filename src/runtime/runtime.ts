@@ -6,16 +6,13 @@
  */
 
 import { steerRun } from "../agent/inbox.ts";
-import { type AgentTask, encodeTask, parseTask } from "../agent/task.ts";
+import { parseTask } from "../agent/task.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { makeId } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import { type Log, silentLog } from "../base/log.ts";
-import { clip } from "../base/text.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { AgentOptions } from "../delegation/agents/own-agents.ts";
 import type { Plan } from "../delegation/plan.ts";
-import { takeUp } from "../delegation/runner/take-up.ts";
 import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { openWatch } from "../delegation/telemetry/open-watch.ts";
@@ -41,18 +38,15 @@ import type { EmbeddingWish } from "./open-embeddings.ts";
 import { type SafetySettings, toSafety } from "./open-gate.ts";
 import { openModel, openOwnModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
-import type { ResponsesSettings } from "./open-responses.ts";
+import type { ResponsesSettings, RuntimeInside } from "./open-responses.ts";
 import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import { type Run, toRun } from "./run-handle.ts";
-import {
-  type InnerRunRequest,
-  lastWords,
-  type RunRequest,
-  refuseUnknown,
-  toTask,
-} from "./run-request.ts";
+import { type InnerRunRequest, type RunRequest, refuseUnknown, toTask } from "./run-request.ts";
+import { type OpenedSessions, openSessions } from "./sessions/open-sessions.ts";
+import type { Sessions } from "./sessions/session.ts";
 import { defineSubagents } from "./subagent-queue.ts";
+import { submitRun } from "./submit-run.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
 export type { Run } from "./run-handle.ts";
@@ -132,6 +126,8 @@ export const RUNTIME_OPTIONS: readonly string[] = Object.keys(OPTIONS);
 
 export interface Runtime {
   readonly engine: Engine;
+  /** Conversations that go on over several runs, those of clients of a server on the same record too. */
+  readonly sessions: Sessions;
   /** The names of the tools that runs may have, but for those of MCP servers. */
   readonly toolNames: readonly string[];
   /** Those of MCP servers too, which are started for it. */
@@ -198,6 +194,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const kept = await openKept(storePath);
   const engine = await openEngine(kept, { clock, observe: watch.observe, dbos });
   const conversations = openConversations({ ...options, env, delegation, engine, clock });
+  const sessions = openSessions({ shelf: kept.shelf, clock, engine, isInMemory: storePath === undefined });
   const agentParts: AgentParts = {
     clock,
     toolbox,
@@ -208,6 +205,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     accounts: new Map(),
     placeOf: defineSubagents(engine, delegation, options.maxPlacedHere),
     observe: watch.tell,
+    readSession: (place) => sessions.read(place),
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
     ...{ tellQuestion: options.tellQuestion, treeAlways: options.treeAlways },
     ...known,
@@ -221,20 +219,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 
   return {
     engine,
+    sessions: sessions.sessions,
     toolNames: toolbox.names,
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
-    ...createRunCalls({ engine, kept, clock, agent, agentParts, known }),
+    ...createRunCalls({ engine, kept, clock, agent, agentParts, known, sessions }),
     async openResponses(settings) {
-      const { openResponses } = await import("./open-responses.ts");
-      const beside = { shelf: await kept.shelf(), chunks: await kept.chunks() };
-      const { openEmbeddings } = await import("./open-embeddings.ts");
-      const inside = {
-        ...{ engine, bookWith: kept.bookWith, ...beside, clock, agent: agentParts },
-        openEmbeddings: (wish: EmbeddingWish) => openEmbeddings(wish, modelParts),
-      };
-      responses = openResponses(inside, settings);
+      const inside = { engine, bookWith: kept.bookWith, clock, agent: agentParts };
+      responses = await loadResponses(inside, { kept, modelParts }, settings);
       return responses;
     },
     async close() {
@@ -247,6 +240,24 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await gguf.close();
     },
   };
+}
+
+interface ResponseStores {
+  readonly kept: Pick<Kept, "shelf" | "chunks">;
+  readonly modelParts: ModelParts;
+}
+
+/** The API is loaded by whoever serves it. */
+async function loadResponses(
+  inside: Pick<RuntimeInside, "engine" | "bookWith" | "clock" | "agent">,
+  { kept, modelParts }: ResponseStores,
+  settings: ResponsesSettings,
+): Promise<OpenedResponses> {
+  const { openResponses } = await import("./open-responses.ts");
+  const { openEmbeddings } = await import("./open-embeddings.ts");
+  const beside = { shelf: await kept.shelf(), chunks: await kept.chunks() };
+  const embed = (wish: EmbeddingWish) => openEmbeddings(wish, modelParts);
+  return openResponses({ ...inside, ...beside, openEmbeddings: embed }, settings);
 }
 
 /** What checks them is loaded where there are some: most programs have none. */
@@ -271,6 +282,7 @@ interface RunCallParts {
   readonly agent: AgentBody;
   readonly agentParts: AgentParts;
   readonly known: Pick<ModelParts, "overrides" | "catalog">;
+  readonly sessions: OpenedSessions;
 }
 
 type RunCalls = Pick<
@@ -279,12 +291,13 @@ type RunCalls = Pick<
 >;
 
 function createRunCalls(parts: RunCallParts): RunCalls {
-  const { engine, kept, clock, agent, agentParts, known } = parts;
+  const { engine, kept, clock, agent, agentParts, known, sessions } = parts;
   return {
     async run(request: InnerRunRequest) {
       const task = toTask(request);
       await agent.check(task);
-      return toRun(engine, await submitRun(engine, { task, request, clock }));
+      const { id, joined } = await submitRun(engine, { task, request, clock, sessions });
+      return toRun(engine, id, joined);
     },
     async plan(request) {
       const task = toTask(request);
@@ -324,23 +337,6 @@ function createRunCalls(parts: RunCallParts): RunCalls {
       return await findAllQuestions(await kept.record());
     },
   };
-}
-
-interface Submitting {
-  readonly task: AgentTask;
-  readonly request: InnerRunRequest;
-  readonly clock: Clock;
-}
-
-/** Starts it, or goes on with it where another process has begun it; returns its id. */
-async function submitRun(engine: Engine, { task, request, clock }: Submitting): Promise<string> {
-  const { timeoutMs, place } = request;
-  const id = place?.id ?? makeId("run");
-  if (place && (await takeUp(engine, id, clock))) return id;
-  const title = task.label ?? clip(lastWords(task.items), 80);
-  const where = { id, title, timeoutMs, parent_id: place?.parent_id, path: place?.path };
-  await engine.submit(AGENT_BODY, encodeTask(task), where);
-  return id;
 }
 
 /** The GGUF models of all runs, each loaded by the first that names it. */

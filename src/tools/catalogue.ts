@@ -15,6 +15,8 @@ import { grepTool } from "./files/grep.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { createPythonTool, type PythonOptions } from "./python/python-execute.ts";
+import type { Skill } from "./skills/skill.ts";
+import { createSkillTool } from "./skills/skill-tool.ts";
 import type { Tool } from "./tool.ts";
 import { createFetchTool } from "./web/fetch.ts";
 import type { WebSettings } from "./web/network/open-web.ts";
@@ -31,9 +33,12 @@ export interface CatalogueSettings {
   readonly python: PythonOptions;
   readonly web: WebSettings;
   readonly search: SearchSettings;
+  /** What the tool `skill` loads; without any there is no such tool. */
+  readonly skills: readonly Skill[];
 }
 
-export function createCatalogue({ python, web, search }: CatalogueSettings): CatalogueRow[] {
+export function createCatalogue(settings: CatalogueSettings): CatalogueRow[] {
+  const { python, web, search, skills } = settings;
   return [
     usual(readTool),
     usual(writeTool),
@@ -44,6 +49,7 @@ export function createCatalogue({ python, web, search }: CatalogueSettings): Cat
     usual(createPythonTool(python)),
     usual(createSearchWebTool({ ...search, web })),
     usual(createFetchTool(web)),
+    ...(skills.length > 0 ? [usual(createSkillTool(skills))] : []),
     alias(bashReadTool),
     alias(globTool),
     alias(grepTool),
@@ -60,6 +66,7 @@ export const CATALOGUE_DEFAULTS: CatalogueSettings = {
   python: { host: false, wheels: undefined, index: undefined, mounts: [] },
   web: { userAgent: "offshoot", privateHosts: [], respectRobots: true },
   search: { provider: undefined, url: undefined, env: {} },
+  skills: [],
 };
 
 /** As it is when nothing is set. */

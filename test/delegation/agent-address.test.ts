@@ -20,7 +20,10 @@ function parse(...lines: string[]): Promise<AgentDefinition> {
   return parseAgentFile(text, "a.md");
 }
 
-async function childOf(parent: Partial<AgentTask>, ...lines: string[]): Promise<AgentTask> {
+async function childOf(
+  parent: Omit<Partial<AgentTask>, "session">,
+  ...lines: string[]
+): Promise<AgentTask> {
   const task = toTask({ model: "custom/main", input: "Hi", ...parent, limits: NO_LIMITS });
   const call = { label: "one", prompt: "Look.", instructions: null, summaryPrompt: undefined };
   const wish = toWish(

@@ -120,6 +120,7 @@ function toEvent(
     turn: wish.turn,
     summary,
     items: older.length === 0 ? 0 : older.length - before.length,
+    kept: last.length,
     tokens_before: Math.round(wish.tokens),
     tokens_after: sizeOf(parts, [...before, ...told, ...last]),
     ...answer,

@@ -35,8 +35,6 @@ import {
   RESPONSE_BODY,
   RESPONSE_KIND,
   readInput,
-  toKeptInput,
-  toKeptThing,
 } from "../kept/kept-response.ts";
 import type { ModelTarget } from "../models/model-target.ts";
 import { createInject, type InjectParts } from "../multi-agent/inject.ts";
@@ -47,7 +45,6 @@ import { fillEcho, toUsedTier } from "../request/echo.ts";
 import {
   type AskedResponse,
   type Found,
-  type Planned,
   parseAsked,
   planResponse,
   type RequestDefaults,
@@ -59,6 +56,7 @@ import { needsThoughtSeal, sealThoughts, type ThoughtSeal } from "../sealing/tho
 import type { Caller } from "../tenant/caller.ts";
 import { claimMade, findMade, type Once, toOnceKey } from "../tenant/idempotency.ts";
 import { cancelSubagent, readSubagent, type SteeredResponse, steerResponse } from "./control.ts";
+import { toResponseThings } from "./response-things.ts";
 
 export interface ResponsesApi {
   /**
@@ -214,16 +212,16 @@ interface Start {
    * Written before the run, which must not be there without an owner. What it gives is the response that
    * stands in its place.
    */
-  keep?(thing: NewThing): Promise<LiveResponse | undefined>;
+  keep?(things: readonly [NewThing, ...NewThing[]]): Promise<LiveResponse | undefined>;
   /** For a run that does not come about. */
-  undo(thing: NewThing): Promise<unknown>;
+  undo(things: readonly NewThing[]): Promise<unknown>;
 }
 
 function startNew({ shelf }: ApiParts, caller: Caller): Start {
   return {
     caller,
     runId: makeId("run"),
-    undo: ({ tenant, kind, id }) => shelf.delete({ tenant, kind, id }),
+    undo: (things) => shelf.removeAll(things),
   };
 }
 
@@ -247,8 +245,8 @@ async function openOnce(
       return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
     }
   }
-  const keep = async (thing: NewThing): Promise<LiveResponse | undefined> => {
-    const making = { made: thing.id, things: [thing], inPlaceOf: made };
+  const keep: Start["keep"] = async (things) => {
+    const making = { made: things[0].id, things, inPlaceOf: made };
     const isFirst = await claimMade(shelf, key, making, clock.now());
     return isFirst ? undefined : await openOnce(parts, asked, { caller, once });
   };
@@ -309,20 +307,20 @@ async function openRun(
   const title = toTitle(task.items);
   const { tenant, background } = planned.wish;
   const queue = background ? parts.placeOf(tenant) : undefined;
-  const thing = toThing(parts, id, planned);
+  const kept = toResponseThings(parts, { id, runId }, planned);
   try {
-    if (store && !keep) await parts.shelf.checkRoom(tenant, thing.body);
-    const other = store ? await keep?.(thing) : undefined;
+    if (store && !keep) await parts.shelf.checkRoom(tenant, kept[0].body);
+    const other = store ? await keep?.(kept) : undefined;
     if (other) {
       await takeBack();
       return other;
     }
-    const things = store && !keep ? [thing] : undefined;
+    const things = store && !keep ? kept : undefined;
     const options = { id: runId, title, tenant: caller.tenant, queue, things };
     await place.submit(RESPONSE_BODY, encodeTask(task), options);
   } catch (thrown) {
     await undoAfter(thrown, async () => {
-      if (store) await undo(thing);
+      if (store) await undo(kept);
       await takeBack();
     });
     throw thrown;
@@ -354,14 +352,6 @@ async function checkEnded(engine: Engine, previous: string | null | undefined): 
   if (!previous || (await engine.status(toRunId(previous)))?.status !== "running") return;
   const message = `The response \`${clip(previous, 80)}\` has not ended yet. Go on with it when it has.`;
   throw new Failure("conflict", message, { param: "previous_response_id" });
-}
-
-function toThing({ clock, ttlMs }: ApiParts, id: string, { wish, task }: Planned): NewThing {
-  const { tenant, previous_response_id, conversation, background } = wish;
-  const conversation_id = conversation?.id ?? null;
-  const input = toKeptInput(task.items);
-  const kept = { previous_response_id, conversation_id, background, input };
-  return toKeptThing({ tenant, id, kept }, { nowMs: clock.now(), ttlMs });
 }
 
 async function removeResponse(

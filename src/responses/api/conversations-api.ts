@@ -18,6 +18,7 @@ import {
   listItems,
   readItems,
 } from "../conversations/items.ts";
+import { keepRuns } from "../conversations/keep-runs.ts";
 import type { ItemParts } from "../conversations/new-items.ts";
 import type { ShownItem } from "../conversations/shown-item.ts";
 import { createFindItem, type IndexParts, indexItems } from "../references/item-index.ts";
@@ -42,6 +43,8 @@ type Parts = Omit<ItemParts, "findItem"> & IndexParts;
 
 export function createConversationsApi(parts: Parts): ConversationsApi {
   const toParts = (): ItemParts => ({ ...parts, findItem: createFindItem(parts) });
+  /** A session of the command line is a conversation whose runs are in their logs first. */
+  const keep = (tenant: string, id: string): Promise<void> => keepRuns(parts, tenant, id);
   const index = async (tenant: string, id: string): Promise<void> => {
     const { items } = await readItems(parts, tenant, id);
     await indexItems(parts, { tenant, parent: id, kind: "conversation" }, items);
@@ -59,13 +62,23 @@ export function createConversationsApi(parts: Parts): ConversationsApi {
     delete: (id, { tenant }) => deleteConversation(parts, tenant, id),
     async createItems(request, { tenant }, body) {
       await parts.shelf.checkRoom(tenant, body as Json);
+      await keep(tenant, request.conversationId);
       const page = await createItems(toParts(), tenant, request, body);
       const home = { tenant, parent: request.conversationId, kind: "conversation" as const };
       await indexItems(parts, home, page.data);
       return page;
     },
-    listItems: (request, { tenant }) => listItems(parts, tenant, request),
-    getItem: (place, { tenant }, query) => getItem(parts, tenant, place, query),
-    deleteItem: (place, { tenant }) => deleteItem(parts, tenant, place),
+    async listItems(request, { tenant }) {
+      await keep(tenant, request.conversationId);
+      return await listItems(parts, tenant, request);
+    },
+    async getItem(place, { tenant }, query) {
+      await keep(tenant, place.conversationId);
+      return await getItem(parts, tenant, place, query);
+    },
+    async deleteItem(place, { tenant }) {
+      await keep(tenant, place.conversationId);
+      return await deleteItem(parts, tenant, place);
+    },
   };
 }

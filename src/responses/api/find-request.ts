@@ -10,6 +10,7 @@ import type { CreateResponse } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import { toUnknownPrevious } from "../conversations/conversation-before.ts";
 import { readItems } from "../conversations/items.ts";
+import { keepRuns } from "../conversations/keep-runs.ts";
 import { findKept } from "../kept/kept-response.ts";
 import { collectTools } from "../kinds/collect-tools.ts";
 import { type Asking, checkMedia } from "../media/check-media.ts";
@@ -157,6 +158,7 @@ async function findConversation(
 ): Promise<Found["conversation"]> {
   checkConversationId(id, CONVERSATION);
   try {
+    await keepRuns(parts, tenant, id);
     const { position } = await readItems(parts, tenant, id);
     return { id, position };
   } catch (thrown) {

@@ -13,6 +13,7 @@ import { readOutput } from "../kept/kept-output.ts";
 import { findKept, readInput } from "../kept/kept-response.ts";
 import { MAX_CONTEXT_CHARS, toTooLong } from "../request/context-size.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
+import { sinceSummary } from "./run-items.ts";
 
 export interface BeforeParts {
   readonly shelf: Shelf;
@@ -65,7 +66,8 @@ export function toUnknownPrevious(id: string): Failure {
   return new Failure("previous_response_not_found", message, { param });
 }
 
+/** A compaction of a request, or the summary of a run of a session. */
 function sinceCompaction(items: readonly Item[]): readonly Item[] {
   const at = items.findLastIndex(({ type }) => type === "compaction");
-  return at < 0 ? items : items.slice(at);
+  return sinceSummary(at < 0 ? items : items.slice(at));
 }

@@ -11,9 +11,10 @@ import { clip } from "../../base/text.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
-import type { Thing, ThingName } from "../../store/shelf.ts";
+import type { Thing } from "../../store/shelf.ts";
 import { claimMade, findMade, type OnceKey } from "../tenant/idempotency.ts";
 import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
+import { nameConversation } from "./conversation-name.ts";
 import {
   type ItemParts,
   parseNewItems,
@@ -102,10 +103,6 @@ export async function deleteConversation(
 ): Promise<DeletedConversation> {
   if (!(await shelf.delete(nameConversation(tenant, id)))) throw toUnknownConversation(id);
   return { id, object: "conversation.deleted", deleted: true };
-}
-
-export function nameConversation(tenant: string, id: string): ThingName {
-  return { tenant, kind: "conversation", id };
 }
 
 export function toUnknownConversation(id: string): Failure {

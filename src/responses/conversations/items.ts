@@ -11,12 +11,8 @@ import type { Thing } from "../../store/shelf.ts";
 import { MAX_CONTEXT_CHARS, toTooLong } from "../request/context-size.ts";
 import { type Page, parseInclude, parsePaging, toWholePage } from "../tenant/paging.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
-import {
-  type Conversation,
-  getConversation,
-  nameConversation,
-  toUnknownConversation,
-} from "./conversations.ts";
+import { nameConversation } from "./conversation-name.ts";
+import { type Conversation, getConversation, toUnknownConversation } from "./conversations.ts";
 import { readItemPage } from "./item-page.ts";
 import {
   checkNewItems,

@@ -10,12 +10,13 @@ import { createPayer, type Payer } from "../../agent/payer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
 import type { Charge, OpenPurse, Settle } from "../../responses/run/response-money.ts";
+import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Amounts, Spending } from "../../store/spending.ts";
 import { isCounted, type Key, type KeyLimits, REMEMBERED_MS } from "./key.ts";
 import { openKeyPurse } from "./key-purse.ts";
 import type { FoundKey } from "./key-ring.ts";
-import { DEFAULT_TENANT, findKey } from "./keys.ts";
+import { findKey } from "./keys.ts";
 import { createTally } from "./tally.ts";
 
 export interface Budgets {

@@ -5,6 +5,7 @@ import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
 import type { Shelf, ThingName } from "../../store/shelf.ts";
 import type { Scope } from "../route.ts";
 import {
@@ -39,9 +40,6 @@ export interface NewKey {
   /** `osk_ID_SECRET`: what clients send. It is nowhere else, so it is shown now or never. */
   readonly token: string;
 }
-
-/** Whose things a key sees where nobody says. */
-export const DEFAULT_TENANT = "default";
 
 export async function createKey({ shelf, clock }: KeyParts, wish: KeyWish): Promise<NewKey> {
   const { name, tenant = DEFAULT_TENANT, models = null, catalogue = null, options = null } = wish;

@@ -1,0 +1,35 @@
+/** The first run of a session: what is written with it, in its transaction. Loads nothing, because every run of the command line is one. */
+
+import type { SessionPlace } from "../../agent/task.ts";
+import { makeId } from "../../base/ids.ts";
+import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
+import { toRunThings, toSessionThing } from "../../responses/conversations/session-things.ts";
+import type { NewThing } from "../../store/shelf.ts";
+import type { ForkedFrom } from "./session.ts";
+
+/** A run about to be written down. */
+export interface Joining {
+  readonly run: string;
+  /** Where it works. */
+  readonly folder: string;
+  readonly title: string;
+  readonly nowMs: number;
+}
+
+export interface JoinedSession {
+  readonly place: SessionPlace;
+  /** What is put with the run. */
+  readonly things: readonly NewThing[];
+  readonly forked?: ForkedFrom | undefined;
+  /** The id of the run before it that began here, whose prompt it goes on with. */
+  readonly after?: string | undefined;
+  /** For a run that does not come about. */
+  undo?(): Promise<void>;
+}
+
+export function beginSession({ run, folder, title, nowMs }: Joining): JoinedSession {
+  const name = { tenant: DEFAULT_TENANT, id: makeId("conv") };
+  const session = toSessionThing({ ...name, title, folder, forked_from: null, nowMs });
+  const things = [session, ...toRunThings(name, { run, folder }, nowMs)];
+  return { place: { ...name, position: 0 }, things };
+}

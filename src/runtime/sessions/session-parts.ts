@@ -1,0 +1,16 @@
+/** What the functions over sessions are given. */
+
+import type { Clock } from "../../base/clock.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
+import type { Shelf } from "../../store/shelf.ts";
+
+export interface SessionParts {
+  readonly shelf: Shelf;
+  readonly clock: Clock;
+  /** Where its runs run. */
+  readonly place: Engine;
+}
+
+/** The command line and programs have no key: they see what a server without keys shows. */
+export const TENANT = DEFAULT_TENANT;
