@@ -28,16 +28,40 @@ export function parseArguments(
   const given = tokens.filter((token) => token.kind === "option");
   if (given.some((token) => token.name === "help")) return undefined;
   const values: Record<string, string | boolean | string[]> = {};
+  const taken = new Set<number>();
   for (const token of given) {
     const option = findOption(name, command, { token, typed: args[token.index] });
-    const value = readValue(name, token, option);
+    const value = readOptional(token, option, { args, taken }) ?? readValue(name, token, option);
     if (typeof value === "boolean" || !option.multiple) values[token.name] = value;
     else values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value];
   }
-  const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
+  const words = tokens.flatMap((token) =>
+    token.kind === "positional" && !taken.has(token.index) ? [token.value] : [],
+  );
   checkWords(name, command, words);
   for (const token of given) checkOnly(name, command, { token, words });
   return { options: values, words };
+}
+
+interface Typed {
+  readonly args: readonly string[];
+  /** The places of words that belong to a flag before them. */
+  readonly taken: Set<number>;
+}
+
+/** The value of a flag that may stand alone: joined to it, or the next word if it looks like one. */
+function readOptional(
+  { index, value }: Token & { readonly index: number },
+  { optional }: Option,
+  { args, taken }: Typed,
+): string | undefined {
+  if (!optional) return undefined;
+  const next = args[index + 1];
+  if (value === undefined && next !== undefined && optional.test(next)) {
+    taken.add(index + 1);
+    return next;
+  }
+  return value !== undefined && optional.test(value) ? value : undefined;
 }
 
 interface Token {
@@ -82,6 +106,10 @@ function readValue(
 ): string | boolean {
   if (option.type === "boolean") {
     if (value === undefined) return true;
+    if (option.optional) {
+      const message = `\`${rawName}\` takes ${option.value ?? "a value"}, not \`${clip(value, 40)}\`.`;
+      throw refuse(message, name);
+    }
     throw refuse(`\`${rawName}\` takes no value.`, name);
   }
   // `--model --think` forgot the model; `--system "- be brief"` and `--temperature -1` did not.

@@ -24,11 +24,13 @@ export interface Command {
 }
 
 /** What is looked up when a shell completes a word. */
-export type CompletedKind = "models" | "runs" | "agents";
+export type CompletedKind = "models" | "runs" | "sessions" | "agents" | "skills";
 
 export interface Option {
   readonly type: "string" | "boolean";
   readonly short?: string;
+  /** Of a flag that may stand alone: what the word after it, or after `=`, must look like to be its value. */
+  readonly optional?: RegExp;
   /** May be given several times. */
   readonly multiple?: true;
   /** The placeholder of the value: `FILE`, `N`. */

@@ -7,6 +7,9 @@ import type { Command } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
 import { RUNS_COMMAND } from "./runs-command.ts";
+import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
+import { SESSIONS_COMMAND } from "./sessions-command.ts";
+import { SKILLS_COMMAND } from "./skills-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
 import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
 
@@ -76,6 +79,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         value: "TEXT",
         summary: "Instructions for the model, or @FILE",
       },
+      ...PROMPT_OPTIONS,
+      ...SESSION_OPTIONS,
       tools: {
         type: "string",
         value: "LIST",
@@ -182,6 +187,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'offshoot run --schema city.json "Where is the Eiffel Tower?" | jq .city',
       'offshoot run "What is on this page?" -f scan.png',
       'offshoot run --agent reviewer "Review the last commit"',
+      'offshoot run -c "And now the tests"',
     ],
     load: () => import("./commands/run.ts"),
   },
@@ -269,6 +275,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/models.ts"),
   },
   runs: RUNS_COMMAND,
+  sessions: SESSIONS_COMMAND,
   store: STORE_COMMAND,
   agents: {
     summary: "The agents that runs may delegate to, as files",
@@ -289,6 +296,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     operands: { kind: "agents", notFor: ["list", "new"] },
     load: () => import("./commands/agents.ts"),
   },
+  skills: SKILLS_COMMAND,
   mcp: MCP_COMMAND,
   keys: KEYS_COMMAND,
   audit: AUDIT_COMMAND,
@@ -329,7 +337,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       bash: "For bash",
       zsh: "For zsh",
       fish: "For fish",
-      words: "What those offer of a kind: models, runs or agents, a line each",
+      words: "What those offer of a kind: models, runs, sessions, agents or skills, a line each",
     },
     examples: ["source <(offshoot completions bash)"],
     load: () => import("./commands/completions.ts"),

@@ -61,7 +61,7 @@ export function renderCommandHelp(
 /** `-o, --output FORMAT`, and what it is with the words it takes; many words stand in rows of their own. */
 function toFlagRows(long: string, option: Option): [string, string][] {
   const short = option.short === undefined ? "    " : `-${option.short}, `;
-  const value = option.type === "boolean" ? "" : ` ${option.value ?? "VALUE"}`;
+  const value = toPlaceholder(option);
   const choices = option.choices ? `: ${option.choices.join(", ")}` : "";
   const again = option.multiple ? "; may be given again" : "";
   const head = `${describeOption(option)}${choices}${again}`;
@@ -70,6 +70,11 @@ function toFlagRows(long: string, option: Option): [string, string][] {
     [`${short}--${long}${value}`, offers.length === 0 ? head : `${head}:`],
     ...offers.map((line): [string, string] => ["", line]),
   ];
+}
+
+function toPlaceholder({ type, value = "VALUE", optional }: Option): string {
+  if (optional) return ` [${value}]`;
+  return type === "boolean" ? "" : ` ${value}`;
 }
 
 /** Beside the names of flags, on a terminal of 100 columns. */

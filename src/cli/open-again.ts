@@ -9,6 +9,7 @@ import { parseGivenRules, toRuntimeOptions } from "../runtime/settings.ts";
 import type { Ask } from "../tools/gate/ask.ts";
 import type { Io } from "./io.ts";
 import { toPlaces } from "./open-agents.ts";
+import { withSkills } from "./open-skills.ts";
 import { toWarningLine } from "./terminal.ts";
 
 /** The agents are those of the folder that the run works in. */
@@ -24,5 +25,9 @@ export async function openAgain(
   const { agents, warnings } = await loadAgents(await toPlaces({ ...io, cwd: task.root }));
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   const rules = [...(settings.rules ?? []), ...parseGivenRules(task.rules)];
-  return await createRuntime({ ...settings, rules, agents });
+  const toolSettings = await withSkills(settings.toolSettings, task.tools, {
+    ...io,
+    cwd: task.root,
+  });
+  return await createRuntime({ ...settings, toolSettings, rules, agents });
 }

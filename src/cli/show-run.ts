@@ -94,9 +94,10 @@ function hasBegun({ ending, usage }: RunEnd): boolean {
 }
 
 /** What one can look at afterwards, and how. */
-async function tellId({ id }: Run, { isRecorded, stderr }: ShowIo): Promise<void> {
+async function tellId({ id, session }: Run, { isRecorded, stderr }: ShowIo): Promise<void> {
   if (!isRecorded) return;
-  const text = `run: ${id} (offshoot runs tree, show, replay)`;
+  const more = session === undefined ? "" : "; go on with offshoot run -c";
+  const text = `run: ${id} (offshoot runs tree, show, replay${more})`;
   await draw(stderr, `${dim(stderr, text)}\n`);
 }
 

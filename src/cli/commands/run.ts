@@ -15,6 +15,7 @@ import { pickTools } from "../../runtime/pick-tools.ts";
 import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import { createRuntime, type Run, type RuntimeOptions } from "../../runtime/runtime.ts";
 import { toGivenRules, toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
+import type { LoadedSkills } from "../../tools/skills/load-skills.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
@@ -23,11 +24,15 @@ import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
+import { openSkills } from "../open-skills.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
+import { openRunPrompt } from "../run-prompt.ts";
+import { toSessionWish } from "../session-options.ts";
 import { showRun } from "../show-run.ts";
+import { tellSession } from "../tell-session.ts";
 import { toWarningLine } from "../terminal.ts";
 import { createTreeControls } from "../tree-controls.ts";
 
@@ -45,7 +50,6 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const agent = findMainAgent(options["agent"], files);
   const config = await openConfig(options, io, agent && toAgentLayer(agent));
   const format = await readFormat(options, { config, agent, cwd: io.cwd });
-  const instructions = await readInstructions(config, io.cwd);
   const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
   const choice = await pickModel(config, network, io);
   const output = pickOutput(options, config);
@@ -54,16 +58,29 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const asking = createAskOnTerminal(io, live);
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   const settings = withAnswers(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
-  const runtime = await createRuntime({ ...settings, agents, transport: network.open });
+  const session = toSessionWish(options, { isRecorded: settings.storePath !== undefined });
+  const { skills, ...found } = await findSkills(config, io);
+  for (const warning of found.warnings) await io.stderr.write(toWarningLine(warning));
+  const toolSettings = { ...settings.toolSettings, skills };
+  const runtime = await createRuntime({
+    ...settings,
+    toolSettings,
+    agents,
+    transport: network.open,
+  });
   try {
     const head = toHead(agent, choice, config.get("quiet"));
     if (head !== "") await io.stderr.write(head);
     const tools = await pickTools(config.get("tools"), runtime);
     for (const line of uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
+    const prompt = await openRunPrompt(config, { io, tools, skills });
+    for (const warning of prompt.warnings) await io.stderr.write(toWarningLine(warning));
     const request: InnerRunRequest = {
       ...toRunRequest(config, choice),
       input: [message],
-      instructions,
+      instructions: prompt.instructions,
+      told: prompt.told,
+      session,
       tools,
       format,
       root: io.cwd,
@@ -76,6 +93,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       return await printPlan(await runtime.plan(request), { ...io, isJson: output !== "text" });
     }
     const started = await runtime.run(request);
+    if (!config.get("quiet")) await tellSession(started, { runtime, session, io });
     const projection = openProjection(output, {
       ...io,
       brief: config.get("brief"),
@@ -92,6 +110,15 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   } finally {
     await runtime.close();
   }
+}
+
+/** Nothing is looked for where no model is to be told of it. */
+async function findSkills(
+  config: Config,
+  io: Io,
+): Promise<Pick<LoadedSkills, "skills" | "warnings">> {
+  if (!config.get("skills") || config.get("bare")) return { skills: [], warnings: [] };
+  return await openSkills(io);
 }
 
 /** Nobody else can answer what is in no record: such a question is refused at once. */
@@ -189,13 +216,6 @@ async function readSchema(file: string, cwd: string): Promise<JsonObject> {
     "invalid_request",
     `The schema \`${file}\` is no JSON schema: it must be an object.`,
   );
-}
-
-/** `@FILE` counts where the user wrote it: a project's file could name any file of theirs. */
-async function readInstructions(config: Config, cwd: string): Promise<string | null> {
-  const given = config.get("system");
-  const isOwn = config.sourceOf("system") === "--system";
-  return given?.startsWith("@") && isOwn ? readTextFile(given.slice(1), cwd) : (given ?? null);
 }
 
 function listOf(value: Options[string]): readonly string[] {

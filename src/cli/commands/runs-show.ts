@@ -16,6 +16,7 @@ import type {
   LoggedEvent,
   RunEnd,
   RunEvent,
+  RunStart,
   ToolDecision,
 } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
@@ -72,6 +73,19 @@ function toOptionsLine(options: JsonObject | undefined): string[] {
   return options ? [`options  ${clip(JSON.stringify(options), 200)}`] : [];
 }
 
+function toSessionLines({ session, told = [] }: RunStart["settings"]): string[] {
+  const parts = told.map(({ part, source, chars, cut_bytes, refused }) => {
+    const cut = cut_bytes === undefined ? "" : `, ${cut_bytes} bytes left out`;
+    return refused === undefined
+      ? `${part} ${source} (${chars} characters${cut})`
+      : `not ${source}: it ${refused}`;
+  });
+  return [
+    ...(session === undefined ? [] : [`session  ${session}`]),
+    ...(parts.length === 0 ? [] : [toOneLine(`told     ${parts.join(", ")}`)]),
+  ];
+}
+
 /** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
 function renderEvent(event: RunEvent, stored: RunRecord): string[] {
   switch (event.type) {
@@ -80,6 +94,7 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
         `model    ${event.settings.model_reason}`,
         ...toOptionsLine(event.settings.options),
         `tools    ${toOffered(event.settings.tools, stored).join(", ") || "none"}`,
+        ...toSessionLines(event.settings),
         `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
         ...event.input.map(renderInput),
       ];

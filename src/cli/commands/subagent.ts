@@ -48,6 +48,7 @@ import type { RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
+import { withSkills } from "../open-skills.ts";
 import { createFrameWriter } from "../output/sse-output.ts";
 import { exitCodeOf } from "../show-run.ts";
 import { cleanForTerminal, toWarningLine } from "../terminal.ts";
@@ -89,7 +90,10 @@ async function runPayload(input: PayloadInput, io: Io): Promise<number> {
   };
   const options = toOptions(payload, config, io);
   const childProcess = withPlaces(options.childProcess, line);
-  const runtime = await createRuntime({ ...options, agents, ...toParent, childProcess });
+  const folder = { ...io, cwd: payload.root ?? io.cwd };
+  const toolSettings = await withSkills(options.toolSettings, payload.tool_subset, folder);
+  const given = { ...options, toolSettings, agents };
+  const runtime = await createRuntime({ ...given, ...toParent, childProcess });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= runtime.close();

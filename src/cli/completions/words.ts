@@ -1,4 +1,4 @@
-/** What a shell offers that no table of commands has: models, runs, agents. Sends nothing, makes nothing. */
+/** What a shell offers that no table of commands has: models, runs, sessions, agents, skills. Sends nothing, makes nothing. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -12,7 +12,9 @@ type Lister = (io: Io) => Promise<readonly string[]>;
 const LISTERS: Readonly<Record<CompletedKind, Lister>> = {
   models: listModels,
   runs: listRuns,
+  sessions: listSessions,
   agents: listAgents,
+  skills: listSkills,
 };
 
 /** More than that nobody looks through. */
@@ -54,6 +56,30 @@ async function listRuns(io: Io): Promise<readonly string[]> {
   } finally {
     await kept.close();
   }
+}
+
+async function listSessions(io: Io): Promise<readonly string[]> {
+  const config = await readConfig(io);
+  const [{ openKept }, things, { DEFAULT_TENANT }] = await Promise.all([
+    import("../../store/open-kept.ts"),
+    import("../../responses/conversations/session-things.ts"),
+    import("../../responses/caller.ts"),
+  ]);
+  const kept = await openKept(toRecordAddress(config, io.env));
+  if (!(await kept.maintenance.exists())) return [];
+  try {
+    const among = { tenant: DEFAULT_TENANT, kind: things.SESSION_RUN_KIND } as const;
+    const runs = await (await kept.shelf()).list({ ...among, order: "newest", limit: MOST_RUNS });
+    const ids = runs.flatMap(({ parent }) => (parent === null ? [] : [parent]));
+    return ["last", ...new Set(ids)];
+  } finally {
+    await kept.close();
+  }
+}
+
+async function listSkills(io: Io): Promise<readonly string[]> {
+  const { openSkills } = await import("../open-skills.ts");
+  return (await openSkills(io)).skills.map(({ name }) => name);
 }
 
 async function listAgents(io: Io): Promise<readonly string[]> {

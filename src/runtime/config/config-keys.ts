@@ -41,6 +41,35 @@ export const CONFIG_KEYS = {
     summary: "The environment variable that holds the key",
   },
   system: { type: "string", flag: "system", guarded: true, summary: "Instructions for the model" },
+  system_file: {
+    type: "string",
+    form: "path",
+    flag: "system-file",
+    guarded: true,
+    summary:
+      "A file with what the model is told in place of the base prompt ([sessions.md](sessions.md))",
+  },
+  bare: {
+    type: "boolean",
+    default: false,
+    flag: "bare",
+    guarded: true,
+    summary: "Tell the model nothing but `system`: no base prompt, AGENTS.md or skills",
+  },
+  project_notes: {
+    type: "boolean",
+    default: true,
+    flag: "no-project-notes",
+    guarded: true,
+    summary: "Tell the model what AGENTS.md says, or CLAUDE.md where there is none",
+  },
+  skills: {
+    type: "boolean",
+    default: true,
+    flag: "no-skills",
+    guarded: true,
+    summary: "Offer the skills of the user and of the project ([skills.md](skills.md))",
+  },
   tools: {
     type: "list",
     flag: "tools",

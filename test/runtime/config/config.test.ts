@@ -28,6 +28,7 @@ describe("table of settings", () => {
       "url",
       "api_key_name",
       "system",
+      ...["system_file", "bare", "project_notes", "skills"],
       "approve",
       "approval_wait",
       "allow",

@@ -1,0 +1,41 @@
+/** What `run` tells its model, by the settings: the base prompt or the user's own, AGENTS.md, skills, `--system`. */
+
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { Config } from "../runtime/config/config.ts";
+import { openPrompt, type Prompt } from "../runtime/prompt/open-prompt.ts";
+import type { Skill } from "../tools/skills/skill.ts";
+import { readTextFile } from "./input.ts";
+import type { Io } from "./io.ts";
+
+interface Prompting {
+  readonly io: Io;
+  readonly tools: readonly string[];
+  readonly skills: readonly Skill[];
+  readonly clock?: Clock | undefined;
+}
+
+export async function openRunPrompt(
+  config: Config,
+  { io, tools, skills, clock = systemClock }: Prompting,
+): Promise<Prompt> {
+  const { cwd, home, env } = io;
+  const file = config.get("system_file");
+  const base =
+    file === undefined ? undefined : { text: await readTextFile(file, cwd), source: file };
+  return await openPrompt({
+    ...{ cwd, home, env, clock, tools, skills, base },
+    approve: config.get("approve"),
+    sandbox: config.get("sandbox"),
+    system: await readSystem(config, cwd),
+    systemSource: config.sourceOf("system"),
+    isBare: config.get("bare"),
+    readsNotes: config.get("project_notes"),
+  });
+}
+
+/** `@FILE` counts where the user wrote it: a project's file could name any file of theirs. */
+async function readSystem(config: Config, cwd: string): Promise<string | null> {
+  const given = config.get("system");
+  const isOwn = config.sourceOf("system") === "--system";
+  return given?.startsWith("@") && isOwn ? readTextFile(given.slice(1), cwd) : (given ?? null);
+}
