@@ -5,7 +5,7 @@ import { STORE_OPTION } from "./store-option.ts";
 
 export const SESSIONS_COMMAND: Command = {
   summary: "List, search, show, rename, export and delete sessions",
-  usage: "[list | show SESSION | rename SESSION TITLE | export SESSION | delete SESSION]",
+  usage: "[list | rename SESSION TITLE | SUBCOMMAND SESSION]",
   options: {
     ...STORE_OPTION,
     json: { type: "boolean", only: ["list", "show"], summary: "as JSON" },

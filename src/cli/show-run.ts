@@ -96,7 +96,7 @@ function hasBegun({ ending, usage }: RunEnd): boolean {
 /** What one can look at afterwards, and how. */
 async function tellId({ id, session }: Run, { isRecorded, stderr }: ShowIo): Promise<void> {
   if (!isRecorded) return;
-  const more = session === undefined ? "" : "; go on with offshoot run -c";
+  const more = session === undefined ? "" : "; run -c";
   const text = `run: ${id} (offshoot runs tree, show, replay${more})`;
   await draw(stderr, `${dim(stderr, text)}\n`);
 }

@@ -93,7 +93,7 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
     tree.terminal.type("\x03");
     assert.equal(await tree.terminal.ended, 130, tree.terminal.screen);
     const said = tree.read().lines.join("\n");
-    assert.match(said, /\nrun: run_\w+ \(offshoot runs tree, show, replay\)\n/);
+    assert.match(said, /\nrun: run_\w+ \(offshoot runs tree, show, replay; run -c\)\n/);
     assert.match(said, /\noffshoot: The run was cancelled\.\n/);
     assert.match(said, / icanon /);
     assert.match(said, / echo /);

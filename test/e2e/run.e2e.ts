@@ -49,7 +49,7 @@ describe("run with the embedded model", () => {
     assert.match(call ?? "", /^bash_find\(\{.*\}\)$/);
     assert.match(result ?? "", /^bash_find → \+\d+ chars$/);
     assert.match(summary ?? "", /^2 turns · 1 tool call · [\d,]+ tokens · \d+\.\d s · free$/);
-    assert.match(id ?? "", /^run: run_\w+ \(offshoot runs tree, show, replay\)$/);
+    assert.match(id ?? "", /^run: run_\w+ \(offshoot runs tree, show, replay; run -c\)$/);
     assert.deepEqual(rest, [""]);
   });
 

@@ -18,6 +18,8 @@ import type { RunEvent } from "../../protocol/run-events.ts";
 export function toRunItems(log: readonly RunEvent[]): Item[] {
   let items: Item[] = [];
   for (const event of withoutAbandoned(log)) {
+    // One that is ended before it could go on tells its beginning once more.
+    if (event.type === "run_start" && items.length > 0) continue;
     if (event.type === "compaction") items = withSummary(items, event);
     else items.push(...itemsOf(event));
   }

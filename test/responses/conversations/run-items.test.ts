@@ -62,6 +62,11 @@ describe("what a run adds to its session", () => {
     assert.deepEqual(toRunItems(log), [user("Go"), answer("Whole.")]);
   });
 
+  it("is asked once, also where its beginning is told with its ending", () => {
+    const log = [start(user("Go")), said(answer("Half.")), start(user("Go"))];
+    assert.deepEqual(toRunItems(log), [user("Go"), answer("Half.")]);
+  });
+
   it("has a result for every call, after all calls of its turn", () => {
     const log = [start(user("Go")), said(call("a")), said(call("b")), toolEnd("b")];
     const items = toRunItems(log);
