@@ -7,6 +7,7 @@ import { renderCommandHelp } from "../../src/cli/help.ts";
 import { ENDINGS } from "../../src/protocol/run-events.ts";
 import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config/config-keys.ts";
 import { describeRow } from "../../src/runtime/config/config-value.ts";
+import { SESSION_NAMES } from "../../src/runtime/sessions/find-session.ts";
 import { renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
 
 export async function renderCliPage(): Promise<string> {
@@ -18,6 +19,7 @@ export async function renderCliPage(): Promise<string> {
       renderFence("text", renderCommandHelp(name, command)),
       HINTS[name] ?? "",
       ...(name === "runs" ? RUNS_BLOCKS : []),
+      ...(name === "sessions" ? SESSIONS_BLOCKS : []),
     ]),
   ]);
 }
@@ -35,6 +37,15 @@ const RUNS_BLOCKS = [
     Object.entries(RUN_NAMES).map(([name, what]) => [`\`${name}\``, what]),
   ),
   "`follow` shows what `run` shows and ends with the run's own exit code; its keys are those of `run`, and Ctrl-C leaves the run as it is (exit code 130). One whose process is gone is not waited for: the line says how to go on with it. What `cancel` and `steer` do to a tree is in [delegation.md](delegation.md#while-it-runs). A name that no run has, or several have, an empty message, and for `cancel` and `steer` a run that has ended are refused with exit code 2.",
+];
+
+const SESSIONS_BLOCKS = [
+  "`SESSION` is any name of a session, here and for `run --session`:",
+  renderTable(
+    ["name", "what it is"],
+    Object.entries(SESSION_NAMES).map(([name, what]) => [`\`${name}\``, what]),
+  ),
+  "What a session is, and what happens to two runs that go on with one, is in [sessions.md](sessions.md).",
 ];
 
 export async function renderErrorsPage(): Promise<string> {

@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, parse, relative, resolve } from "node:path";
 import type { PromptPart } from "../../agent/told-parts.ts";
 import { type NotesPlace, readNotesFile } from "../../base/notes-file.ts";
+import { maskMarks } from "../../base/own-marks.ts";
 import { cutToBytes } from "../../base/text.ts";
 
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
@@ -127,12 +128,7 @@ function toPart({ name }: FoundNotes, text: string, cut: number): PromptPart {
   return {
     part: "notes",
     source: name,
-    text: `${HEAD}\n<project_notes file="${file}">\n${closeMarks(text)}${rest}\n</project_notes>`,
+    text: `${HEAD}\n<project_notes file="${file}">\n${maskMarks(text)}${rest}\n</project_notes>`,
     ...(cut > 0 ? { cut_bytes: cut } : {}),
   };
-}
-
-/** The marks end where we end them. */
-function closeMarks(text: string): string {
-  return text.replace(/<(\/?)(project_notes|skills)\b/gi, "<$1_$2");
 }

@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { readNotesFile } from "../../base/notes-file.ts";
+import { maskMarks } from "../../base/own-marks.ts";
 import { cutToBytes } from "../../base/text.ts";
 import { SKILL_FILE, type Skill } from "./skill.ts";
 import { parseSkill } from "./skill-file.ts";
@@ -21,12 +22,12 @@ export async function readSkillText(skill: Skill): Promise<string> {
   const others = files.length === 0 ? "" : `\nOther files of the skill: ${files.join(", ")}.`;
   const whose = scope === "user" ? "the person you work for" : "the project";
   const mark = `<skill name="${name}" from="${whose}">`;
-  const body = cut(parsed.body).replace(/<(\/?)skill\b/gi, "<$1_skill");
+  const body = maskMarks(cut(parsed.body));
   return `${mark}\n${body}\n</skill>${others}`;
 }
 
 export async function readSkillFile(skill: Skill, file: string): Promise<string> {
-  return cut(await readWords(skill, file));
+  return maskMarks(cut(await readWords(skill, file)));
 }
 
 async function readWords(skill: Skill, file: string): Promise<string> {

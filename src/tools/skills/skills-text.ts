@@ -1,5 +1,6 @@
 /** The skills as a model is told of them: a line each, in marks of their own. Pure. */
 
+import { maskMarks } from "../../base/own-marks.ts";
 import { clip } from "../../base/text.ts";
 import type { Skill } from "./skill.ts";
 
@@ -15,7 +16,7 @@ export function toSkillsText(skills: readonly Skill[]): string {
   const lines: string[] = [];
   let chars = 0;
   for (const { name, description, scope } of skills) {
-    const line = `- ${name} (${scope}): ${clip(description, 1024).replace(/<(\/?)skills\b/gi, "<$1_skills")}`;
+    const line = `- ${name} (${scope}): ${maskMarks(clip(description, 1024))}`;
     chars += line.length;
     if (chars > MAX_CHARS) break;
     lines.push(line);
