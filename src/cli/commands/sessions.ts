@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip, plural } from "../../base/text.ts";
-import { createLocalEngine } from "../../engine/local-engine.ts";
+import { openEngine } from "../../engine/open-engine.ts";
 import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { SessionSummary, Sessions } from "../../runtime/sessions/session.ts";
 import { createSessions } from "../../runtime/sessions/sessions.ts";
@@ -22,7 +22,7 @@ export const run: RunCommand = async (call, io) => {
   const config = await openConfig({ store: call.options["store"] }, io);
   const kept = await openKept(toRecordAddress(config, io.env));
   const clock = systemClock;
-  const engine = createLocalEngine({ store: await kept.runs(), clock });
+  const engine = await openEngine(kept, { clock });
   try {
     const sessions = createSessions({ shelf: await kept.shelf(), clock, place: engine });
     await action({ sessions, call, io, clock });

@@ -63,7 +63,7 @@ async function listSessions(io: Io): Promise<readonly string[]> {
   const [{ openKept }, things, { DEFAULT_TENANT }] = await Promise.all([
     import("../../store/open-kept.ts"),
     import("../../responses/conversations/session-things.ts"),
-    import("../../responses/caller.ts"),
+    import("../../responses/tenant/caller.ts"),
   ]);
   const kept = await openKept(toRecordAddress(config, io.env));
   if (!(await kept.maintenance.exists())) return [];
