@@ -35,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/ending.ts",
     "engine/engine.ts",
     "engine/read-log.ts",
+    "engine/run-code.ts",
     "providers/provider.ts",
     "providers/embeddings/embedder.ts",
   ],

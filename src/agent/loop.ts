@@ -74,9 +74,14 @@ export interface ModelWishes extends RequestWishes {
   readonly response: JsonObject;
   /** The conversation before the task's own items. */
   readonly before: readonly Item[];
+  /** What the run is opened with, for the journal: a takeover has to find the same. */
+  readonly opening?: Json | undefined;
   /** Awaited behind `run_start`: a run may have to wait for its turn, and to do things before it. */
   begin?(items: readonly Item[]): Promise<Begun>;
 }
+
+/** The step of a run's start. What it returned is what the run was opened with. */
+export const START_KEY = "start";
 
 /** What was done before the first turn. */
 export interface Begun {
@@ -123,10 +128,10 @@ function hasTurnsLeft({ task }: LoopParts, { turns }: Progress): boolean {
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
 async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
   const { context, clock, wishes } = parts;
-  await context.step("start", async (step) => {
+  await context.step(START_KEY, async (step) => {
     // Nothing was done yet: after a loss of power it begins again.
     step.end([toRunStart(parts, clock.now())], "process");
-    return null;
+    return wishes?.opening ?? null;
   });
   progress.hasBegun = true;
   if (context.isTakeover) {

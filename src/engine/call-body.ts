@@ -8,6 +8,7 @@ import { toFailedOutcome, toUsedByRun, type UsedByRun } from "./ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
+import { enterCode } from "./run-code.ts";
 
 interface Called {
   readonly context: RunContext;
@@ -27,7 +28,8 @@ export async function callBody(
   try {
     if (broken) throw broken.failure;
     if (!body) throw new Failure("internal", `Body \`${run.name}\` is not defined.`);
-    const outcome = await body(context, run.input);
+    const code = { run: run.id, key: "", kind: "body" } as const;
+    const outcome = await enterCode(code, () => body(context, run.input));
     used = toUsedByRun(outcome);
     await log.settled();
     return outcome;

@@ -9,8 +9,11 @@ import { channel } from "node:diagnostics_channel";
 export interface CodeOfRun {
   readonly run: string;
   readonly key: string;
-  /** A stage is run code. */
-  readonly kind: "step" | "stage";
+  /**
+   * `body` is run code outside of steps. A stage is run code, too. A `look` reads outside of steps what a takeover
+   * reads again, and holds against what the journal says of it.
+   */
+  readonly kind: "body" | "step" | "stage" | "look";
 }
 
 /** What run code alone may do, as `offshoot:run-code` carries it. */
@@ -24,6 +27,11 @@ const used = channel("offshoot:run-code");
 
 export function enterCode<Out>(code: CodeOfRun, work: () => Promise<Out>): Promise<Out> {
   return entered.hasSubscribers ? entered.runStores(code, work) : work();
+}
+
+/** Reads what is too large for a journal: whoever calls this sees to it that a takeover goes on with the same. */
+export function lookAgain<Out>(run: string, read: () => Promise<Out>): Promise<Out> {
+  return enterCode({ run, key: "", kind: "look" }, read);
 }
 
 export function noteRunCode(use: RunCodeUse): void {

@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import { lookAgain } from "../../engine/run-code.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Native } from "../../protocol/native.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
@@ -15,6 +16,7 @@ import { answerCalls } from "./answer-calls.ts";
 import { chooseOffers } from "./choose-offers.ts";
 import { findDeferred, type Offering, offerAll, offerFound } from "./deferred-tools.ts";
 import { createNames } from "./names.ts";
+import { offerAgain, type PastOffer } from "./past-offers.ts";
 import { isUnknown } from "./unknown-items.ts";
 
 export interface Bridge {
@@ -46,9 +48,16 @@ export interface BridgeParts {
   /** What the provider knows itself. */
   readonly native: Native;
   readonly request: KindRequest;
+  /** What an earlier owner of the run was offered; undefined where there was none. */
+  readonly past?: readonly PastOffer[] | undefined;
 }
 
-export async function openBridge(parts: BridgeParts): Promise<Bridge> {
+/** Asks servers and the shelf: what comes of it is held against what an earlier owner of the run was offered. */
+export function openBridge(parts: BridgeParts): Promise<Bridge> {
+  return lookAgain(parts.request.runId, () => openAll(parts));
+}
+
+async function openAll(parts: BridgeParts): Promise<Bridge> {
   const opened: OpenedTool[] = [];
   const close = async (): Promise<void> => {
     for (const one of opened.splice(0).reverse()) await one.close?.();
@@ -62,11 +71,12 @@ export async function openBridge(parts: BridgeParts): Promise<Bridge> {
 }
 
 async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Bridge, "close">> {
-  const { kinds, native, request } = parts;
+  const { kinds, native, request, past } = parts;
   const kindOfItem = new Map(kinds.flatMap((kind) => kind.itemTypes.map((type) => [type, kind])));
   const { passed, ignored, canFind } = await openTools(parts, opened);
   const names = createNames(passed.flatMap((tool) => (tool.type === "function" ? tool.name : [])));
-  const offers = opened.flatMap((one) => one.offers);
+  const found = opened.flatMap((one) => one.offers);
+  const offers = past ? offerAgain(found, past) : found;
   const byKey = new Map(offers.map((offer) => [offer.key, offer]));
   const nameByKey = new Map(offers.map(({ key, spec }) => [key, names.take(spec.name)]));
   const byName = new Map(offers.map((offer) => [nameByKey.get(offer.key) ?? "", offer]));

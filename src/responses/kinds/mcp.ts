@@ -220,6 +220,7 @@ function toOffer(mcp: McpTool, listed: ListedTool): Offer {
         ? { type: "mcp_approval_request", id, server_label, name, arguments: text }
         : toMcpCall({ id, server_label, name, arguments: text }),
     run: asks ? undefined : toRun(tool),
+    isListed: !isOwn(mcp),
     approved: toRun(tool),
   };
 }

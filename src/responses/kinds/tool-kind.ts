@@ -93,6 +93,8 @@ export interface Offer {
   readonly late?: LateItem | undefined;
   /** Set where the model is told of it only once it is found: what was found then. */
   readonly deferred?: Tool | undefined;
+  /** Whether its function is as a list of its server says that the conversation has. */
+  readonly isListed?: boolean | undefined;
   /** How the server makes a call that the client has agreed to. */
   readonly approved?: ServerRun | undefined;
 }

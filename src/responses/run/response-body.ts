@@ -16,6 +16,7 @@ import { toCountedChildren } from "../../delegation/past-children.ts";
 import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
 import { toFailedOutcome, toUsedByRun } from "../../engine/ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
+import { lookAgain } from "../../engine/run-code.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
@@ -37,8 +38,6 @@ import type { ToolKind } from "../kinds/tool-kind.ts";
 import type { ResponseModel } from "../models/response-model.ts";
 import type { Team } from "../multi-agent/team.ts";
 import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
-import { withoutRepeated } from "../references/resolve-references.ts";
-import { checkCalls } from "../request/check-calls.ts";
 import { checkOffered } from "../request/check-choice.ts";
 import { toUsedTier } from "../request/echo.ts";
 import { type IsBacked, mayUse } from "../request/hosted-kinds.ts";
@@ -46,6 +45,7 @@ import { encodeResponseSettings } from "../request/response-settings.ts";
 import { type ResponseWish, readWish } from "../request/response-wish.ts";
 import { type EnterPlace, enterBackground } from "./background-queue.ts";
 import { beginResponse, callApproved, readTold } from "./begin-response.ts";
+import { encodeOpening, readOpening, toBefore } from "./past-opening.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
@@ -142,8 +142,9 @@ async function open(
   const model = await parts.openModel(task);
   const account =
     parts.accounts.get(context.id) ?? (await openAccount(parts, { context, task, wish }));
-  const before = withoutRepeated(await parts.readBefore(wish), task.items);
-  checkCalls(before, task.items);
+  const past = readOpening(context);
+  const found = await lookAgain(context.id, () => parts.readBefore(wish));
+  const before = toBefore(past, found, task.items);
   const items = [...before, ...task.items];
   const team = openTeam(parts, { context, task, wish }, { account, before });
   scope.push(() => team?.close());
@@ -160,6 +161,7 @@ async function open(
     tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
     kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
     native,
+    past: past?.offers,
     request: {
       ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
       ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf },
@@ -170,15 +172,7 @@ async function open(
   const gate = await openResponseGate(parts, { task, context }, bridge);
   scope.push(() => gate.close());
   const tools = { context, gate, clock, task, account, ...paid.counted };
-  const enter = async (): Promise<void> => {
-    // One that was cancelled before it was taken over begins nothing: its first step that is not done rejects.
-    if (context.signal.aborted) return;
-    if (wish.background) {
-      const take = () => enterBackground(parts, { context, wish });
-      scope.push(await context.waiting(undefined, take));
-    }
-    await context.waiting(undefined, async () => team?.enter(context.signal));
-  };
+  const enter = (): Promise<void> => enterTurn(parts, { context, task, wish, scope }, team);
   const beginning = {
     ...{ ...tools, bridge, told, enter, background: wish.background },
     useApproval: toUseApproval(parts, { context, wish }),
@@ -199,6 +193,7 @@ async function open(
         ...nameUnknown(task.items, native.owns),
       ]),
       before,
+      opening: encodeOpening({ before, offers: bridge.offers }),
       begin: async (given) => {
         const begun = await beginResponse(beginning, given);
         return wish.is_compaction ? await compactAll(kept, begun) : { items: begun };
@@ -209,6 +204,21 @@ async function open(
     ...{ team, wish },
     callApproved: (given, turn) => callApproved(beginning, given, turn),
   });
+}
+
+/** Waits until the response may work: in its queue, and among the agents of its team. */
+async function enterTurn(
+  parts: ResponseBodyParts,
+  { context, wish, scope }: Asked & { readonly scope: Closing[] },
+  team: Team | undefined,
+): Promise<void> {
+  // One that was cancelled before it was taken over begins nothing: its first step that is not done rejects.
+  if (context.signal.aborted) return;
+  if (wish.background) {
+    const take = () => enterBackground(parts, { context, wish });
+    scope.push(await context.waiting(undefined, take));
+  }
+  await context.waiting(undefined, async () => team?.enter(context.signal));
 }
 
 type CountedChildren = Pick<LoopParts, "spentBelow" | "findChildren">;

@@ -16,6 +16,7 @@ import type {
   ThingName,
   ThingQuery,
 } from "../shelf.ts";
+import { noteRead } from "../shelf-reads.ts";
 import type { Store } from "../store.ts";
 
 /** `runs` is where the runs of things are kept, which `removeAll` removes with them, and which bring things along. */
@@ -67,10 +68,12 @@ class MemoryShelf implements Shelf {
   }
 
   async get(name: ThingName): Promise<Thing | undefined> {
+    noteRead(name.kind);
     return this.#entries.get(toKey(name))?.thing;
   }
 
   async list(query: ThingQuery): Promise<Thing[]> {
+    noteRead(query.kind);
     const { order, limit, after, before } = query;
     const things = [...this.#entries.values()]
       .map(({ thing }) => thing)

@@ -19,6 +19,7 @@ import type {
   ThingName,
   ThingQuery,
 } from "../shelf.ts";
+import { noteRead } from "../shelf-reads.ts";
 import { toColumn } from "../text-column.ts";
 import type { Database, Queries, Reads } from "./postgres-database.ts";
 import type { SqlValue } from "./postgres-driver.ts";
@@ -78,10 +79,12 @@ class PostgresShelf implements Shelf {
   }
 
   async get(name: ThingName): Promise<Thing | undefined> {
+    noteRead(name.kind);
     return await find(this.#db, name);
   }
 
   async list(query: ThingQuery): Promise<Thing[]> {
+    noteRead(query.kind);
     const values: SqlValue[] = [];
     const add = (value: SqlValue): string => `$${values.push(value)}`;
     const terms = [

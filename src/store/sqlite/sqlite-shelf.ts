@@ -21,6 +21,7 @@ import type {
   ThingName,
   ThingQuery,
 } from "../shelf.ts";
+import { noteRead } from "../shelf-reads.ts";
 import { toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
@@ -115,11 +116,13 @@ class SqliteShelf implements Shelf {
   }
 
   async get(name: ThingName): Promise<Thing | undefined> {
+    noteRead(name.kind);
     const row = this.#db.get(`select * from things where ${NAMED}`, ...toNamed(name));
     return row && (await readThings(this.#db, [row]))[0];
   }
 
   async list(query: ThingQuery): Promise<Thing[]> {
+    noteRead(query.kind);
     const terms = ["tenant = ?", "kind = ?"];
     const values: SqlValue[] = [toColumn(query.tenant), toColumn(query.kind)];
     if (query.parent !== undefined) {
