@@ -128,10 +128,12 @@ export function toChildId(
 
 /**
  * Whether somebody answers the child's questions. Its parent must have the tool for it, and a call that can
- * go on without the child. Another process finds the answer in the record.
+ * go on without the child. A process of the parent's own tells it of a question, and finds the answer in the
+ * record; a process that the parent does not know tells it nothing.
  */
 function isAnswered(node: DelegationNode, { executor, isDetached }: Spawning): boolean {
-  const isReached = executor === "in_process" || node.isRecorded === true;
+  const isOwn = executor === "child_process" && node.isRecorded === true;
+  const isReached = executor === "in_process" || isOwn;
   return isReached && isDetached !== undefined && node.task.tools.includes("subagent");
 }
 

@@ -49,6 +49,8 @@ export interface TreeSetup {
   /** Awaited before a run begins, or is replayed. Its parent has let it in by then. */
   beforeRun?(id: string): Promise<void>;
   readonly executor: ChildrenPlace;
+  /** Whether other processes could find answers in the record. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 /**
@@ -99,6 +101,7 @@ export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
     },
     observe() {},
     placeOf: ({ depth }) => QUEUED(depth),
+    storePath: setup.isRecorded ? "runs.db" : undefined,
     processChildren: apart.processChildren,
     openAccount(limits, { id: run }) {
       const own = apart.openAccount(run) ?? createAccount(limits);
