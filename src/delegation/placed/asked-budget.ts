@@ -8,6 +8,7 @@
 import type { Limits } from "../../agent/limits.ts";
 import { untilAborted } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import { type ParentBudget, toLarger } from "../parent-account.ts";
 import {
@@ -17,11 +18,13 @@ import {
   parseBudgetAnswer,
 } from "./budget-messages.ts";
 
-type Asking = Pick<RunContext, "id" | "epoch" | "waitFor" | "runs">;
+type Asking = Pick<RunContext, "id" | "waitFor" | "runs">;
 
 /** Called in run code. `parent` is the id of the run above; `given` is what this one has when it starts. */
 export function openAskedBudget(context: Asking, parent: string, given: Limits): ParentBudget {
-  const { id: child, epoch, runs } = context;
+  const { id: child, runs } = context;
+  // No key of the journal: it only tells answers of this owner from those of others.
+  const asker = makeId("asker");
   const open = new Map<number, () => void>();
   let asks = 0;
   let now = given;
@@ -31,7 +34,7 @@ export function openAskedBudget(context: Asking, parent: string, given: Limits):
       const answer = parseBudgetAnswer(await context.waitFor(BUDGET_ANSWERS, ANY_TIME));
       if (!answer) continue;
       now = toLarger(now, answer.given);
-      if (answer.epoch === epoch) open.get(answer.ask)?.();
+      if (answer.asker === asker) open.get(answer.ask)?.();
     }
   }
   // It hears for as long as this process has the run. Why it does not any more is told to those who ask then.
@@ -45,9 +48,9 @@ export function openAskedBudget(context: Asking, parent: string, given: Limits):
     async ask(needs, signal) {
       const ask = ++asks;
       const answered = new Promise<void>((resolve) => void open.set(ask, resolve));
-      const body = encodeBudgetAsk({ ...needs, ask, child, epoch });
+      const body = encodeBudgetAsk({ ...needs, ask, child, asker });
       try {
-        await runs.signal(parent, BUDGET_ASKS, { key: `${child}:${epoch}:${ask}`, body });
+        await runs.signal(parent, BUDGET_ASKS, { key: `${asker}:${ask}`, body });
         await untilAborted(Promise.race([answered, over]), signal);
       } catch (thrown) {
         if (!isGone(thrown)) throw thrown;

@@ -12,9 +12,9 @@ export const BUDGET_ASKS = "budget_asks";
 /** On which a child hears what it was given. */
 export const BUDGET_ANSWERS = "budget_answers";
 
-/** Which ask it is: numbers begin again with each owner of the child. */
+/** Whose ask it is: numbers begin again with each owner of the child. */
 interface Asking {
-  readonly epoch: number;
+  readonly asker: string;
 }
 
 export interface BudgetAsk extends TopUpAsk, Asking {
@@ -23,26 +23,26 @@ export interface BudgetAsk extends TopUpAsk, Asking {
 
 export interface BudgetAnswer extends TopUpAnswer, Asking {}
 
-export function encodeBudgetAsk({ child, epoch, ...ask }: BudgetAsk): JsonObject {
-  return { ...encodeAsk(ask), child, epoch };
+export function encodeBudgetAsk({ child, asker, ...ask }: BudgetAsk): JsonObject {
+  return { ...encodeAsk(ask), child, asker };
 }
 
 /** Undefined for what is not an ask. */
 export function parseBudgetAsk(message: Json): BudgetAsk | undefined {
   if (!isJsonObject(message)) return undefined;
-  const { child, epoch } = message;
+  const { child, asker } = message;
   const ask = parseAsk(message);
-  if (!ask || typeof child !== "string" || typeof epoch !== "number") return undefined;
-  return { ...ask, child, epoch };
+  if (!ask || typeof child !== "string" || typeof asker !== "string") return undefined;
+  return { ...ask, child, asker };
 }
 
-export function encodeBudgetAnswer({ ask, given, epoch }: BudgetAnswer): JsonObject {
-  return { ask, given: { ...given }, epoch };
+export function encodeBudgetAnswer({ ask, given, asker }: BudgetAnswer): JsonObject {
+  return { ask, given: { ...given }, asker };
 }
 
 /** Undefined for what is not an answer. */
 export function parseBudgetAnswer(message: Json): BudgetAnswer | undefined {
   const answer = readAnswer(message);
-  const epoch = isJsonObject(message) ? message["epoch"] : undefined;
-  return answer && typeof epoch === "number" ? { ...answer, epoch } : undefined;
+  const asker = isJsonObject(message) ? message["asker"] : undefined;
+  return answer && typeof asker === "string" ? { ...answer, asker } : undefined;
 }

@@ -54,13 +54,13 @@ export function createGivenBudgets(context: RunContext, now: () => number): Give
     answer(ask, child).catch(child.fail);
   }
 
-  async function answer({ child, ask, epoch, ...needs }: BudgetAsk, to: OpenChild): Promise<void> {
+  async function answer({ child, ask, asker, ...needs }: BudgetAsk, to: OpenChild): Promise<void> {
     const given = await giveMore(to.account, needs, to.signal);
     await context.tell([
       { type: "child_budget", child_id: child, limits: { ...given }, at_ms: now() },
     ]);
-    const body = encodeBudgetAnswer({ ask, given, epoch });
-    await context.runs.signal(child, BUDGET_ANSWERS, { key: `${epoch}:${ask}`, body });
+    const body = encodeBudgetAnswer({ ask, given, asker });
+    await context.runs.signal(child, BUDGET_ANSWERS, { key: `${asker}:${ask}`, body });
   }
 
   return {
