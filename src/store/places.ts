@@ -12,9 +12,10 @@
 export interface PlaceCount {
   /**
    * Takes one of `limit` places of a key. Undefined where all of them are taken. Rejects with `store_busy` where the
-   * record does not answer: nobody is let in uncounted.
+   * record does not answer: nobody is let in uncounted. `onLost` is called at most once, where this process was
+   * silent for so long that the place went to somebody else: what it was taken for has to end.
    */
-  take(keyId: string, limit: number): Promise<LeavePlace | undefined>;
+  take(keyId: string, limit: number, onLost?: () => void): Promise<LeavePlace | undefined>;
 }
 
 /** Gives a place back. Only the first call counts. */

@@ -18,6 +18,7 @@ import type { PlaceCount } from "../../store/places.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
+import { cutClient } from "../client-signal.ts";
 import type { About, Admitted, Guard } from "../guard.ts";
 import type { Scope } from "../route.ts";
 import { takeAllowance, toLeast } from "./allowance.ts";
@@ -101,7 +102,8 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
     checkScope(key, scope);
     budgets.note(found);
     const spends = isSpending(about.route ?? toAction(request));
-    const release = spends ? await places.take(key) : () => {};
+    const end = (reason: Failure): void => cutClient(request.socket, reason);
+    const release = spends ? await places.take(key, end) : () => {};
     try {
       const limits = await count(booking, { key, about, spends, requests: 1 });
       uses.note(key);

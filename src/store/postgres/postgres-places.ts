@@ -4,7 +4,8 @@
  *
  * A process says every two seconds which places it still has. One that was not heard of for a lease, by the clock of
  * the database, does not count any more. So nothing is left of a process that died, of a connection that was cut
- * after the commit, or of a place whose giving back was lost.
+ * after the commit, or of a place whose giving back was lost. A process that only stood still takes its places again
+ * with its next beat, and is told of those that went to others meanwhile: what it does for them ends.
  *
  * The table is unlogged: nobody waits for the disk, and a database that crashed begins with an empty one. The next
  * beat of each process fills it again.
@@ -27,9 +28,11 @@ const SECOND_LOOK_MS = 50;
 
 const TAKE = "select offshoot.take_place($1, $2, $3, $4) as is_taken";
 const LEAVE = "delete from offshoot.places where id = $1";
-const KEEP = `insert into offshoot.places (id, key_id)
-  select * from unnest($1::text[], $2::text[])
-  on conflict (id) do update set beaten_at = clock_timestamp()`;
+/** Those that count. The others have lapsed, or a crash of the database took them. */
+const KEEP = `update offshoot.places set beaten_at = clock_timestamp()
+  where id = any($1) and beaten_at > clock_timestamp() - $2 * interval '1 millisecond' returning id`;
+const PUT_BACK =
+  "insert into offshoot.places (id, key_id) values ($1, $2) on conflict (id) do nothing";
 const LEAVE_ALL = "delete from offshoot.places where id = any($1)";
 
 export interface PostgresPlaces extends PlaceCount {
@@ -44,8 +47,10 @@ export function createPostgresPlaces(db: Database, clock: Clock = systemClock): 
 class Places implements PostgresPlaces {
   readonly #db: Database;
   readonly #clock: Clock;
-  /** What this process has, by the id of the place: its key. */
-  readonly #held = new Map<string, string>();
+  /** What this process has, by the id of the place. */
+  readonly #held = new Map<string, HeldPlace>();
+  /** When the last beat began that the database has heard, or the first place was taken. */
+  #heardMs = 0;
   /** By key, what is just being given back here. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #beating: Promise<unknown> | undefined;
@@ -56,14 +61,15 @@ class Places implements PostgresPlaces {
     this.#clock = clock;
   }
 
-  async take(keyId: string, limit: number): Promise<(() => void) | undefined> {
+  async take(keyId: string, limit: number, onLost?: () => void): Promise<(() => void) | undefined> {
     const key = toColumn(keyId);
     const id = randomUUID();
     if (!(await this.#tryTake(id, key, limit))) {
       await (this.#leaving.get(key) ?? this.#clock.sleep(SECOND_LOOK_MS, undefined));
       if (!(await this.#tryTake(id, key, limit))) return undefined;
     }
-    this.#held.set(id, key);
+    if (this.#held.size === 0) this.#heardMs = performance.now();
+    this.#held.set(id, { key, limit, onLost });
     this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref();
     return () => this.#leave(id, key);
   }
@@ -103,10 +109,43 @@ class Places implements PostgresPlaces {
   /** One at a time. The next one tries again what this one could not; meanwhile the places may go to others. */
   #beat(): void {
     if (this.#beating !== undefined) return;
-    const [ids, keys] = [[...this.#held.keys()], [...this.#held.values()]];
-    const written = this.#db.write(({ run }) => run(KEEP, ids, keys)).catch(() => {});
-    this.#beating = written.finally(() => {
-      this.#beating = undefined;
-    });
+    this.#beating = this.#keep()
+      .catch(() => {})
+      .finally(() => {
+        this.#beating = undefined;
+      });
   }
+
+  async #keep(): Promise<void> {
+    const beganMs = performance.now();
+    const wasSilent = beganMs - this.#heardMs > LEASE_MS;
+    const ids = [...this.#held.keys()];
+    const rows = await this.#db.write(({ all }) => all(KEEP, ids, LEASE_MS));
+    const kept = new Set(rows.map((row) => String(row["id"])));
+    for (const id of ids) if (!kept.has(id)) await this.#takeAgain(id, wasSilent);
+    this.#heardMs = beganMs;
+  }
+
+  /**
+   * A place that lapsed is taken as any other, if there is still one. One that is not there although this process was
+   * not silent was lost by a crash of the database, and is put back.
+   */
+  async #takeAgain(id: string, wasSilent: boolean): Promise<void> {
+    const held = this.#held.get(id);
+    if (!held) return;
+    const { key, limit, onLost } = held;
+    const hasIt = await this.#db.transact(async (tx) => {
+      const hasLapsed = (await tx.run(LEAVE, id)) > 0;
+      if (!hasLapsed && !wasSilent) return (await tx.run(PUT_BACK, id, key)) > 0;
+      return (await tx.get(TAKE, id, key, limit, LEASE_MS))?.["is_taken"] === true;
+    });
+    if (hasIt || !this.#held.delete(id)) return;
+    onLost?.();
+  }
+}
+
+interface HeldPlace {
+  readonly key: string;
+  readonly limit: number;
+  readonly onLost: (() => void) | undefined;
 }

@@ -7,7 +7,7 @@ import type { Kept } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { type Database, openDatabase } from "../../../src/store/postgres/postgres-database.ts";
 import { createPostgresPlaces } from "../../../src/store/postgres/postgres-places.ts";
-import { untilTrue } from "../../patience.ts";
+import { until, untilTrue } from "../../patience.ts";
 import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
@@ -91,6 +91,38 @@ if (server === undefined) {
       }, "the second says that it lives");
     };
     return { first: createPostgresPlaces(db), second, killFirst };
+  });
+  describe("Postgres: the places of a process that stood still", () => {
+    it("are taken again as far as others have left some, and it is told of the rest", async () => {
+      const address = await server.newAddress();
+      const [first, second] = [
+        (await (await open(address)).places()) ?? assert.fail("it counts for one alone"),
+        (await (await open(address)).places()) ?? assert.fail("it counts for one alone"),
+      ];
+      let lost = 0;
+      for (let place = 0; place < 2; place++) assert.ok(await first.take("k", 2, () => lost++));
+      // As if its beats had not come; the one that comes next may be faster than the second process.
+      const silence = "beaten_at = beaten_at - interval '11 seconds'";
+      await until(async () => {
+        await server.query(address, `update offshoot.places set ${silence}`);
+        return await second.take("k", 2);
+      }, "a place that has lapsed");
+      await untilTrue(() => lost > 0, "the first is told");
+      assert.equal(lost, 1);
+      assert.equal(await second.take("k", 2), undefined, "the first has the other one again");
+    });
+
+    it("are there again after a crash of the database, whoever was faster", async () => {
+      const address = await server.newAddress();
+      const places =
+        (await (await open(address)).places()) ?? assert.fail("it counts for one alone");
+      let lost = 0;
+      assert.ok(await places.take("k", 1, () => lost++));
+      await server.query(address, "delete from offshoot.places");
+      const count = "select 1 from offshoot.places";
+      await untilTrue(async () => (await server.query(address, count)).length > 0, "its place");
+      assert.equal(lost, 0);
+    });
   });
   describeVendorLimits("Postgres", async () => {
     const address = await server.newAddress();
