@@ -60,11 +60,11 @@ export function describeChunks(
       await chunks.put(
         at("f"),
         0,
-        plain(...common, "a fox and one okapi among many other words here"),
+        plain(...common, "one okapi among many other words that are here"),
       );
       const terms = [word("fox"), word("okapi")];
       const { counts, total } = await chunks.countWords(STORE, terms);
-      assert.deepEqual([counts, total], [[61, 1], 61]);
+      assert.deepEqual([counts, total], [[60, 1], 61]);
       const weights = counts.map((count) => Math.log(1 + (total - count + 0.5) / (count + 0.5)));
       const found = await chunks.findByWords({
         ...STORE,
