@@ -107,7 +107,7 @@ describe("what is sent", () => {
   it("is files, then the prompt, then standard input", async () => {
     await using place = await createPlace({ "one.txt": "FIRST", "two.txt": "SECOND" });
     await using upstream = await CHAT.start({ engine: script(reply.text("ok")) });
-    const args = runAt(upstream, CHAT, "-f", "one.txt", "THE PROMPT", "@two.txt");
+    const args = runAt(upstream, CHAT, "--bare", "-f", "one.txt", "THE PROMPT", "@two.txt");
     check(await place.run(args, { input: "PIPED" }), { code: 0, stdout: "ok\n" });
     const [message] = entriesIn(bodyOf(upstream)["messages"]);
     const order = /FIRST[\s\S]*SECOND[\s\S]*THE PROMPT[\s\S]*PIPED/;
@@ -125,8 +125,9 @@ describe("what is sent", () => {
     await using place = await createPlace({ "rules.txt": "Speak like a pirate.\n" });
     await using upstream = await RESPONSES.start({ engine: script(...twice("ok")) });
     check(await place.run(runAt(upstream, RESPONSES, "--system", "@rules.txt", "Hi")), { code: 0 });
-    check(await place.run(runAt(upstream, RESPONSES, "-s", "Be brief.", "Hi")), { code: 0 });
-    assert.match(String(bodyOf(upstream, 1)["instructions"]), /^Speak like a pirate\.\s*$/);
+    const bare = runAt(upstream, RESPONSES, "--bare", "-s", "Be brief.", "Hi");
+    check(await place.run(bare), { code: 0 });
+    assert.match(String(bodyOf(upstream, 1)["instructions"]), /\n\nSpeak like a pirate\.$/);
     assert.equal(bodyOf(upstream, 2)["instructions"], "Be brief.");
   });
 

@@ -66,7 +66,9 @@ export async function prepareTree(): Promise<HeldTree> {
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), PRICES);
   const model = createHeldModel();
   const upstream = await CHAT.start({ engine: model.engine });
-  const args = [...runAt(upstream, CHAT, "go"), "--tools", "read,subagent", "--max-cost", "1"];
+  // Without the base prompt: the folder in it would make other numbers of tokens elsewhere.
+  const alone = [...runAt(upstream, CHAT, "go"), "--bare"];
+  const args = [...alone, "--tools", "read,subagent", "--max-cost", "1"];
   return {
     ...{ place, args, release: model.release },
     async [Symbol.asyncDispose]() {
