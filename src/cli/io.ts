@@ -70,12 +70,29 @@ export interface KeyListener {
   onKeys(keys: string): void;
   /** Called before Ctrl-Z stops the process. */
   onSuspend(): void;
+  /** For who reads every key: Ctrl-C, Ctrl-Z and Ctrl-\\ are told as keys, and the process stays while keys are read. */
+  readonly whole?: WholeKeys | undefined;
+}
+
+/** What a program has that lives on the terminal until it is left. */
+export interface WholeKeys {
+  /** What switches the terminal to what the program needs and back, whenever its keys are read and no more. */
+  readonly on: string;
+  readonly off: string;
+  /** What takes the program's own rows off the screen: asked for at any exit of the process, a crash too. */
+  toFarewell(): string;
+  /** Called when the process has the terminal again: after Ctrl-Z and `fg`. */
+  onContinue(): void;
+  /** Called when nothing can be read any more: the terminal is gone. */
+  onGone(): void;
 }
 
 export interface KeyReader {
   /** Gives the terminal back for a while: to a question. */
   pause(): void;
   resume(): void;
+  /** Stops the process as Ctrl-Z does. */
+  suspend(): void;
   /** Gives it back for good. May be called again. */
   close(): void;
 }

@@ -6,7 +6,7 @@
  * as the terminal does.
  */
 
-import { openSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { ReadStream } from "node:tty";
 import type { KeyListener, KeyReader } from "./io.ts";
 import { DEVICE, isInForeground } from "./terminal-device.ts";
@@ -31,8 +31,12 @@ class TerminalKeys implements KeyReader {
   readonly #onContinue = (): void => {
     this.#stop();
     this.#start();
+    if (!this.#isPaused) this.#listener.whole?.onContinue();
   };
-  readonly #onExit = (): void => this.#stop();
+  readonly #onExit = (): void => {
+    if (this.#stream) show(this.#listener.whole?.toFarewell() ?? "");
+    this.#stop();
+  };
 
   constructor(listener: KeyListener) {
     this.#listener = listener;
@@ -48,6 +52,10 @@ class TerminalKeys implements KeyReader {
   pause(): void {
     this.#isPaused = true;
     this.#stop();
+  }
+
+  suspend(): void {
+    this.#send("SIGTSTP");
   }
 
   close(): void {
@@ -69,11 +77,20 @@ class TerminalKeys implements KeyReader {
       stream.setRawMode(true);
       // The terminal may go away; the process is told so by a signal.
       stream.setEncoding("utf8").on("data", (keys) => this.#read(String(keys)));
-      stream.on("error", () => this.#stop());
-      stream.unref();
+      stream.on("error", () => this.#lose());
+      stream.on("end", () => this.#lose());
+      const { whole } = this.#listener;
+      if (whole) show(whole.on);
+      else stream.unref();
     } catch {
       this.#stop();
     }
+  }
+
+  #lose(): void {
+    const hadTerminal = this.#stream !== undefined;
+    this.#stop();
+    if (hadTerminal) this.#listener.whole?.onGone();
   }
 
   #stop(): void {
@@ -81,6 +98,7 @@ class TerminalKeys implements KeyReader {
     const stream = this.#stream;
     this.#stream = undefined;
     if (!stream) return;
+    show(this.#listener.whole?.off ?? "");
     try {
       stream.setRawMode(false);
     } catch {
@@ -90,6 +108,10 @@ class TerminalKeys implements KeyReader {
   }
 
   #read(keys: string): void {
+    if (this.#listener.whole) {
+      this.#listener.onKeys(keys);
+      return;
+    }
     for (const part of keys.split(SIGNAL_KEYS)) {
       const signal = SIGNALS[part];
       if (signal) this.#send(signal);
@@ -107,6 +129,21 @@ class TerminalKeys implements KeyReader {
     process.kill(0, signal);
     // From here on it was continued, or nobody could have continued it and it was not stopped.
     setImmediate(() => this.#start());
+  }
+}
+
+/** Past the streams of the process: at its exit they may hold what was never written. */
+function show(bytes: string): void {
+  if (bytes === "") return;
+  try {
+    const fd = openSync(DEVICE, "w");
+    try {
+      writeSync(fd, bytes);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // There is no terminal any more.
   }
 }
 

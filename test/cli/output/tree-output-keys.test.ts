@@ -12,7 +12,7 @@ describe("the keys of a tree on a terminal", () => {
       controls: { onStop: async () => {}, onMessage: async () => {} },
       openKeys(listener) {
         typed.listener = listener;
-        return { pause() {}, resume() {}, close() {} };
+        return { pause() {}, resume() {}, suspend() {}, close() {} };
       },
     });
     const label = "review the parser";
@@ -33,6 +33,7 @@ describe("the keys of a tree on a terminal", () => {
         return {
           pause: () => void said.push("pause"),
           resume: () => void said.push("resume"),
+          suspend: () => void said.push("suspend"),
           close: () => void said.push("close"),
         };
       },

@@ -1,0 +1,274 @@
+/**
+ * The rows at the bottom of a terminal that change, and what is printed above them for good. Pure: from what is drawn
+ * and what is to be there to the bytes between.
+ *
+ * Finished rows and live rows are one list. What both lists begin and end with stays as it is; between, rows are gone
+ * on with, written over, put in or taken out. So a row that was live and is finished costs nothing, a text that grows
+ * costs what it grows by, and nothing that has left the live rows is ever written again.
+ *
+ * The real cursor stands at the caret between frames: input methods and screen readers look for it there.
+ */
+
+import { paintRow, type Row, textOf, widthOfRow } from "./rows.ts";
+import { isSureWidth } from "./width.ts";
+
+/** A line that is finished: from now on the terminal's. */
+export interface FinishedLine {
+  readonly row: Row;
+  /** Wider than the screen, for the terminal to break: whoever copies it gets one line. */
+  readonly isLong?: boolean;
+}
+
+export interface Caret {
+  /** Of the live rows, from 0. */
+  readonly row: number;
+  /** What stands before it in that row: written again to get there, whatever width the terminal gives it. */
+  readonly before: Row;
+}
+
+export interface Picture {
+  readonly rows: readonly Row[];
+  readonly caret: Caret;
+}
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** What is on the terminal. */
+export interface Drawn {
+  readonly rows: readonly DrawnRow[];
+  readonly caretRow: number;
+  readonly caretColumns: number;
+  readonly caretPainted: string;
+  readonly size: Size;
+}
+
+interface DrawnRow {
+  readonly painted: string;
+  readonly width: number;
+  /** Whether every terminal gives it this width. */
+  readonly isSure: boolean;
+  /** How many rows of the terminal it takes; more than one for a finished line alone. */
+  readonly height: number;
+}
+
+export const NOTHING_DRAWN: Drawn = {
+  rows: [],
+  caretRow: 0,
+  caretColumns: 0,
+  caretPainted: "",
+  size: { columns: 0, rows: 0 },
+};
+
+interface Frame {
+  readonly bytes: string;
+  readonly drawn: Drawn;
+}
+
+export interface FrameWish {
+  readonly finished: readonly FinishedLine[];
+  readonly picture: Picture;
+  readonly size: Size;
+  readonly isStyled: boolean;
+}
+
+const [BEGIN, END] = ["\x1b[?2026h\x1b[?25l", "\x1b[?25h\x1b[?2026l"];
+const [NO_WRAP, WRAP] = ["\x1b[?7l", "\x1b[?7h"];
+const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
+/** Not by `CLEAR_BELOW` alone: see `live-block.ts`. */
+const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\x1b[D`;
+
+export function toFrame(before: Drawn, wish: FrameWish): Frame {
+  const { finished, picture, size, isStyled } = wish;
+  const live = picture.rows.map((row) => toDrawnRow(row, isStyled));
+  const done = finished.map((line) => toDrawnLine(line, wish));
+  const caretPainted = paintRow(picture.caret.before, isStyled);
+  const caretColumns = widthOfRow(picture.caret.before);
+  const drawn = { rows: live, caretRow: picture.caret.row, caretColumns, caretPainted, size };
+  const caret = { row: picture.caret.row + done.length, painted: caretPainted };
+  const next = { all: [...done, ...live], caret, live: live.length };
+  const isSame = before.size.columns === size.columns && before.size.rows === size.rows;
+  const bytes = isSame && canChange(next.all, size) ? change(before, next) : redraw(before, next, size);
+  return { bytes, drawn };
+}
+
+/** Takes all of it off, and leaves the cursor where its first row was. */
+export function toErased(before: Drawn, size: Size): string {
+  if (before.rows.length === 0) return "";
+  return `${goUp(rowsAbove(before, size))}${CLEAR_ALL}`;
+}
+
+interface Next {
+  readonly all: readonly DrawnRow[];
+  /** In `all`. */
+  readonly caret: { readonly row: number; readonly painted: string };
+  /** How many of them are live. */
+  readonly live: number;
+}
+
+function toDrawnRow(row: Row, isStyled: boolean): DrawnRow {
+  const text = textOf(row);
+  return {
+    painted: paintRow(row, isStyled),
+    width: widthOfRow(row),
+    isSure: isSureWidth(text),
+    height: 1,
+  };
+}
+
+function toDrawnLine({ row, isLong = false }: FinishedLine, { isStyled, size }: FrameWish): DrawnRow {
+  const drawn = toDrawnRow(row, isStyled);
+  const height = isLong ? Math.max(1, Math.ceil(drawn.width / size.columns)) : 1;
+  return { ...drawn, height };
+}
+
+/** Whether all of it is on the screen at once, and its rows can be counted. */
+function canChange(all: readonly DrawnRow[], { rows }: Size): boolean {
+  const height = all.reduce((sum, row) => sum + row.height, 0);
+  return height <= rows && all.every((row) => row.height === 1 || row.isSure);
+}
+
+/** All rows again: after a change of the size, and where more is printed than the screen holds. */
+function redraw(before: Drawn, { all, caret, live }: Next, size: Size): string {
+  const wiped = before.rows.length > 0 ? `${goUp(rowsAbove(before, size))}${CLEAR_ALL}` : "\r";
+  const finished = all.slice(0, all.length - live);
+  const printed = finished.map((row) => `${writeLine(row)}\r\n`).join("");
+  const below = all.slice(finished.length).map(writeRow).join("\r\n");
+  const back = `${goUp(all.length - 1 - caret.row)}\r${caret.painted}`;
+  return `${BEGIN}${wiped}${printed}${below}${back}${END}`;
+}
+
+/** How many rows of the terminal, as wide as it is now, are above the one with the cursor. */
+function rowsAbove({ rows, caretRow, caretColumns }: Drawn, { columns }: Size): number {
+  const above = rows.slice(0, caretRow);
+  const count = above.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+  return count + Math.floor(caretColumns / columns);
+}
+
+function writeRow({ painted, isSure }: DrawnRow): string {
+  return isSure ? painted : `${NO_WRAP}${painted}${WRAP}`;
+}
+
+function writeLine(row: DrawnRow): string {
+  return row.height > 1 ? row.painted : writeRow(row);
+}
+
+/** Only what differs. */
+function change(before: Drawn, next: Next): string {
+  const old = before.rows;
+  const { all, caret } = next;
+  const isSame = (one: DrawnRow | undefined, two: DrawnRow | undefined): boolean =>
+    one !== undefined && two !== undefined && one.painted === two.painted && one.height === two.height;
+  const least = Math.min(old.length, all.length);
+  let head = 0;
+  while (head < least && isSame(old[head], all[head])) head++;
+  let tail = 0;
+  while (tail < least - head && isSame(old.at(-1 - tail), all.at(-1 - tail))) tail++;
+  const isDone = head === old.length && head === all.length;
+  if (isDone && caret.row === before.caretRow && caret.painted === before.caretPainted) return "";
+  const pen = new Pen(before.caretRow);
+  const both = least - head - tail;
+  const removed = old.length - least;
+  const added = all.slice(head + both, all.length - tail);
+  const room = added.reduce((sum, row) => sum + row.height, 0);
+  const hasLong = all.slice(head, head + both).some(({ height }) => height > 1);
+  // A line of several rows has no place over one row.
+  if (hasLong) return changeWhole(before, next, head);
+  for (let at = head; at < head + both; at++) pen.overwrite(at, old[at], all[at]);
+  if (removed > 0) pen.remove(head + both, removed, old.length === removed + head + both);
+  if (room > 0) pen.insert(head + both, added, { last: old.length - 1, room });
+  const toCaret = toCaretRow(all, caret.row);
+  return pen.finish(toCaret, caret.painted);
+}
+
+/** From the first row that differs on, everything is written again. */
+function changeWhole(before: Drawn, { all, caret }: Next, head: number): string {
+  const up = before.caretRow - head;
+  const start = `${up > 0 ? goUp(up) : goDown(-up)}${CLEAR_ALL}`;
+  const body = all.slice(head).map(writeLine).join("\r\n");
+  const below = all.slice(caret.row + 1).reduce((sum, { height }) => sum + height, 0);
+  return `${BEGIN}${start}${body}${goUp(below)}\r${caret.painted}${END}`;
+}
+
+function toCaretRow(all: readonly DrawnRow[], row: number): number {
+  return all.slice(0, row).reduce((sum, { height }) => sum + height, 0);
+}
+
+/** Writes over rows, by their places from the first row that was drawn. */
+class Pen {
+  #bytes = "";
+  #row: number;
+  /** How many rows are written whole: one alone needs no frame around it. */
+  #rewritten = 0;
+
+  constructor(row: number) {
+    this.#row = row;
+  }
+
+  overwrite(at: number, before: DrawnRow | undefined, after: DrawnRow | undefined): void {
+    if (!before || !after || before.painted === after.painted) return;
+    this.#goTo(at);
+    const canGrow = before.isSure && after.isSure && before.width > 0;
+    const grown = canGrow ? toGrown(before.painted, after.painted) : undefined;
+    if (grown !== undefined) {
+      this.#bytes += `\x1b[${before.width + 1}G${grown}`;
+      return;
+    }
+    this.#rewritten++;
+    this.#bytes += `\r${writeRow(after)}${CLEAR_LINE}`;
+  }
+
+  /** `isEnd`: nothing is below them. */
+  remove(at: number, count: number, isEnd: boolean): void {
+    this.#rewritten += 2;
+    this.#goTo(at);
+    this.#bytes += isEnd ? CLEAR_ALL : `\r\x1b[${count}M`;
+  }
+
+  insert(at: number, rows: readonly DrawnRow[], where: { last: number; room: number }): void {
+    const { last, room } = where;
+    this.#rewritten += 2;
+    this.#goTo(last);
+    // Rows that are put in push others out at the bottom of the screen: it gets empty ones first.
+    this.#bytes += `\r${"\n".repeat(room)}`;
+    this.#row += room;
+    this.#goTo(at);
+    if (at <= last) this.#bytes += `\x1b[${room}L`;
+    this.#bytes += `\r${rows.map(writeLine).join("\r\n")}`;
+    this.#row += room - 1;
+  }
+
+  finish(row: number, painted: string): string {
+    this.#goTo(row);
+    const bytes = `${this.#bytes}\r${painted}`;
+    return this.#rewritten > 1 ? `${BEGIN}${bytes}${END}` : bytes;
+  }
+
+  #goTo(row: number): void {
+    this.#bytes += row < this.#row ? goUp(this.#row - row) : goDown(row - this.#row);
+    this.#row = row;
+  }
+}
+
+/** What is to be written after the old text, where the new one begins with it; the pen it ended with is on again. */
+function toGrown(before: string, after: string): string | undefined {
+  if (after.startsWith(before)) return after.slice(before.length);
+  if (!before.endsWith(RESET)) return undefined;
+  const open = before.slice(0, -RESET.length);
+  if (!after.startsWith(open)) return undefined;
+  const pen = open.slice(open.lastIndexOf("\x1b["));
+  const end = pen.indexOf("m");
+  return end < 0 ? undefined : `${pen.slice(0, end + 1)}${after.slice(open.length)}`;
+}
+
+const RESET = "\x1b[m";
+
+function goUp(rows: number): string {
+  return rows > 0 ? `\x1b[${rows}A` : "";
+}
+
+function goDown(rows: number): string {
+  return rows > 0 ? `\x1b[${rows}B` : "";
+}

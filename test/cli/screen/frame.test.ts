@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import {
+  type Drawn,
+  type FinishedLine,
+  NOTHING_DRAWN,
+  type Picture,
+  toErased,
+  toFrame,
+} from "../../../src/cli/screen/frame.ts";
+import { plainRow, type Row } from "../../../src/cli/screen/rows.ts";
+import { createXterm, type Xterm } from "./xterm.ts";
+
+/** A terminal with our live rows on it. */
+class Stage {
+  readonly xterm: Xterm;
+  size: { columns: number; rows: number };
+  bytes = "";
+  #drawn: Drawn = NOTHING_DRAWN;
+
+  constructor(columns: number, rows: number) {
+    this.size = { columns, rows };
+    this.xterm = createXterm(columns, rows);
+  }
+
+  async show(picture: Picture, finished: readonly FinishedLine[] = []): Promise<string> {
+    const wish = { finished, picture, size: this.size, isStyled: true };
+    const { bytes, drawn } = toFrame(this.#drawn, wish);
+    this.#drawn = drawn;
+    this.bytes += bytes;
+    await this.xterm.write(bytes);
+    return bytes;
+  }
+
+  async erase(): Promise<void> {
+    await this.xterm.write(toErased(this.#drawn, this.size));
+    this.#drawn = NOTHING_DRAWN;
+  }
+
+  resize(columns: number, rows: number): void {
+    this.size = { columns, rows };
+    this.xterm.resize(columns, rows);
+  }
+}
+
+function picture(...rows: readonly string[]): Picture {
+  return { rows: rows.map((text) => plainRow(text)), caret: { row: rows.length - 1, before: plainRow("> ") } };
+}
+
+const line = (text: string): FinishedLine => ({ row: plainRow(text) });
+
+describe("a frame", () => {
+  it("puts the real cursor at the caret", async () => {
+    const stage = new Stage(40, 10);
+    const rows: Row[] = [plainRow("status"), plainRow("> 漢字 ab"), plainRow("below")];
+    await stage.show({ rows, caret: { row: 1, before: plainRow("> 漢字") } });
+    assert.deepEqual(stage.xterm.cursor, { row: 1, column: 6 });
+  });
+
+  it("writes of a text that grows what it grows by", async () => {
+    const stage = new Stage(80, 10);
+    await stage.show(picture("The answer is", "status", "> "));
+    const bytes = await stage.show(picture("The answer is forty-two", "status", "> "));
+    assert.ok(bytes.includes(" forty-two") && !bytes.includes("answer"), JSON.stringify(bytes));
+    assert.ok(bytes.length < " forty-two".length + 25, JSON.stringify(bytes));
+    assert.deepEqual(stage.xterm.screen().slice(0, 3), ["The answer is forty-two", "status", ">"]);
+  });
+
+  it("writes nothing for a live row that is finished as it is", async () => {
+    const stage = new Stage(80, 10);
+    await stage.show(picture("a finished row", "an open row", "> "));
+    const bytes = await stage.show(picture("an open row", "> "), [line("a finished row")]);
+    assert.ok(!bytes.includes("row"), JSON.stringify(bytes));
+    assert.deepEqual(stage.xterm.screen().slice(0, 3), ["a finished row", "an open row", ">"]);
+  });
+
+  it("writes nothing at all where nothing has changed", async () => {
+    const stage = new Stage(80, 10);
+    await stage.show(picture("a", "> "));
+    assert.equal(await stage.show(picture("a", "> ")), "");
+  });
+
+  it("leaves no row of itself when it is taken off", async () => {
+    const stage = new Stage(20, 6);
+    await stage.show(picture("one", "two", "> "), [line("kept")]);
+    await stage.erase();
+    assert.deepEqual(stage.xterm.lines().filter(Boolean), ["kept"]);
+    assert.deepEqual(stage.xterm.cursor, { row: 1, column: 0 });
+  });
+
+  it("lets the terminal break a long line, so that it is copied as one", async () => {
+    const stage = new Stage(20, 8);
+    const long = "x".repeat(70);
+    await stage.show(picture("status", "> "));
+    await stage.show(picture("status", "> "), [{ row: plainRow(long), isLong: true }, line("after")]);
+    assert.deepEqual(stage.xterm.lines().filter(Boolean), [long, "after", "status", ">"]);
+  });
+});
+
+interface Step {
+  readonly finished: number;
+  readonly open: readonly string[];
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.record({
+    finished: fc.nat(30),
+    open: fc.array(fc.stringMatching(/^[a-z ]{0,60}$/), { maxLength: 6 }),
+    columns: fc.integer({ min: 24, max: 90 }),
+    rows: fc.integer({ min: 10, max: 30 }),
+  }),
+  { maxLength: 14 },
+);
+
+describe("any list of frames at any widths", () => {
+  it("leaves every finished line in the scrollback exactly once, and the live rows at its end", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const stage = new Stage(80, 24);
+        const printed: string[] = [];
+        let live: string[] = [];
+        for (const { finished, open, columns, rows } of all) {
+          stage.resize(columns, rows);
+          const lines = Array.from({ length: finished }, (_, at) => `finished-${printed.length + at}`);
+          printed.push(...lines);
+          live = [...open.map((text) => text.slice(0, columns - 1)), "> "];
+          await stage.show(picture(...live), lines.map(line));
+        }
+        const found = stage.xterm.lines();
+        const kept = found.filter((text) => text.startsWith("finished-"));
+        assert.deepEqual(kept, printed);
+        const last = kept.at(-1);
+        const end = last === undefined ? found : found.slice(found.lastIndexOf(last) + 1);
+        const shown = live.map((text) => text.trimEnd());
+        assert.deepEqual(end.slice(0, live.length), shown);
+        assert.deepEqual(end.slice(live.length).filter(Boolean), []);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
