@@ -20,6 +20,11 @@ export type Typed =
   /** What was pasted, with `\n` at its line ends. */
   | { readonly type: "paste"; readonly text: string };
 
+/** `ctrl-c`, `alt-shift-left`: a key with what is held, in one order. */
+export function toChord({ ctrl, alt, shift, name }: Key): string {
+  return `${ctrl ? "ctrl-" : ""}${alt ? "alt-" : ""}${shift ? "shift-" : ""}${name}`;
+}
+
 export interface KeyDecoder {
   feed(piece: string): Typed[];
   /** Whether the last piece ended in what may be the beginning of a sequence, or the Escape key. */

@@ -18,6 +18,8 @@ export interface LiveArea {
   draw(picture: Picture): boolean;
   /** Takes the live rows off; what was printed is there then. For an editor, a command, Ctrl-Z and the end. */
   clear(): void;
+  /** What takes the live rows off, for who writes it past the output: at the exit of a process. */
+  toErased(): string;
   /** The terminal was somebody else's meanwhile: nothing of what was drawn is there. */
   forget(): void;
 }
@@ -70,6 +72,10 @@ class Area implements LiveArea {
     const picture = { rows: [[]], caret: { row: 0, before: [] } };
     const wish = { finished: waiting, picture, size, isStyled: isStyled(this.#output) };
     this.#write(`${erased}${toFrame(NOTHING_DRAWN, wish).bytes}`);
+  }
+
+  toErased(): string {
+    return toErased(this.#drawn, { columns: this.columns, rows: this.#output.rows ?? 24 });
   }
 
   forget(): void {

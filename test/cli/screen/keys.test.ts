@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createKeyDecoder, type Typed } from "../../../src/cli/screen/keys.ts";
+import { createKeyDecoder, toChord, type Typed } from "../../../src/cli/screen/keys.ts";
 
 function decode(...pieces: readonly string[]): Typed[] {
   const decoder = createKeyDecoder();
@@ -13,8 +13,7 @@ function decode(...pieces: readonly string[]): Typed[] {
 function toShort(typed: Typed): string {
   if (typed.type === "text") return JSON.stringify(typed.text);
   if (typed.type === "paste") return `<${typed.text}>`;
-  const { ctrl, alt, shift, name } = typed;
-  return `${ctrl ? "ctrl-" : ""}${alt ? "alt-" : ""}${shift ? "shift-" : ""}${name}`;
+  return toChord(typed);
 }
 
 const CASES: readonly (readonly [bytes: string, keys: readonly string[]])[] = [

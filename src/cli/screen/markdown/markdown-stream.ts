@@ -9,7 +9,7 @@
 
 import { cleanForTerminal } from "../../terminal.ts";
 import type { FinishedLine } from "../frame.ts";
-import { PEN, type Piece, plainRow, type Row, type Wrapped, widthOfRow, wrapPieces } from "../rows.ts";
+import { clipRow, PEN, type Piece, plainRow, type Row, type Wrapped, widthOfRow, wrapPieces } from "../rows.ts";
 import { graphemesOf, widthOfGrapheme } from "../width.ts";
 import { type CodeState, highlight } from "./highlight.ts";
 import { type Inline, type InlinePiece, type Mark, parseInline } from "./inline.ts";
@@ -185,6 +185,10 @@ class Stream implements MarkdownStream {
 
   #takeOpenText(room: MarkdownRoom, finished: FinishedLine[]): readonly Row[] {
     const begun = this.#begun;
+    // Not known yet whether it is a table, or the beginning of code: shown as it is, on one row.
+    if (!begun && UNDECIDED.test(this.#pending)) {
+      return [clipRow(plainRow(this.#pending, PEN.dim), room.columns)];
+    }
     const shape: LineShape = begun
       ? { first: begun.hanging, hanging: begun.hanging, pen: begun.pen, body: this.#pending }
       : toLineShape(this.#pending, room);
@@ -201,6 +205,8 @@ class Stream implements MarkdownStream {
     return rows.slice(cut.count).map(({ row }) => row);
   }
 }
+
+const UNDECIDED = /^\s*(?:\||`{3}|`{1,2}$|~{1,3}$)/;
 
 interface Where {
   readonly room: MarkdownRoom;

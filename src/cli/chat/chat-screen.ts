@@ -1,0 +1,185 @@
+/**
+ * The terminal of a chat: its keys, its live rows, and when a frame is drawn. The one owner of raw mode, bracketed paste
+ * and the keyboard protocols: they are on while keys are read, and off for a question of another program, for Ctrl-Z
+ * and at any exit.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { Io, KeyReader, Output } from "../io.ts";
+import type { FinishedLine, Picture } from "../screen/frame.ts";
+import { createKeyDecoder, type Typed } from "../screen/keys.ts";
+import { createLiveArea, type LiveArea } from "../screen/live-area.ts";
+
+/** Frames of what streams come so far apart; a key is answered at once. */
+const FRAME_MS = 50;
+/** How long the rest of a sequence may take after its Escape, over SSH too. */
+const ESCAPE_MS = 40;
+
+/** Bracketed paste, kitty's keyboard protocol (keys that differ are told apart), xterm's modifyOtherKeys. */
+const ON = "\x1b[?2004h\x1b[>1u\x1b[>4;1m";
+/** With what a frame may have switched off when the process ended in the middle of it. */
+const OFF = "\x1b[>4;0m\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?2026l";
+
+export interface ScreenHandlers {
+  onTyped(typed: Typed): void;
+  /** What is to be on the screen now; `print` may be called meanwhile. */
+  toPicture(): Picture;
+  onGone(): void;
+}
+
+export interface ChatScreen {
+  readonly columns: number;
+  /** Most rows of a picture. */
+  readonly maxRows: number;
+  print(lines: readonly FinishedLine[]): void;
+  /** Something has changed: it is drawn soon. `now` for what a key has changed. */
+  refresh(when?: "soon" | "now"): void;
+  /** Gives the terminal to another program while `work` goes on. */
+  lend<Out>(work: () => Promise<Out>): Promise<Out>;
+  suspend(): void;
+  /** Rings, or shows a notification of the terminal's. */
+  signal(bytes: string): void;
+  /** Takes the live rows off and gives the terminal back. */
+  close(): void;
+}
+
+interface ScreenParts {
+  readonly io: Pick<Io, "openKeys"> & { readonly output: Output };
+  readonly clock: Clock;
+}
+
+/** Undefined where there are no keys to be read. */
+export function openChatScreen(parts: ScreenParts, handlers: ScreenHandlers): ChatScreen | undefined {
+  const screen = new Screen(parts, handlers);
+  return screen.open() ? screen : undefined;
+}
+
+class Screen implements ChatScreen {
+  readonly #output: Output;
+  readonly #openKeys: Io["openKeys"];
+  readonly #clock: Clock;
+  readonly #handlers: ScreenHandlers;
+  readonly #area: LiveArea;
+  readonly #decoder = createKeyDecoder();
+  #keys: KeyReader | undefined;
+  #escape: AbortController | undefined;
+  #frame: AbortController | undefined;
+  #drawnAtMs = Number.NEGATIVE_INFINITY;
+  #isLent = false;
+  #isClosed = false;
+  #stopResizing: (() => void) | undefined;
+
+  constructor({ io, clock }: ScreenParts, handlers: ScreenHandlers) {
+    this.#output = io.output;
+    this.#openKeys = io.openKeys;
+    this.#clock = clock;
+    this.#handlers = handlers;
+    this.#area = createLiveArea(io.output);
+  }
+
+  open(): boolean {
+    this.#keys = this.#openKeys({
+      onKeys: (keys) => this.#read(keys),
+      onSuspend: () => this.#area.clear(),
+      whole: {
+        on: ON,
+        off: OFF,
+        toFarewell: () => (this.#isLent ? "" : this.#area.toErased()),
+        onContinue: () => {
+          this.#area.forget();
+          this.refresh("now");
+        },
+        onGone: () => this.#handlers.onGone(),
+      },
+    });
+    this.#stopResizing = this.#output.onResize?.(() => this.refresh("now"));
+    return this.#keys !== undefined;
+  }
+
+  get columns(): number {
+    return this.#area.columns;
+  }
+
+  get maxRows(): number {
+    return this.#area.maxRows;
+  }
+
+  print(lines: readonly FinishedLine[]): void {
+    this.#area.print(lines);
+    this.refresh();
+  }
+
+  refresh(when: "soon" | "now" = "soon"): void {
+    if (this.#isClosed || this.#isLent) return;
+    const sinceMs = this.#clock.now() - this.#drawnAtMs;
+    if (when === "now" || sinceMs >= FRAME_MS) return this.#draw();
+    if (this.#frame) return;
+    const frame = new AbortController();
+    this.#frame = frame;
+    this.#clock.sleep(FRAME_MS - sinceMs, frame.signal).then(
+      () => this.#draw(),
+      () => {},
+    );
+  }
+
+  #draw(): void {
+    this.#frame?.abort();
+    this.#frame = undefined;
+    if (this.#isClosed || this.#isLent) return;
+    const isDrawn = this.#area.draw(this.#handlers.toPicture());
+    this.#drawnAtMs = this.#clock.now();
+    // A terminal that is slow gets the next frame when it has taken this one.
+    if (!isDrawn) this.refresh();
+  }
+
+  async lend<Out>(work: () => Promise<Out>): Promise<Out> {
+    this.#area.clear();
+    this.#isLent = true;
+    this.#keys?.pause();
+    try {
+      return await work();
+    } finally {
+      this.#isLent = false;
+      this.#area.forget();
+      this.#keys?.resume();
+      this.refresh("now");
+    }
+  }
+
+  suspend(): void {
+    this.#keys?.suspend();
+  }
+
+  signal(bytes: string): void {
+    if (!this.#isClosed) void this.#output.draw?.(bytes);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#area.clear();
+    this.#isClosed = true;
+    this.#frame?.abort();
+    this.#escape?.abort();
+    this.#stopResizing?.();
+    this.#keys?.close();
+  }
+
+  #read(keys: string): void {
+    this.#escape?.abort();
+    for (const typed of this.#decoder.feed(keys)) this.#handlers.onTyped(typed);
+    if (this.#decoder.isOpen) this.#waitForRest();
+    this.refresh("now");
+  }
+
+  #waitForRest(): void {
+    const waiting = new AbortController();
+    this.#escape = waiting;
+    this.#clock.sleep(ESCAPE_MS, waiting.signal).then(
+      () => {
+        for (const typed of this.#decoder.flush()) this.#handlers.onTyped(typed);
+        this.refresh("now");
+      },
+      () => {},
+    );
+  }
+}

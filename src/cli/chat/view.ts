@@ -1,0 +1,65 @@
+/**
+ * What the live part of a chat shows, from its parts to rows: the open end of the answer, what runs, what waits to be
+ * said, a menu or a list, the editor, the status. Never more rows than there is room for: what matters least gives way
+ * first. Pure.
+ */
+
+import type { Picture } from "../screen/frame.ts";
+import { clipRow, type Row } from "../screen/rows.ts";
+import type { EditorPicture } from "./editor/layout.ts";
+
+export interface ViewParts {
+  readonly open: readonly Row[];
+  readonly activity: readonly Row[];
+  /** What was said and not heard yet. */
+  readonly waiting: readonly Row[];
+  /** Lines about the editor: a question, a list to choose from, completions. */
+  readonly menu: readonly Row[];
+  readonly editor: EditorPicture;
+  readonly status: Row;
+}
+
+export interface Shares {
+  readonly open: number;
+  readonly activity: number;
+  readonly waiting: number;
+  readonly menu: number;
+  readonly editor: number;
+  readonly status: number;
+}
+
+/** More rows of an open answer than that are printed for good. */
+const MAX_OPEN = 12;
+
+/** How many rows each part may have, by how many it wants. The editor has one in any case. */
+export function shareRows(maxRows: number, wanted: Omit<Shares, "open" | "status">): Shares {
+  let left = Math.max(1, maxRows);
+  const give = (want: number, most: number): number => {
+    const given = Math.max(0, Math.min(want, most, left));
+    left -= given;
+    return given;
+  };
+  const first = give(1, 1);
+  const status = give(1, left > 1 ? 1 : 0);
+  const menu = give(wanted.menu, Math.max(1, Math.floor(maxRows / 2)));
+  const editor = first + give(wanted.editor - first, Math.floor(maxRows / 2));
+  const activity = give(wanted.activity, Math.max(1, Math.floor(maxRows / 3)));
+  const waiting = give(wanted.waiting, 4);
+  return { ...{ activity, waiting, menu, editor, status }, open: give(MAX_OPEN, MAX_OPEN) };
+}
+
+export function toPicture(parts: ViewParts, shares: Shares, columns: number): Picture {
+  const clip = (rows: readonly Row[], most: number): Row[] =>
+    rows.slice(0, most).map((row) => clipRow(row, columns - 1));
+  const above = [
+    ...clip(parts.open.slice(-shares.open || parts.open.length), shares.open),
+    ...clip(parts.activity, shares.activity),
+    ...clip(parts.waiting, shares.waiting),
+    ...clip(parts.menu, shares.menu),
+  ];
+  const { rows, caret } = parts.editor;
+  return {
+    rows: [...above, ...rows, ...clip([parts.status], shares.status)],
+    caret: { row: above.length + caret.row, before: caret.before },
+  };
+}
