@@ -75,14 +75,14 @@ async function askOn(
     const line = await readAnswer(terminal, `${shown}${choices}`, { question, signal });
     // The end of the input: whoever was there has left.
     if (line === undefined) return "cancel";
-    const answer = readLine(line.trim());
+    const answer = readAnswerLine(line.trim());
     if (answer) return answer;
     shown = `Type ${keys}, then Enter.\n`;
   }
 }
 
 /** A no may go on with what the model is to know: `n, use the test folder`. */
-function readLine(line: string): Answer | Denial | undefined {
+export function readAnswerLine(line: string): Answer | Denial | undefined {
   const [, reason] = /^no?(?:\s*[,:;]|\s)[\s-]*(.*)$/is.exec(line) ?? [];
   if (reason !== undefined) return toDenial(reason);
   const word = line.toLowerCase().replace(/[,:;]$/, "");
@@ -163,7 +163,7 @@ function toEscaped(value: unknown): string {
 }
 
 /** Nothing but what is printed and stays in its line: no controls, no marks that turn the direction. */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu,
     (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`,

@@ -3,6 +3,7 @@
 import { PAYLOAD_FIELDS } from "../delegation/runner/payload-fields.ts";
 import { WIRES } from "../providers/wires.ts";
 import { AUDIT_COMMAND } from "./audit-command.ts";
+import { CHAT_COMMAND } from "./chat-command.ts";
 import type { Command } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
@@ -191,6 +192,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     ],
     load: () => import("./commands/run.ts"),
   },
+  chat: CHAT_COMMAND,
   serve: {
     summary: "Serve the Responses API over HTTP, on any model",
     usage: "",

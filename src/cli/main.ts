@@ -47,6 +47,7 @@ export async function report(thrown: unknown, io: Io): Promise<number> {
 }
 
 async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+  if (first === undefined && isPerson(io)) return dispatch(["chat"], io);
   if (first === undefined || first === "--help" || first === "-h")
     return print(io, renderHelp(toWidth(io)));
   if (VERSION_WORDS.has(first)) return print(io, `${VERSION}\n`);
@@ -58,6 +59,11 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
   // The table goes along for `completions`, which its row loads and so may not import it.
   const withTable = { ...call, commands: COMMANDS };
   return run(withTable, io);
+}
+
+/** Somebody at a terminal, who wants to begin and not to read. */
+function isPerson({ stdin, stdout, env }: Io): boolean {
+  return stdin.isTerminal && stdout.isTerminal && env["TERM"] !== "dumb";
 }
 
 async function showHelp([name]: readonly string[], io: Io): Promise<number> {

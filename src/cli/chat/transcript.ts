@@ -39,8 +39,8 @@ export interface TranscriptOptions {
   readonly isVerbose: boolean;
   /** Told of the words of a person that the run has read. */
   readonly onHeard: (text: string) => void;
-  /** Whether the calls of this id were shown with their diff when they were asked about. */
-  readonly wasShown: (callId: string) => boolean;
+  /** Whether a call was shown with its diff when it was asked about. */
+  readonly wasShown: (call: ToolStart) => boolean;
 }
 
 /** Lines that are made for the width that the terminal has when they are printed. */
@@ -169,7 +169,7 @@ export class Transcript {
     if (!call || isDelegating(call.name)) return;
     const { isVerbose, wasShown } = this.#options;
     const change = event.failed ? undefined : toFileChange(call);
-    const hasDiff = change !== undefined && !wasShown(event.call_id);
+    const hasDiff = change !== undefined && !wasShown(call);
     const rows = change
       ? hasDiff
         ? toDiffRows(change, isVerbose ? Number.POSITIVE_INFINITY : undefined).slice(1)

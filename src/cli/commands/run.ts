@@ -156,7 +156,7 @@ function pickOutput(options: Options, config: Config): OutputFormatName {
 }
 
 /** The part of a request that is settings. */
-function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRunRequest, "input"> {
+export function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRunRequest, "input"> {
   const provider = config.get("provider");
   const timeout = config.get("timeout");
   return {

@@ -36,7 +36,7 @@ async function newestRoots(record: RecordReader, limit: number): Promise<string[
   return (await record.listRuns({ limit, parent_id: null })).map(({ id }) => id);
 }
 
-function renderRows(by: CostKey, rows: readonly CostRow[]): string {
+export function renderRows(by: CostKey, rows: readonly CostRow[]): string {
   const head = by === "tool" ? TOOL_HEAD : HEAD;
   const table = [[by, ...head], ...rows.map((row) => [toShown(row.key), ...toCells(by, row)])];
   const widths = table[0]?.map((_, at) =>

@@ -1,0 +1,77 @@
+/** `offshoot chat` as data. */
+
+import { WIRES } from "../providers/wires.ts";
+import type { Command } from "./command.ts";
+import { STORE_OPTION } from "./store-option.ts";
+
+export const CHAT_COMMAND: Command = {
+  summary: "Talk to an agent in a session on the terminal; `offshoot` alone does the same",
+  usage: "[PROMPT]",
+  options: {
+    continue: { type: "boolean", short: "c", summary: "Go on with the last session of this folder" },
+    resume: { type: "string", short: "r", value: "ID", summary: "Go on with this session" },
+    agent: {
+      type: "string",
+      value: "AGENT",
+      complete: "agents",
+      summary: "Talk to this agent's file; flags win over what it says",
+    },
+    model: {
+      type: "string",
+      short: "m",
+      value: "VENDOR/MODEL",
+      complete: "models",
+      summary: "The model to ask",
+    },
+    provider: {
+      type: "string",
+      value: "NAME",
+      summary: "The API to speak, in place of the vendor's own",
+      offers: [...Object.keys(WIRES), "embedded"],
+    },
+    url: { type: "string", value: "URL", summary: "The server's base URL, in place of the vendor's" },
+    "api-key-name": {
+      type: "string",
+      value: "VARIABLE",
+      summary: "The environment variable that holds the key",
+    },
+    system: { type: "string", short: "s", value: "TEXT", summary: "Instructions for the model, or @FILE" },
+    tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` none" },
+    approve: {
+      type: "string",
+      value: "MODE",
+      choices: ["ask", "auto", "deny"],
+      summary: "What to do about risky tool calls (ask)",
+    },
+    allow: {
+      type: "string",
+      value: "RULE",
+      multiple: true,
+      summary: "Let calls through unasked, as `shell(git *)`",
+    },
+    ask: { type: "string", value: "RULE", multiple: true, summary: "Ask about calls, whatever allows them" },
+    deny: { type: "string", value: "RULE", multiple: true, summary: "Refuse calls, as `path(secrets/**)`" },
+    sandbox: {
+      type: "string",
+      value: "LEVEL",
+      choices: ["none", "process", "sandbox"],
+      summary: "What holds commands (process)",
+    },
+    "max-cost": { type: "string", value: "USD", summary: "Most dollars of each prompt, subagents included" },
+    think: { type: "boolean", summary: "Ask the model to reason, and show it" },
+    verbose: { type: "boolean", summary: "Show all of what tools bring" },
+    plain: {
+      type: "boolean",
+      summary: "Plain lines, nothing drawn over; the variable ACCESSIBLE=1 does the same",
+    },
+    ...STORE_OPTION,
+    "no-store": { type: "boolean", summary: "Keep no record of the session" },
+  },
+  examples: [
+    "offshoot",
+    'offshoot chat "What does this project do?"',
+    "offshoot chat -c",
+    "offshoot chat -m anthropic/claude-sonnet-5-5 --max-cost 0.50",
+  ],
+  load: () => import("./commands/chat.ts"),
+};

@@ -1,0 +1,65 @@
+/** Ctrl-R: the newest prompt that has the words; again for the one before it. Esc brings back what was written. */
+
+import { PEN, type Row } from "../screen/rows.ts";
+import { applyKey } from "./edit-keys.ts";
+import { Editor } from "./editor/editor.ts";
+import type { Found, History } from "./editor/history.ts";
+
+export class HistorySearch {
+  readonly #editor: Editor;
+  readonly #history: () => History;
+  #open: { readonly field: Editor; readonly draft: string; found: Found | undefined } | undefined;
+
+  constructor(editor: Editor, history: () => History) {
+    this.#editor = editor;
+    this.#history = history;
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** Where the words that are looked for are written. */
+  get field(): Editor {
+    return this.#open?.field ?? this.#editor;
+  }
+
+  begin(): void {
+    this.#open = { field: new Editor(), draft: this.#editor.whole, found: undefined };
+  }
+
+  end(): void {
+    this.#open = undefined;
+  }
+
+  look(before?: number): void {
+    if (!this.#open) return;
+    const found = this.#history().search(this.#open.field.text, before);
+    if (!found) return;
+    this.#open.found = found;
+    this.#editor.replace(found.text);
+  }
+
+  /** Whether the key was meant for the search; any other ends it, and means what it means. */
+  press(chord: string): boolean {
+    const open = this.#open;
+    if (!open) return false;
+    if (chord === "ctrl-r") this.look(open.found?.at);
+    else if (chord === "escape" || chord === "ctrl-g") {
+      this.#editor.replace(open.draft);
+      this.end();
+    } else if (chord === "backspace") {
+      applyKey(open.field, chord);
+      this.look();
+    } else {
+      this.end();
+      return chord === "tab";
+    }
+    return true;
+  }
+
+  toRows(): Row[] {
+    const words = this.#open?.field.text ?? "";
+    return [[{ text: `history: ${words}_ `, pen: PEN.warn }, { text: "Ctrl-R again · Enter · Esc", pen: PEN.dim }]];
+  }
+}

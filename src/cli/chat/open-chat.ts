@@ -1,0 +1,136 @@
+/**
+ * What a chat talks to: the runtime with the settings of this folder, and the conversation. Loaded while the person
+ * already types.
+ */
+
+import type { AgentDefinition } from "../../delegation/agents/definition.ts";
+import { loadAgents } from "../../delegation/agents/load-agents.ts";
+import type { RecordReader } from "../../engine/engine.ts";
+import type { Config } from "../../runtime/config/config.ts";
+import { toModelOverrides } from "../../runtime/config/config-models.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
+import { pickTools } from "../../runtime/pick-tools.ts";
+import { toPlannedModel } from "../../runtime/planned-model.ts";
+import { createRuntime, type Run, type Runtime } from "../../runtime/runtime.ts";
+import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
+import type { Ask } from "../../tools/gate/ask.ts";
+import type { Options } from "../command.ts";
+import { createCommandNetwork } from "../command-network.ts";
+import { readInstructions, toRunRequest } from "../commands/run.ts";
+import type { Io } from "../io.ts";
+import { findMainAgent, toAgentLayer } from "../main-agent.ts";
+import { toPlaces } from "../open-agents.ts";
+import { openConfig } from "../open-config.ts";
+import { followTree } from "../output/follow-tree.ts";
+import { type PickedModel, pickModel } from "../pick-model.ts";
+import type { Conversation } from "./conversation.ts";
+import { readMessage } from "./message.ts";
+import { createRecordConversation } from "./record-conversation.ts";
+import { type ChatSessions, SessionConversation } from "./session-conversation.ts";
+
+export interface StartedRun {
+  readonly run: Run;
+  /** The log of it and of all below it. */
+  readonly follow: Run["follow"];
+  readonly notes: readonly string[];
+}
+
+export interface ChatEngine {
+  readonly model: PickedModel;
+  /** The window of the model, where it is known. */
+  readonly contextTokens: number | undefined;
+  /** Most dollars of one run. */
+  readonly maxUsd: number | undefined;
+  readonly isThinking: boolean;
+  readonly tools: readonly string[];
+  readonly agents: readonly AgentDefinition[];
+  readonly warnings: readonly string[];
+  readonly conversation: Conversation;
+  readonly record: RecordReader;
+  readonly historyFile: string;
+  start(words: string, before: string): Promise<StartedRun>;
+  setModel(name: string): Promise<void>;
+  setThinking(isThinking: boolean): void;
+  /** The usual ones where none are named. */
+  setTools(named: readonly string[] | undefined): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ChatParts {
+  readonly io: Io;
+  readonly options: Options;
+  readonly ask: Ask;
+}
+
+export async function openChatEngine({ io, options, ask }: ChatParts): Promise<ChatEngine> {
+  const network = createCommandNetwork(io);
+  const { agents, files, warnings } = await loadAgents(await toPlaces(io));
+  const agent = findMainAgent(options["agent"], files);
+  const layer = agent && toAgentLayer(agent);
+  let config = await openConfig(options, io, layer);
+  const settings = toRuntimeOptions(config, { ...io, ask });
+  const runtime = await createRuntime({ ...settings, agents, transport: network.open });
+  const instructions = await readInstructions(config, io.cwd);
+  let model = await pickModel(config, network, io);
+  let tools = await pickTools(config.get("tools"), runtime);
+  let isThinking = config.get("think");
+  const conversation = openConversation(runtime, io.cwd);
+  return {
+    get model() {
+      return model;
+    },
+    get contextTokens() {
+      return windowOf(model, config);
+    },
+    maxUsd: config.get("max_cost"),
+    get isThinking() {
+      return isThinking;
+    },
+    get tools() {
+      return tools;
+    },
+    ...{ agents, conversation, warnings },
+    record: runtime.engine.record,
+    historyFile: `${config.paths.dataDir}/chat-history.jsonl`,
+    async start(words, before) {
+      const { message, notes } = await readMessage(words, io.cwd, before);
+      const run = await conversation.start(message, {
+        ...toRunRequest(config, model),
+        ...{ instructions, tools, think: isThinking, root: io.cwd },
+        rules: toGivenRules(config),
+        agent: agent?.name ?? null,
+      });
+      return { run, notes, follow: (signal) => followTree(runtime.engine, run.id, { signal }) };
+    },
+    async setModel(name) {
+      const next = await openConfig({ ...options, model: name }, io, layer);
+      model = await pickModel(next, network, io);
+      config = next;
+    },
+    setThinking(next) {
+      isThinking = next;
+    },
+    async setTools(named) {
+      tools = await pickTools(named, runtime);
+    },
+    async close() {
+      await runtime.close();
+      await network.close();
+    },
+  };
+}
+
+/** Over sessions where the runtime has them. */
+function openConversation(
+  runtime: Runtime & { readonly sessions?: ChatSessions | undefined },
+  folder: string,
+): Conversation {
+  const { sessions } = runtime;
+  if (sessions) return new SessionConversation(runtime, sessions, folder);
+  return createRecordConversation(runtime, folder);
+}
+
+function windowOf({ ref, baseUrl }: PickedModel, config: Config): number | undefined {
+  const known = { overrides: toModelOverrides(config.get("models")), catalog: catalogOf(config) };
+  return toPlannedModel(ref, baseUrl ?? null, known).contextTokens;
+}

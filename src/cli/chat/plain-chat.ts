@@ -1,0 +1,147 @@
+/**
+ * A chat in plain lines, for screen readers, for terminals that cannot draw and for pipes: nothing is written over,
+ * nothing moves, no looks. A line that is read is a prompt; a long silence is told every half minute.
+ */
+
+import { createInterface } from "node:readline";
+import { toFailure } from "../../base/failure.ts";
+import { createAskOnTerminal } from "../ask-on-terminal.ts";
+import { toElapsed } from "../output/amounts.ts";
+import type { FinishedLine } from "../screen/frame.ts";
+import { textOf } from "../screen/rows.ts";
+import { cleanForTerminal } from "../terminal.ts";
+import type { ChatSetup } from "./chat.ts";
+import { runSlash } from "./chat-commands.ts";
+import { ChatTurn } from "./chat-turn.ts";
+import type { ChatEngine } from "./open-chat.ts";
+import type { Picker } from "./picker.ts";
+import { readSlash } from "./slash.ts";
+import { Transcript } from "./transcript.ts";
+
+const HEARTBEAT_MS = 30_000;
+/** Lines are broken by whoever shows them. */
+const COLUMNS = 100_000;
+
+export async function runPlainChat(setup: ChatSetup): Promise<number> {
+  const { io } = setup;
+  const asking = createAskOnTerminal(io);
+  const engine = await setup.openEngine(
+    asking?.ask ?? (() => Promise.resolve({ answer: "no", reason: "Nobody is there to approve it." })),
+  );
+  const chat = new PlainChat(setup, engine);
+  try {
+    for (const warning of engine.warnings) await chat.say(warning);
+    await chat.say(`model: ${engine.model.reason}. /help lists the commands, /quit leaves.`);
+    if (setup.resume !== undefined) await chat.take(`/resume ${setup.resume}`);
+    if (setup.firstWords !== undefined) await chat.take(setup.firstWords);
+    await chat.readLines();
+    const { id } = engine.conversation;
+    if (id !== undefined) await chat.say(`session: ${id} (offshoot chat --resume ${id})`);
+    return 0;
+  } finally {
+    await engine.close();
+  }
+}
+
+class PlainChat {
+  readonly #setup: ChatSetup;
+  readonly #engine: ChatEngine;
+  #turn: ChatTurn | undefined;
+  #isLeft = false;
+  #carried: string[] = [];
+
+  constructor(setup: ChatSetup, engine: ChatEngine) {
+    this.#setup = setup;
+    this.#engine = engine;
+  }
+
+  async say(text: string): Promise<void> {
+    await this.#setup.io.stdout.write(`${cleanForTerminal(text)}\n`);
+  }
+
+  async readLines(): Promise<void> {
+    // Line by line the terminal itself is the editor.
+    const reader = createInterface({ input: process.stdin, terminal: false });
+    const stopListening = this.#setup.io.onInterrupt(() => {
+      if (this.#turn) this.#turn.stop();
+      else reader.close();
+    });
+    try {
+      for await (const line of reader) {
+        await this.take(line);
+        if (this.#isLeft) return;
+      }
+    } finally {
+      stopListening();
+      reader.close();
+    }
+  }
+
+  /** Never rejects: what is wrong is a line. */
+  async take(line: string): Promise<void> {
+    if (line.trim() === "") return;
+    const call = readSlash(line);
+    try {
+      if (typeof call === "string") await this.say(call);
+      else if (call) await runSlash(call, this.#toParts());
+      else await this.#send(line);
+    } catch (thrown) {
+      await this.say(toFailure(thrown).message);
+    }
+  }
+
+  #toParts(): Parameters<typeof runSlash>[1] {
+    return {
+      engine: this.#engine,
+      cwd: this.#setup.io.cwd,
+      say: (text) => void this.say(text),
+      pick: (picker: Picker) => void this.say(picker.toRows(COLUMNS, 100).map(textOf).join("\n")),
+      askModel: (words) => this.#send(words),
+      queue: (words) => void this.take(words),
+      carry: (text) => void this.#carried.push(text),
+      write: (words) => void this.say(`Your words were: ${words}`),
+      leave: () => {
+        this.#isLeft = true;
+      },
+    };
+  }
+
+  async #send(words: string): Promise<string> {
+    const { clock, isVerbose } = this.#setup;
+    const started = await this.#engine.start(words, this.#carried.splice(0).join("\n\n"));
+    for (const note of started.notes) await this.say(note);
+    const transcript = new Transcript({
+      ...{ now: () => clock.now(), isVerbose },
+      onHeard: (text) => void this.say(`heard: ${text}`),
+      wasShown: () => false,
+    });
+    const turn = new ChatTurn(started, { transcript, onNews: () => this.#print(transcript) }, clock.now());
+    this.#turn = turn;
+    const beating = new AbortController();
+    this.#beat(turn, beating.signal).catch(() => {});
+    try {
+      const run = await turn.finish();
+      this.#print(transcript);
+      await this.#engine.conversation.settle(run);
+      return (await run.result()).output_text;
+    } finally {
+      beating.abort();
+      this.#turn = undefined;
+    }
+  }
+
+  #print(transcript: Transcript): void {
+    const room = { columns: COLUMNS, maxOpen: 1000, isStyled: false };
+    const { finished } = transcript.take(room);
+    const text = finished.map(({ row }: FinishedLine) => `${textOf(row)}\n`).join("");
+    if (text !== "") void this.#setup.io.stdout.write(text);
+  }
+
+  async #beat(turn: ChatTurn, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#setup;
+    for (;;) {
+      await clock.sleep(HEARTBEAT_MS, signal);
+      await this.say(`still at work, ${toElapsed(clock.now() - turn.startedAtMs)}`);
+    }
+  }
+}

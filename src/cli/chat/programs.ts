@@ -1,0 +1,66 @@
+/** Programs that a person starts from a chat: an editor for the words, and commands of their own. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import type { Io } from "../io.ts";
+
+/** The text as the editor left it. Rejects where it could not be started or ended with an error: the old text stays. */
+export async function editElsewhere(text: string, { env, cwd }: Pick<Io, "env" | "cwd">): Promise<string> {
+  const program = env["VISUAL"] || env["EDITOR"] || "vi";
+  const folder = await mkdtemp(join(tmpdir(), "offshoot-"));
+  const file = join(folder, "prompt.md");
+  try {
+    await writeFile(file, text, { mode: 0o600 });
+    // A shell, because people have flags in the variable.
+    const child = spawn("/bin/sh", ["-c", `${program} "$1"`, "sh", file], { cwd, stdio: "inherit", env });
+    const [code] = (await once(child, "close")) as [number | null];
+    if (code !== 0) throw new Failure("invalid_request", `\`${program}\` ended with ${code}; your words are as they were.`);
+    return (await readFile(file, "utf8")).replace(/\n$/, "");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What goes along with the next words. */
+const MAX_KEPT = 20_000;
+
+export interface ShellRun {
+  /** What is sent with the next words. */
+  readonly told: string;
+  readonly code: number | null;
+}
+
+/** A command of the person's, in their shell. It has no terminal; what it prints is given line by line. */
+export async function runShell(
+  command: string,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  { onText, signal }: { readonly onText: (text: string) => void; readonly signal: AbortSignal },
+): Promise<ShellRun> {
+  const shell = env["SHELL"] || "/bin/sh";
+  const child = spawn(shell, ["-c", command], { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const stop = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+    } catch {
+      // It has ended.
+    }
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  let kept = "";
+  const take = (piece: string): void => {
+    if (kept.length < MAX_KEPT) kept += piece;
+    onText(piece);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", take);
+  try {
+    const [code] = (await once(child, "close")) as [number | null];
+    const cut = kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT)}\n[more was printed]` : kept;
+    return { code, told: `I ran \`${command}\` (exit code ${code}):\n\n${cut.trimEnd()}` };
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Questions about tool calls in a chat, one at a time. What would be changed is printed as a diff before it is asked;
+ * an answer is a line of its own with Enter after it, so that words that somebody was writing approve nothing.
+ */
+
+import { throwIfAborted } from "../../base/async.ts";
+import type { ToolStart } from "../../protocol/run-events.ts";
+import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
+import { escapeText, readAnswerLine, renderQuestion } from "../ask-on-terminal.ts";
+import { type FileChange, toDiffRows } from "../output/tool-rows.ts";
+import type { FinishedLine } from "../screen/frame.ts";
+import { PEN, plainRow, type Row } from "../screen/rows.ts";
+import { Editor } from "./editor/editor.ts";
+
+/** More of a change than anybody reads before a yes; the rest is counted. */
+const MAX_DIFF = 400;
+
+export interface QuestionParts {
+  readChange(call: Pick<ToolStart, "name" | "arguments">): Promise<FileChange | undefined>;
+  print(lines: readonly FinishedLine[]): void;
+  readonly columns: () => number;
+  /** A question is there, or gone. */
+  onChange(isAsked: boolean): void;
+}
+
+interface OpenQuestion {
+  readonly question: Question;
+  readonly editor: Editor;
+  settle(answer: Answer | Denial): void;
+}
+
+export class Questions {
+  readonly #parts: QuestionParts;
+  #last: Promise<unknown> = Promise.resolve();
+  #open: OpenQuestion | undefined;
+  /** Calls whose change was shown. */
+  readonly #shown = new Set<string>();
+  #hint = "";
+
+  constructor(parts: QuestionParts) {
+    this.#parts = parts;
+  }
+
+  readonly ask: Ask = (question, signal) => {
+    const answer = this.#last.then(() => this.#askNext(question, signal));
+    this.#last = answer.then(
+      () => {},
+      () => {},
+    );
+    return answer;
+  };
+
+  /** Where the answer is written; undefined while nothing is asked. */
+  get editor(): Editor | undefined {
+    return this.#open?.editor;
+  }
+
+  wasShown({ name, arguments: text }: Pick<ToolStart, "name" | "arguments">): boolean {
+    return this.#shown.has(`${name} ${text}`);
+  }
+
+  toRows(): Row[] {
+    const { question } = this.#open ?? {};
+    if (!question) return [];
+    const keys = question.child
+      ? "[y]es  [n]o, or n and why  [a]lways for this subagent  [t]ree: always for all  [c]ancel the run"
+      : "[y]es  [n]o, or n and why  [a]lways  [c]ancel the run";
+    const meant = question.always.length > 0 ? question.always.map(escapeText).join(", ") : "this very call";
+    return [
+      plainRow(this.#hint === "" ? `Approve ${escapeText(question.tool)}?` : this.#hint, PEN.warn),
+      plainRow(`${keys} · always: ${meant}`, PEN.dim),
+    ];
+  }
+
+  /** Enter was pressed. Gives back what is no answer: those words were meant for somebody else. */
+  submit(): string {
+    const open = this.#open;
+    if (!open) return "";
+    const line = open.editor.whole.trim();
+    const answer = readAnswerLine(line);
+    if (answer) {
+      open.settle(answer);
+      return "";
+    }
+    open.editor.replace("");
+    this.#hint = "Answer first: y, n (or n and why), a or c, then Enter.";
+    return line;
+  }
+
+  cancel(): void {
+    this.#open?.settle("cancel");
+  }
+
+  async #askNext(question: Question, signal: AbortSignal): Promise<Answer | Denial> {
+    throwIfAborted(signal);
+    const call = { name: question.tool, arguments: question.arguments };
+    const change = await this.#parts.readChange(call);
+    throwIfAborted(signal);
+    this.#show(question, change);
+    return await new Promise((resolve, reject) => {
+      const end = (): void => {
+        signal.removeEventListener("abort", abort);
+        this.#open = undefined;
+        this.#hint = "";
+        this.#parts.onChange(false);
+      };
+      const abort = (): void => {
+        end();
+        try {
+          throwIfAborted(signal);
+        } catch (thrown) {
+          reject(thrown);
+        }
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      const settle = (answer: Answer | Denial): void => {
+        end();
+        resolve(answer);
+      };
+      this.#open = { question, editor: new Editor(), settle };
+      this.#parts.onChange(true);
+    });
+  }
+
+  /** What a model wrote is shown escaped, or as a diff with every line cleaned. */
+  #show(question: Question, change: FileChange | undefined): void {
+    this.#shown.add(`${question.tool} ${question.arguments}`);
+    const given = change ? "{}" : question.arguments;
+    const text = renderQuestion({ ...question, arguments: given, always: [] }, this.#parts.columns());
+    const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.includes("always allow:"));
+    const diff = change ? toDiffRows(change, MAX_DIFF) : [];
+    this.#parts.print([
+      ...lines.map((line): FinishedLine => ({ row: plainRow(line, line.startsWith(" ") ? PEN.dim : PEN.bold), isLong: true })),
+      ...diff.map((row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true })),
+    ]);
+  }
+}

@@ -1,0 +1,90 @@
+/** A conversation over the sessions of a runtime: each prompt is a run of the session, which knows what was said. */
+
+import type { Message } from "../../protocol/items.ts";
+import type { Run, Runtime } from "../../runtime/runtime.ts";
+import type { ChatRunRequest, Conversation, ConversationSummary, ConversationTurn } from "./conversation.ts";
+
+interface SessionSummary extends ConversationSummary {
+  readonly runs: readonly string[];
+}
+
+/** What a chat needs of `runtime.sessions`. */
+export interface ChatSessions {
+  list(query: { readonly folder: string; readonly limit: number }): Promise<readonly SessionSummary[]>;
+  get(name: string, options: { readonly folder: string }): Promise<SessionSummary>;
+  turns(id: string): Promise<readonly ConversationTurn[]>;
+  fork(id: string, options: { readonly turn?: number; readonly folder: string }): Promise<SessionSummary>;
+}
+
+const MOST_LISTED = 50;
+
+export class SessionConversation implements Conversation {
+  readonly #runtime: Runtime;
+  readonly #sessions: ChatSessions;
+  readonly #folder: string;
+  #id: string | undefined;
+  #runs: string[] = [];
+
+  constructor(runtime: Runtime, sessions: ChatSessions, folder: string) {
+    this.#runtime = runtime;
+    this.#sessions = sessions;
+    this.#folder = folder;
+  }
+
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  get runs(): readonly string[] {
+    return this.#runs;
+  }
+
+  async start(message: Message, request: ChatRunRequest): Promise<Run> {
+    const { instructions: _, ...goingOn } = request;
+    // A session that goes on has its instructions: vendors' caches stay warm.
+    const own = this.#id === undefined ? request : goingOn;
+    const asked = { ...own, input: [message], session: this.#id ?? "new" };
+    const run = await this.#runtime.run(asked);
+    this.#id = sessionOf(run) ?? this.#id;
+    this.#runs.push(run.id);
+    return run;
+  }
+
+  async settle(run: Run): Promise<void> {
+    await run.result();
+  }
+
+  async list(): Promise<readonly ConversationSummary[]> {
+    return await this.#sessions.list({ folder: this.#folder, limit: MOST_LISTED });
+  }
+
+  async turns(): Promise<readonly ConversationTurn[]> {
+    return this.#id === undefined ? [] : await this.#sessions.turns(this.#id);
+  }
+
+  async open(name: string): Promise<ConversationSummary> {
+    const found = await this.#sessions.get(name, { folder: this.#folder });
+    this.#go(found);
+    return found;
+  }
+
+  async fork(turn?: number): Promise<void> {
+    if (this.#id === undefined) return;
+    const at = turn === undefined ? {} : { turn };
+    this.#go(await this.#sessions.fork(this.#id, { ...at, folder: this.#folder }));
+  }
+
+  reset(): void {
+    this.#id = undefined;
+    this.#runs = [];
+  }
+
+  #go({ id, runs }: SessionSummary): void {
+    this.#id = id;
+    this.#runs = [...runs];
+  }
+}
+
+function sessionOf(run: Run & { readonly session?: string | undefined }): string | undefined {
+  return run.session;
+}

@@ -1,0 +1,47 @@
+/** The last row of a chat: model, how full its window is, what was spent, and what the keys do now. Pure. */
+
+import { toPartialMoney, toShortCount } from "../output/amounts.ts";
+import { PEN, type Row, widthOfRow } from "../screen/rows.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export interface Spent {
+  readonly tokens: number;
+  readonly knownUsd: number;
+  readonly unknownCalls: number;
+}
+
+export interface Status {
+  /** Undefined until it is chosen. */
+  readonly model: string | undefined;
+  readonly isThinking: boolean;
+  /** Of the last model call. */
+  readonly contextUsed: number;
+  readonly contextTokens: number | undefined;
+  readonly spent: Spent;
+  readonly maxUsd: number | undefined;
+  /** What the keys do now. */
+  readonly hint: string;
+}
+
+export function toStatusRow(status: Status, columns: number): Row {
+  const { model, isThinking, spent, maxUsd, hint } = status;
+  const budget = maxUsd === undefined ? "" : ` of $${maxUsd} a run`;
+  const money = spent.tokens === 0 ? "" : toPartialMoney(spent.knownUsd, spent.unknownCalls, spent.tokens);
+  const name = model === undefined ? "choosing a model" : cleanForTerminal(model);
+  const parts = [
+    `${name}${isThinking ? " (thinks)" : ""}`,
+    toContext(status),
+    money === "" && budget === "" ? "" : `${money || "$0"}${budget}`,
+    hint,
+  ].filter((part) => part !== "");
+  // What matters least goes first where there is no room.
+  while (parts.length > 1 && widthOfRow([{ text: parts.join(" · "), pen: "" }]) > columns - 1) parts.pop();
+  return [{ text: parts.join(" · "), pen: PEN.dim }];
+}
+
+function toContext({ contextUsed, contextTokens }: Status): string {
+  if (contextUsed === 0) return "";
+  if (contextTokens === undefined) return `context ${toShortCount(contextUsed)}`;
+  const percent = Math.min(100, Math.round((contextUsed / contextTokens) * 100));
+  return `context ${percent}% of ${toShortCount(contextTokens)}`;
+}
