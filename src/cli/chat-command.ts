@@ -8,7 +8,11 @@ export const CHAT_COMMAND: Command = {
   summary: "Talk to an agent in a session on the terminal; `offshoot` alone does the same",
   usage: "[PROMPT]",
   options: {
-    continue: { type: "boolean", short: "c", summary: "Go on with the last session of this folder" },
+    continue: {
+      type: "boolean",
+      short: "c",
+      summary: "Go on with the last session of this folder",
+    },
     resume: { type: "string", short: "r", value: "ID", summary: "Go on with this session" },
     agent: {
       type: "string",
@@ -29,13 +33,22 @@ export const CHAT_COMMAND: Command = {
       summary: "The API to speak, in place of the vendor's own",
       offers: [...Object.keys(WIRES), "embedded"],
     },
-    url: { type: "string", value: "URL", summary: "The server's base URL, in place of the vendor's" },
+    url: {
+      type: "string",
+      value: "URL",
+      summary: "The server's base URL, in place of the vendor's",
+    },
     "api-key-name": {
       type: "string",
       value: "VARIABLE",
       summary: "The environment variable that holds the key",
     },
-    system: { type: "string", short: "s", value: "TEXT", summary: "Instructions for the model, or @FILE" },
+    system: {
+      type: "string",
+      short: "s",
+      value: "TEXT",
+      summary: "Instructions for the model, or @FILE",
+    },
     tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` none" },
     approve: {
       type: "string",
@@ -49,15 +62,29 @@ export const CHAT_COMMAND: Command = {
       multiple: true,
       summary: "Let calls through unasked, as `shell(git *)`",
     },
-    ask: { type: "string", value: "RULE", multiple: true, summary: "Ask about calls, whatever allows them" },
-    deny: { type: "string", value: "RULE", multiple: true, summary: "Refuse calls, as `path(secrets/**)`" },
+    ask: {
+      type: "string",
+      value: "RULE",
+      multiple: true,
+      summary: "Ask about calls, whatever allows them",
+    },
+    deny: {
+      type: "string",
+      value: "RULE",
+      multiple: true,
+      summary: "Refuse calls, as `path(secrets/**)`",
+    },
     sandbox: {
       type: "string",
       value: "LEVEL",
       choices: ["none", "process", "sandbox"],
       summary: "What holds commands (process)",
     },
-    "max-cost": { type: "string", value: "USD", summary: "Most dollars of each prompt, subagents included" },
+    "max-cost": {
+      type: "string",
+      value: "USD",
+      summary: "Most dollars of each prompt, subagents included",
+    },
     think: { type: "boolean", summary: "Ask the model to reason, and show it" },
     verbose: { type: "boolean", summary: "Show all of what tools bring" },
     plain: {

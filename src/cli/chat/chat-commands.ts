@@ -43,7 +43,8 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
   async model({ engine, say }, rest) {
     if (rest !== "") await engine.setModel(rest);
     say(`model: ${engine.model.reason}`);
-    if (rest === "") say("Change it with /model VENDOR/MODEL; `offshoot models` lists what is reachable.");
+    if (rest === "")
+      say("Change it with /model VENDOR/MODEL; `offshoot models` lists what is reachable.");
   },
   think({ engine, say }, rest) {
     if (!["", "on", "off"].includes(rest)) throw invalid("/think takes on or off.");
@@ -63,13 +64,18 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     const last = engine.conversation.runs.at(-1);
     if (last === undefined) return say("There is no run yet.");
     let text = "";
-    const stdout: Output = { isTerminal: false, columns: 80, write: (piece) => void (text += piece) };
+    const write = (piece: string): void => {
+      text += piece;
+    };
+    const stdout: Output = { isTerminal: false, columns: 80, write };
     const call: CommandCall = { options: {}, words: [] };
     await showTree(engine.record, last, { call, io: { stdout, stderr: stdout } });
     say(text.trimEnd());
   },
   agents({ engine, say }) {
-    const lines = engine.agents.map(({ name, description }) => `${name}: ${clip(description, 100)}`);
+    const lines = engine.agents.map(
+      ({ name, description }) => `${name}: ${clip(description, 100)}`,
+    );
     say(lines.join("\n") || "There are none yet: offshoot agents new NAME");
   },
   queue({ queue }, rest) {
@@ -122,18 +128,26 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     const { id, runs } = engine.conversation;
     if (id === undefined) return say("There is nothing to export yet.");
     const file = resolve(cwd, rest || `${id}.md`);
-    if (await access(file).then(() => true, () => false)) {
+    if (
+      await access(file).then(
+        () => true,
+        () => false,
+      )
+    ) {
       throw invalid(`${file} is there already. Name another file: /export FILE`);
     }
     let text = "";
     for (const run of runs) {
-      for await (const piece of renderSession(engine.record, await readTree(engine.record, run))) text += piece;
+      for await (const piece of renderSession(engine.record, await readTree(engine.record, run)))
+        text += piece;
     }
     await writeFile(file, text);
     say(`Written to ${file}`);
   },
   help({ say }) {
-    const commands = Object.entries(SLASH_COMMANDS).map(([name, { usage, summary }]) => [`/${name} ${usage}`, summary] as const);
+    const commands = Object.entries(SLASH_COMMANDS).map(
+      ([name, { usage, summary }]) => [`/${name} ${usage}`, summary] as const,
+    );
     const rows = [...commands, ...KEYS];
     say(rows.map(([left, right]) => `${left.trim().padEnd(24)}  ${right}`).join("\n"));
   },
@@ -149,8 +163,12 @@ async function goTo(parts: CommandParts, turn: number, done: string, words = "")
   const { id } = conversation;
   await conversation.fork(turn);
   const files = id === undefined ? undefined : await parts.files?.restore(id, turn);
-  const told = files ? `${files.restored} files restored, ${files.kept} kept as they are.` : "Files stay as they are.";
-  parts.say(`The session is ${done} to ${turn === 0 ? "its beginning" : `turn ${turn}`}. ${told} The old session stays.`);
+  const told = files
+    ? `${files.restored} files restored, ${files.kept} kept as they are.`
+    : "Files stay as they are.";
+  parts.say(
+    `The session is ${done} to ${turn === 0 ? "its beginning" : `turn ${turn}`}. ${told} The old session stays.`,
+  );
   if (words !== "") parts.write(words);
 }
 

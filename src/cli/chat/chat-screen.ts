@@ -49,7 +49,10 @@ interface ScreenParts {
 }
 
 /** Undefined where there are no keys to be read. */
-export function openChatScreen(parts: ScreenParts, handlers: ScreenHandlers): ChatScreen | undefined {
+export function openChatScreen(
+  parts: ScreenParts,
+  handlers: ScreenHandlers,
+): ChatScreen | undefined {
   const screen = new Screen(parts, handlers);
   return screen.open() ? screen : undefined;
 }

@@ -5,7 +5,7 @@ import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Run } from "../../runtime/runtime.ts";
 import type { StartedRun } from "./open-chat.ts";
 import type { Spent } from "./status-row.ts";
-import { Transcript } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
 
 export interface TurnParts {
   readonly transcript: Transcript;

@@ -11,9 +11,10 @@ import type { FinishedLine, Picture } from "../screen/frame.ts";
 import { type Typed, toChord } from "../screen/keys.ts";
 import { PEN, plainRow, type Row } from "../screen/rows.ts";
 import { cleanForTerminal, isStyled } from "../terminal.ts";
+import { toActivityRows, toWaitingRows } from "./activity-rows.ts";
 import { type CommandParts, runSlash } from "./chat-commands.ts";
 import type { ChatScreen } from "./chat-screen.ts";
-import { ChatTurn } from "./chat-turn.ts";
+import { ChatWork } from "./chat-work.ts";
 import { CompletionMenu } from "./completion-menu.ts";
 import { applyKey } from "./edit-keys.ts";
 import { Editor } from "./editor/editor.ts";
@@ -21,15 +22,15 @@ import { History } from "./editor/history.ts";
 import { layOutEditor, moveVertically, toTextColumns } from "./editor/layout.ts";
 import { appendHistory, readHistory } from "./history-file.ts";
 import { HistorySearch } from "./history-search.ts";
-import { LONG_MS, toNotification } from "./notify.ts";
+import { toNotification } from "./notify.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import type { Picker } from "./picker.ts";
-import { editElsewhere, runShell } from "./programs.ts";
+import { editElsewhere } from "./programs.ts";
 import { Questions } from "./questions.ts";
 import { readFileChange } from "./read-change.ts";
 import { readSlash, SLASH_COMMANDS, type SlashCall } from "./slash.ts";
 import { toStatusRow } from "./status-row.ts";
-import { Transcript, wrapLine } from "./transcript.ts";
+import { wrapLine } from "./transcript.ts";
 import { shareRows, toPicture } from "./view.ts";
 
 export interface ChatSetup {
@@ -46,8 +47,6 @@ export interface ChatSetup {
 
 const PROMPT: Row = [{ text: "> ", pen: PEN.busy }];
 const MARGIN: Row = plainRow("  ");
-const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const TICK_MS = 200;
 /** How long the first of two Ctrl-C counts. */
 const TWICE_MS = 3000;
 
@@ -60,20 +59,10 @@ export class Chat {
   #history = new History();
   #screen: ChatScreen | undefined;
   #engine: ChatEngine | undefined;
-  #turn: ChatTurn | undefined;
-  /** Of the turns that have ended. */
-  #before = { tokens: 0, knownUsd: 0, unknownCalls: 0 };
-  #contextUsed = 0;
-  /** A command of the person's, or one of the chat, that is at work. */
-  #deed: { readonly title: string; readonly stopping: AbortController; readonly startedAtMs: number } | undefined;
-  #steered: string[] = [];
-  #queue: string[] = [];
+  readonly #work: ChatWork;
   #picker: Picker | undefined;
-  /** Goes with the next words, for the model: output of commands, a summary. */
-  #carried: string[] = [];
   #interruptedAtMs = Number.NEGATIVE_INFINITY;
   #note = "";
-  #ticking: AbortController | undefined;
   #leave: (exitCode: number) => void = () => {};
   /** Resolves with the exit code when the person leaves. */
   readonly left: Promise<number>;
@@ -85,6 +74,16 @@ export class Chat {
     });
     this.#menu = new CompletionMenu(this.#editor, setup.io.cwd, () => this.#screen?.refresh());
     this.#search = new HistorySearch(this.#editor, () => this.#history);
+    this.#work = new ChatWork({
+      ...setup,
+      wasShown: (call) => this.#questions.wasShown(call),
+      print: (lines) => this.#print(lines),
+      say: (text, pen) => this.say(text, pen),
+      showWords: (words) => this.#showWords(words),
+      giveBack: (words) => this.#giveBack(words),
+      refresh: (when) => this.#screen?.refresh(when),
+      notify: (text) => this.#notify(text),
+    });
     this.#questions = new Questions({
       readChange: (call) => readFileChange(call, setup.io.cwd),
       print: (lines) => this.#print(lines),
@@ -103,13 +102,14 @@ export class Chat {
     try {
       const engine = await this.#setup.openEngine(this.#questions.ask);
       this.#engine = engine;
+      this.#work.use(engine);
       for (const warning of engine.warnings) this.say(warning);
       this.say(`model: ${engine.model.reason} · /help lists commands and keys`);
       this.#history = new History(await readHistory(engine.historyFile));
       const { resume, firstWords } = this.#setup;
       if (resume !== undefined) await this.#command({ name: "resume", rest: resume });
-      if (firstWords !== undefined) await this.#send(firstWords);
-      else this.#sendQueued();
+      if (firstWords !== undefined) this.#work.tell(firstWords);
+      this.#work.sendQueued();
     } catch (thrown) {
       this.say(toFailure(thrown).message, PEN.bad);
       this.#leave(1);
@@ -119,8 +119,7 @@ export class Chat {
 
   /** Ends what is at work, and says how to go on. */
   async end(): Promise<string> {
-    this.#ticking?.abort();
-    this.#turn?.stop();
+    this.#work.end();
     const id = this.#engine?.conversation.id;
     await this.#engine?.close();
     return id === undefined ? "" : `session: ${id} (offshoot chat --resume ${id})\n`;
@@ -133,7 +132,8 @@ export class Chat {
   onTyped(typed: Typed): void {
     this.#note = "";
     if (typed.type === "key") return this.#press(toChord(typed));
-    const field = this.#questions.editor ?? (this.#search.isOpen ? this.#search.field : this.#editor);
+    const field =
+      this.#questions.editor ?? (this.#search.isOpen ? this.#search.field : this.#editor);
     if (typed.type === "paste") field.paste(typed.text);
     else field.type(typed.text);
     if (this.#search.isOpen) this.#search.look();
@@ -146,8 +146,13 @@ export class Chat {
     const field = this.#questions.editor ?? this.#editor;
     const room = { columns, prompt: PROMPT, margin: MARGIN };
     const menu = this.#toMenu(columns, maxRows);
-    const activity = this.#toActivity(columns, Math.floor(maxRows / 3));
-    const waiting = this.#toWaiting();
+    const nowMs = this.#setup.clock.now();
+    const activity = toActivityRows(this.#work, {
+      columns,
+      maxRows: Math.floor(maxRows / 3),
+      nowMs,
+    });
+    const waiting = toWaitingRows(this.#work);
     const written = layOutEditor(field, field.folds, { ...room, maxRows: Math.floor(maxRows / 2) });
     const wanted = { menu: menu.length, activity: activity.length, waiting: waiting.length };
     const shares = shareRows(maxRows, { ...wanted, editor: written.rows.length });
@@ -169,7 +174,7 @@ export class Chat {
 
   #takeOpen(columns: number, maxOpen: number): readonly Row[] {
     const isPlain = !isStyled(this.#setup.io.stdout);
-    const taken = this.#turn?.transcript.take({ columns, maxOpen, isStyled: !isPlain });
+    const taken = this.#work.turn?.transcript.take({ columns, maxOpen, isStyled: !isPlain });
     if (taken && taken.finished.length > 0) this.#screen?.print(taken.finished);
     return taken?.open ?? [];
   }
@@ -181,46 +186,17 @@ export class Chat {
     return this.#menu.toRows(columns);
   }
 
-  #toActivity(columns: number, maxRows: number): Row[] {
-    const nowMs = this.#setup.clock.now();
-    const sign = { text: `${SPINNER[Math.floor(nowMs / TICK_MS) % SPINNER.length]} `, pen: PEN.busy };
-    if (this.#deed) {
-      const seconds = Math.floor((nowMs - this.#deed.startedAtMs) / 1000);
-      return [[sign, { text: this.#deed.title, pen: "" }, { text: ` · ${seconds} s`, pen: PEN.dim }]];
-    }
-    if (!this.#turn) return [];
-    const [head = [], ...children] = this.#turn.transcript.toActivity(columns, Math.max(1, maxRows));
-    const stopping = this.#turn.isStopping ? [{ text: " · stopping", pen: PEN.warn }] : [];
-    return [[sign, ...head, ...stopping], ...children];
-  }
-
-  #toWaiting(): Row[] {
-    const line = (sign: string, text: string): Row => [
-      { text: `${sign} `, pen: PEN.warn },
-      { text: cleanForTerminal(text).replaceAll("\n", " ⏎ "), pen: PEN.dim },
-    ];
-    return [
-      ...this.#steered.map((text) => line("steering:", text)),
-      ...this.#queue.map((text) => line("queued:", text)),
-    ];
-  }
-
   #toStatus(columns: number): Row {
     const engine = this.#engine;
-    const turn = this.#turn;
-    const { tokens, knownUsd, unknownCalls } = turn?.spent ?? { tokens: 0, knownUsd: 0, unknownCalls: 0 };
+    const { turn, spent, contextUsed } = this.#work;
     const hint = turn ? "Enter steers · Tab queues · Esc stops" : "";
     return toStatusRow(
       {
         model: engine?.model.ref,
         isThinking: engine?.isThinking ?? false,
-        contextUsed: turn?.contextUsed || this.#contextUsed,
+        contextUsed,
         contextTokens: engine?.contextTokens,
-        spent: {
-          tokens: this.#before.tokens + tokens,
-          knownUsd: this.#before.knownUsd + knownUsd,
-          unknownCalls: this.#before.unknownCalls + unknownCalls,
-        },
+        spent,
         maxUsd: engine?.maxUsd,
         hint: this.#note || hint,
       },
@@ -278,22 +254,20 @@ export class Chat {
   #interrupt(): void {
     const nowMs = this.#setup.clock.now();
     const isSecond = nowMs - this.#interruptedAtMs < TWICE_MS;
-    if (isSecond) return this.#leave(this.#turn ? 130 : 0);
+    if (isSecond) return this.#leave(this.#work.turn ? 130 : 0);
     this.#interruptedAtMs = nowMs;
     this.#note = "Ctrl-C again leaves";
     this.#picker = undefined;
     this.#search.end();
-    if (this.#turn || this.#deed) return this.#stop();
+    if (this.#work.isBusy) return this.#stop();
     this.#history.add(this.#editor.whole);
     this.#editor.replace("");
     this.#menu.look();
   }
 
   #stop(): void {
-    this.#deed?.stopping.abort();
-    this.#turn?.stop();
+    this.#work.stop();
     this.#questions.cancel();
-    this.#giveBack([...this.#steered.splice(0), ...this.#queue.splice(0)]);
   }
 
   /** Words that nobody has heard, before those that are written now. */
@@ -335,16 +309,14 @@ export class Chat {
     if (call) return this.#takeCommand(call);
     if (words.startsWith("!")) return this.#takeShell(words);
     this.#take();
-    if (this.#turn) void this.#steer(words);
-    else if (this.#engine && !this.#deed) void this.#send(words);
-    else this.#queue.push(words);
+    this.#work.tell(words);
   }
 
   #tab(): void {
     const words = this.#editor.whole;
-    if (!this.#turn || words.trim() === "") return;
+    if (!this.#work.turn || words.trim() === "") return;
     this.#take();
-    this.#queue.push(words);
+    this.#work.queue(words);
   }
 
   /** The words are sent: they leave the editor, and the history has them. */
@@ -352,11 +324,12 @@ export class Chat {
     const words = this.#editor.whole;
     this.#editor.replace("");
     this.#menu.look();
-    if (this.#history.add(words) && this.#engine) void appendHistory(this.#engine.historyFile, words);
+    if (this.#history.add(words) && this.#engine)
+      void appendHistory(this.#engine.historyFile, words);
   }
 
   #takeCommand(call: SlashCall): void {
-    const isBusy = this.#turn !== undefined || this.#deed !== undefined || !this.#engine;
+    const isBusy = this.#work.isBusy || !this.#engine;
     if (isBusy && !SLASH_COMMANDS[call.name].isAnytime) {
       this.#note = `/${call.name} waits until the run has ended; Esc stops it`;
       return;
@@ -376,9 +349,9 @@ export class Chat {
       pick: (picker) => {
         this.#picker = picker;
       },
-      askModel: async (words) => await this.#send(words),
-      queue: (words) => void (this.#turn ? this.#queue.push(words) : this.#send(words)),
-      carry: (text) => void this.#carried.push(text),
+      askModel: (words) => this.#work.send(words),
+      queue: (words) => this.#work.queue(words),
+      carry: (text) => this.#work.carry(text),
       write: (words) => this.#editor.replace(words),
       leave: () => this.#leave(0),
     };
@@ -390,33 +363,10 @@ export class Chat {
     this.#screen?.refresh("now");
   }
 
-  async #steer(words: string): Promise<void> {
-    this.#steered.push(words);
-    try {
-      await this.#turn?.steer(words);
-    } catch {
-      // It has just ended: what was meant for it is said next.
-      if (this.#unsteer(words)) this.#queue.unshift(words);
-      this.#sendQueued();
-    }
-  }
-
-  #unsteer(words: string): boolean {
-    const at = this.#steered.indexOf(words);
-    if (at >= 0) this.#steered.splice(at, 1);
-    return at >= 0;
-  }
-
-  #sendQueued(): void {
-    const [next, ...rest] = this.#queue;
-    if (this.#turn || this.#deed || !this.#engine || next === undefined) return;
-    this.#queue = rest;
-    void this.#send(next);
-  }
-
   #showWords(words: string): void {
     const columns = this.#screen?.columns ?? 80;
-    const lines = words.length > 4000 ? `${words.slice(0, 4000)}\n… (${words.length} characters)` : words;
+    const lines =
+      words.length > 4000 ? `${words.slice(0, 4000)}\n… (${words.length} characters)` : words;
     const [first, ...rest] = wrapLine(cleanForTerminal(lines), PEN.bold, columns - 2);
     this.#print([
       { row: [...PROMPT, ...(first?.row ?? [])] },
@@ -424,108 +374,22 @@ export class Chat {
     ]);
   }
 
-  /** A prompt, from its words to its end. Gives the last answer's text. Never rejects: the words come back. */
-  async #send(words: string): Promise<string> {
-    const engine = this.#engine;
-    if (!engine) return "";
-    this.#deed = { title: "starting", stopping: new AbortController(), startedAtMs: this.#setup.clock.now() };
-    this.#tick();
-    const carried = this.#carried.splice(0);
-    try {
-      const started = await engine.start(words, carried.join("\n\n"));
-      this.#showWords(words);
-      for (const note of started.notes) this.say(note);
-      const transcript = this.#openTranscript();
-      const nowMs = this.#setup.clock.now();
-      this.#turn = new ChatTurn(started, { transcript, onNews: () => this.#screen?.refresh() }, nowMs);
-      if (this.#deed.stopping.signal.aborted) this.#turn.stop();
-      this.#deed = undefined;
-      const run = await this.#turn.finish();
-      await engine.conversation.settle(run);
-      this.#endTurn();
-      return (await run.result()).output_text;
-    } catch (thrown) {
-      this.#carried.unshift(...carried);
-      this.say(toFailure(thrown).message, PEN.bad);
-      this.#giveBack([words]);
-      return "";
-    } finally {
-      this.#deed = undefined;
-      this.#ticking?.abort();
-      this.#screen?.refresh("now");
-      this.#sendQueued();
-    }
-  }
-
-  #openTranscript(): Transcript {
-    return new Transcript({
-      now: () => this.#setup.clock.now(),
-      isVerbose: this.#setup.isVerbose,
-      onHeard: (text) => {
-        this.#unsteer(text);
-        this.#showWords(text);
-      },
-      wasShown: (call) => this.#questions.wasShown(call),
-    });
-  }
-
-  #endTurn(): void {
-    const turn = this.#turn;
-    if (!turn) return;
-    this.#takeOpen(this.#screen?.columns ?? 80, 1);
-    this.#contextUsed = turn.contextUsed || this.#contextUsed;
-    const { tokens, knownUsd, unknownCalls } = turn.spent;
-    this.#before = {
-      tokens: this.#before.tokens + tokens,
-      knownUsd: this.#before.knownUsd + knownUsd,
-      unknownCalls: this.#before.unknownCalls + unknownCalls,
-    };
-    this.#turn = undefined;
-    // What came too late for the run is said next.
-    this.#queue.unshift(...this.#steered.splice(0));
-    if (this.#setup.clock.now() - turn.startedAtMs > LONG_MS) this.#notify("The run has ended");
-  }
-
   #takeShell(words: string): void {
     const command = words.slice(1).trim();
     if (command === "") return;
-    if (this.#deed) {
+    if (this.#work.deed) {
       this.#note = "A command is at work; Esc stops it";
       return;
     }
     this.#take();
-    void this.#runShell(command);
-  }
-
-  async #runShell(command: string): Promise<void> {
-    const stopping = new AbortController();
-    this.#showWords(`!${command}`);
-    this.#deed = { title: cleanForTerminal(`!${command}`), stopping, startedAtMs: this.#setup.clock.now() };
-    this.#tick();
-    let rest = "";
-    const onText = (piece: string): void => {
-      const lines = (rest + piece).split("\n");
-      rest = lines.pop() ?? "";
-      this.#print(lines.map((line) => toOutputLine(line)));
-    };
-    try {
-      const { told, code } = await runShell(command, this.#setup.io, { onText, signal: stopping.signal });
-      if (rest !== "") this.#print([toOutputLine(rest)]);
-      if (code !== 0) this.say(`exit code ${code ?? "none: it was stopped"}`, PEN.warn);
-      this.#carried.push(told);
-    } catch (thrown) {
-      this.say(toFailure(thrown).message, PEN.bad);
-    } finally {
-      this.#deed = undefined;
-      if (!this.#turn) this.#ticking?.abort();
-      this.#screen?.refresh("now");
-      this.#sendQueued();
-    }
+    void this.#work.runShell(command);
   }
 
   async #editElsewhere(): Promise<void> {
     try {
-      const text = await this.#screen?.lend(() => editElsewhere(this.#editor.whole, this.#setup.io));
+      const text = await this.#screen?.lend(() =>
+        editElsewhere(this.#editor.whole, this.#setup.io),
+      );
       if (text !== undefined) this.#editor.replace(text);
     } catch (thrown) {
       this.say(toFailure(thrown).message, PEN.bad);
@@ -536,23 +400,4 @@ export class Chat {
   #notify(text: string): void {
     this.#screen?.signal(toNotification(text, this.#setup.io.env));
   }
-
-  /** Draws again while something is at work: its time goes on. */
-  #tick(): void {
-    this.#ticking?.abort();
-    const ticking = new AbortController();
-    this.#ticking = ticking;
-    const { clock } = this.#setup;
-    const again = async (): Promise<void> => {
-      for (;;) {
-        await clock.sleep(TICK_MS, ticking.signal);
-        this.#screen?.refresh();
-      }
-    };
-    again().catch(() => {});
-  }
-}
-
-function toOutputLine(line: string): FinishedLine {
-  return { row: plainRow(cleanForTerminal(line).replaceAll("\t", "    ")), isLong: true };
 }

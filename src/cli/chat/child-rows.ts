@@ -1,11 +1,11 @@
 /** The subagents of a run, a live row each: the rows of the live tree below its root. */
 
+import { NO_USAGE } from "../../protocol/usage.ts";
 import type { Line } from "../output/live-block.ts";
 import type { LiveTree } from "../output/live-tree.ts";
 import { toTreeLines } from "../output/tree-view.ts";
 import { clipRow, PEN, type Row } from "../screen/rows.ts";
 import type { Look } from "../terminal.ts";
-import { NO_USAGE } from "../../protocol/usage.ts";
 
 interface ChildRoom {
   readonly columns: number;

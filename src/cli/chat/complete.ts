@@ -32,7 +32,10 @@ export function findWord({ text, caret }: EditorText): CompletedWord | undefined
 export function completeCommand(word: string): Completion[] {
   return Object.entries(SLASH_COMMANDS)
     .filter(([name]) => name.startsWith(word))
-    .map(([name, { usage, summary }]) => ({ text: `/${name} `, note: `${usage} ${summary}`.trim() }))
+    .map(([name, { usage, summary }]) => ({
+      text: `/${name} `,
+      note: `${usage} ${summary}`.trim(),
+    }))
     .slice(0, MOST);
 }
 
@@ -45,8 +48,7 @@ export function completeFile(word: string, files: readonly string[]): Completion
     if (rank >= 0 && (ranked[rank]?.length ?? MOST) < 200) ranked[rank]?.push(file);
   }
   return ranked
-    .map((some) => some.sort((one, two) => one.length - two.length || (one < two ? -1 : 1)))
-    .flat()
+    .flatMap((some) => some.sort((one, two) => one.length - two.length || (one < two ? -1 : 1)))
     .slice(0, MOST)
     .map((file) => ({ text: `@${file} `, note: "" }));
 }

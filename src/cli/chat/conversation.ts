@@ -49,5 +49,8 @@ export interface Conversation {
  * are, and the chat says so.
  */
 export interface FileRewind {
-  restore(conversation: string, turn: number): Promise<{ readonly restored: number; readonly kept: number }>;
+  restore(
+    conversation: string,
+    turn: number,
+  ): Promise<{ readonly restored: number; readonly kept: number }>;
 }

@@ -60,6 +60,11 @@ export class HistorySearch {
 
   toRows(): Row[] {
     const words = this.#open?.field.text ?? "";
-    return [[{ text: `history: ${words}_ `, pen: PEN.warn }, { text: "Ctrl-R again · Enter · Esc", pen: PEN.dim }]];
+    return [
+      [
+        { text: `history: ${words}_ `, pen: PEN.warn },
+        { text: "Ctrl-R again · Enter · Esc", pen: PEN.dim },
+      ],
+    ];
   }
 }

@@ -8,7 +8,10 @@ const MOST = 50_000;
 /** Without git's own folder; names with a dot are files like others to who writes code. */
 const FLAGS = ["--files", "--null", "--hidden", "--glob", "!.git"];
 
-export async function listFolderFiles(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+export async function listFolderFiles(
+  cwd: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const files: string[] = [];
   const done = new AbortController();
   const reader = createPathReader((path) => {

@@ -19,7 +19,11 @@ export interface ReadMessage {
 const MEDIA = /\.(?:png|jpe?g|gif|webp|pdf)$/i;
 
 /** `before` is what goes with the words, and was not typed: the output of commands. */
-export async function readMessage(words: string, cwd: string, before: string): Promise<ReadMessage> {
+export async function readMessage(
+  words: string,
+  cwd: string,
+  before: string,
+): Promise<ReadMessage> {
   const parts: ContentPart[] = [];
   const notes: string[] = [];
   for (const name of findNames(words)) {
@@ -45,7 +49,9 @@ function findNames(words: string): Set<string> {
   for (const [, word = ""] of words.matchAll(/(?:^|\s)@(\S+)/g)) {
     names.add(word.replace(/[.,;:!?)]+$/, ""));
   }
-  for (const [, quoted, bare = ""] of words.matchAll(/(?:^|\s)(?:'([^'\n]+)'|((?:\\ |[^\s'\\])+))/g)) {
+  for (const [, quoted, bare = ""] of words.matchAll(
+    /(?:^|\s)(?:'([^'\n]+)'|((?:\\ |[^\s'\\])+))/g,
+  )) {
     const name = quoted ?? bare.replaceAll("\\ ", " ");
     if (MEDIA.test(name) && !name.startsWith("@")) names.add(name);
   }

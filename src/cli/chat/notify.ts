@@ -12,7 +12,8 @@ export function toNotification(text: string, env: Io["env"]): string {
   const isInside = env["TMUX"] !== undefined || (env["TERM"] ?? "").startsWith("screen");
   if (isInside) return BELL;
   const program = env["TERM_PROGRAM"] ?? "";
-  if (OSC_9.has(program) || env["KITTY_WINDOW_ID"] || env["WT_SESSION"]) return `\x1b]9;${words}${BELL}`;
+  if (OSC_9.has(program) || env["KITTY_WINDOW_ID"] || env["WT_SESSION"])
+    return `\x1b]9;${words}${BELL}`;
   const knows777 = env["VTE_VERSION"] !== undefined || /^(foot|rxvt)/.test(env["TERM"] ?? "");
   return knows777 ? `\x1b]777;notify;offshoot;${words}\x1b\\${BELL}` : BELL;
 }

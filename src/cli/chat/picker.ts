@@ -29,10 +29,16 @@ export class Picker {
 
   toRows(columns: number, maxRows: number): Row[] {
     const most = Math.max(1, maxRows - 1);
-    const first = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.#choices.length - most));
+    const first = Math.max(
+      0,
+      Math.min(this.#at - Math.floor(most / 2), this.#choices.length - most),
+    );
     const rows = this.#choices.slice(first, first + most).map(({ label }, at) => {
       const isPicked = first + at === this.#at;
-      return clipRow(plainRow(`${isPicked ? "> " : "  "}${label}`, isPicked ? PEN.bold : ""), columns - 1);
+      return clipRow(
+        plainRow(`${isPicked ? "> " : "  "}${label}`, isPicked ? PEN.bold : ""),
+        columns - 1,
+      );
     });
     return [plainRow(`${this.#title} (↑ ↓, Enter, Esc)`, PEN.warn), ...rows];
   }

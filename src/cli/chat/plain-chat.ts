@@ -26,7 +26,8 @@ export async function runPlainChat(setup: ChatSetup): Promise<number> {
   const { io } = setup;
   const asking = createAskOnTerminal(io);
   const engine = await setup.openEngine(
-    asking?.ask ?? (() => Promise.resolve({ answer: "no", reason: "Nobody is there to approve it." })),
+    asking?.ask ??
+      (() => Promise.resolve({ answer: "no", reason: "Nobody is there to approve it." })),
   );
   const chat = new PlainChat(setup, engine);
   try {
@@ -115,7 +116,11 @@ class PlainChat {
       onHeard: (text) => void this.say(`heard: ${text}`),
       wasShown: () => false,
     });
-    const turn = new ChatTurn(started, { transcript, onNews: () => this.#print(transcript) }, clock.now());
+    const turn = new ChatTurn(
+      started,
+      { transcript, onNews: () => this.#print(transcript) },
+      clock.now(),
+    );
     this.#turn = turn;
     const beating = new AbortController();
     this.#beat(turn, beating.signal).catch(() => {});

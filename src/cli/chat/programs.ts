@@ -9,16 +9,27 @@ import { Failure } from "../../base/failure.ts";
 import type { Io } from "../io.ts";
 
 /** The text as the editor left it. Rejects where it could not be started or ended with an error: the old text stays. */
-export async function editElsewhere(text: string, { env, cwd }: Pick<Io, "env" | "cwd">): Promise<string> {
+export async function editElsewhere(
+  text: string,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+): Promise<string> {
   const program = env["VISUAL"] || env["EDITOR"] || "vi";
   const folder = await mkdtemp(join(tmpdir(), "offshoot-"));
   const file = join(folder, "prompt.md");
   try {
     await writeFile(file, text, { mode: 0o600 });
     // A shell, because people have flags in the variable.
-    const child = spawn("/bin/sh", ["-c", `${program} "$1"`, "sh", file], { cwd, stdio: "inherit", env });
+    const child = spawn("/bin/sh", ["-c", `${program} "$1"`, "sh", file], {
+      cwd,
+      stdio: "inherit",
+      env,
+    });
     const [code] = (await once(child, "close")) as [number | null];
-    if (code !== 0) throw new Failure("invalid_request", `\`${program}\` ended with ${code}; your words are as they were.`);
+    if (code !== 0)
+      throw new Failure(
+        "invalid_request",
+        `\`${program}\` ended with ${code}; your words are as they were.`,
+      );
     return (await readFile(file, "utf8")).replace(/\n$/, "");
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -41,7 +52,12 @@ export async function runShell(
   { onText, signal }: { readonly onText: (text: string) => void; readonly signal: AbortSignal },
 ): Promise<ShellRun> {
   const shell = env["SHELL"] || "/bin/sh";
-  const child = spawn(shell, ["-c", command], { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(shell, ["-c", command], {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
   const stop = (): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");

@@ -65,7 +65,8 @@ export class Questions {
     const keys = question.child
       ? "[y]es  [n]o, or n and why  [a]lways for this subagent  [t]ree: always for all  [c]ancel the run"
       : "[y]es  [n]o, or n and why  [a]lways  [c]ancel the run";
-    const meant = question.always.length > 0 ? question.always.map(escapeText).join(", ") : "this very call";
+    const meant =
+      question.always.length > 0 ? question.always.map(escapeText).join(", ") : "this very call";
     return [
       plainRow(this.#hint === "" ? `Approve ${escapeText(question.tool)}?` : this.#hint, PEN.warn),
       plainRow(`${keys} · always: ${meant}`, PEN.dim),
@@ -126,12 +127,24 @@ export class Questions {
   #show(question: Question, change: FileChange | undefined): void {
     this.#shown.add(`${question.tool} ${question.arguments}`);
     const given = change ? "{}" : question.arguments;
-    const text = renderQuestion({ ...question, arguments: given, always: [] }, this.#parts.columns());
-    const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.includes("always allow:"));
+    const text = renderQuestion(
+      { ...question, arguments: given, always: [] },
+      this.#parts.columns(),
+    );
+    const lines = text
+      .split("\n")
+      .filter((line) => line.trim() !== "" && !line.includes("always allow:"));
     const diff = change ? toDiffRows(change, MAX_DIFF) : [];
     this.#parts.print([
-      ...lines.map((line): FinishedLine => ({ row: plainRow(line, line.startsWith(" ") ? PEN.dim : PEN.bold), isLong: true })),
-      ...diff.map((row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true })),
+      ...lines.map(
+        (line): FinishedLine => ({
+          row: plainRow(line, line.startsWith(" ") ? PEN.dim : PEN.bold),
+          isLong: true,
+        }),
+      ),
+      ...diff.map(
+        (row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true }),
+      ),
     ]);
   }
 }

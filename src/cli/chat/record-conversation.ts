@@ -10,7 +10,12 @@ import type { Item, Message } from "../../protocol/items.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";
 import type { Run, Runtime } from "../../runtime/runtime.ts";
-import type { ChatRunRequest, Conversation, ConversationSummary, ConversationTurn } from "./conversation.ts";
+import type {
+  ChatRunRequest,
+  Conversation,
+  ConversationSummary,
+  ConversationTurn,
+} from "./conversation.ts";
 
 /** How far back conversations are looked for. */
 const LOOKED_AT = 200;
@@ -55,7 +60,10 @@ class RecordConversation implements Conversation {
   }
 
   async list(): Promise<readonly ConversationSummary[]> {
-    const records = await this.#runtime.engine.record.listRuns({ limit: LOOKED_AT, parent_id: null });
+    const records = await this.#runtime.engine.record.listRuns({
+      limit: LOOKED_AT,
+      parent_id: null,
+    });
     return records.filter((record) => this.#isHere(record)).map(toSummary);
   }
 
@@ -101,7 +109,8 @@ class RecordConversation implements Conversation {
 }
 
 function toSummary({ id, input, title, created_at_ms }: RunRecord): ConversationSummary {
-  const items = isJsonObject(input) && Array.isArray(input["items"]) ? (input["items"] as Item[]) : [];
+  const items =
+    isJsonObject(input) && Array.isArray(input["items"]) ? (input["items"] as Item[]) : [];
   const [first] = items;
   const words = first ? lastWords([first]) : title;
   return { id, title: clip(words.replace(/\s+/g, " "), 80), used_at_ms: created_at_ms };
@@ -132,9 +141,13 @@ function cutAfter(items: readonly Item[], turn: number): readonly Item[] {
   if (turn <= 0) return [];
   const group = groupTurns(items)[turn - 1];
   if (!group) throw new Failure("not_found", `There is no turn ${turn}. /rewind lists them.`);
-  const calls = new Set(group.items.flatMap((item) => (item.type === "function_call" ? [item.call_id] : [])));
+  const calls = new Set(
+    group.items.flatMap((item) => (item.type === "function_call" ? [item.call_id] : [])),
+  );
   const rest = items.slice(group.end);
-  const results = rest.filter((item) => item.type === "function_call_output" && calls.has(item.call_id));
+  const results = rest.filter(
+    (item) => item.type === "function_call_output" && calls.has(item.call_id),
+  );
   return [...items.slice(0, group.end), ...results];
 }
 

@@ -2,7 +2,12 @@
 
 import type { Message } from "../../protocol/items.ts";
 import type { Run, Runtime } from "../../runtime/runtime.ts";
-import type { ChatRunRequest, Conversation, ConversationSummary, ConversationTurn } from "./conversation.ts";
+import type {
+  ChatRunRequest,
+  Conversation,
+  ConversationSummary,
+  ConversationTurn,
+} from "./conversation.ts";
 
 interface SessionSummary extends ConversationSummary {
   readonly runs: readonly string[];
@@ -10,10 +15,16 @@ interface SessionSummary extends ConversationSummary {
 
 /** What a chat needs of `runtime.sessions`. */
 export interface ChatSessions {
-  list(query: { readonly folder: string; readonly limit: number }): Promise<readonly SessionSummary[]>;
+  list(query: {
+    readonly folder: string;
+    readonly limit: number;
+  }): Promise<readonly SessionSummary[]>;
   get(name: string, options: { readonly folder: string }): Promise<SessionSummary>;
   turns(id: string): Promise<readonly ConversationTurn[]>;
-  fork(id: string, options: { readonly turn?: number; readonly folder: string }): Promise<SessionSummary>;
+  fork(
+    id: string,
+    options: { readonly turn?: number; readonly folder: string },
+  ): Promise<SessionSummary>;
 }
 
 const MOST_LISTED = 50;

@@ -26,7 +26,8 @@ export interface Status {
 export function toStatusRow(status: Status, columns: number): Row {
   const { model, isThinking, spent, maxUsd, hint } = status;
   const budget = maxUsd === undefined ? "" : ` of $${maxUsd} a run`;
-  const money = spent.tokens === 0 ? "" : toPartialMoney(spent.knownUsd, spent.unknownCalls, spent.tokens);
+  const money =
+    spent.tokens === 0 ? "" : toPartialMoney(spent.knownUsd, spent.unknownCalls, spent.tokens);
   const name = model === undefined ? "choosing a model" : cleanForTerminal(model);
   const parts = [
     `${name}${isThinking ? " (thinks)" : ""}`,
@@ -35,7 +36,8 @@ export function toStatusRow(status: Status, columns: number): Row {
     hint,
   ].filter((part) => part !== "");
   // What matters least goes first where there is no room.
-  while (parts.length > 1 && widthOfRow([{ text: parts.join(" · "), pen: "" }]) > columns - 1) parts.pop();
+  while (parts.length > 1 && widthOfRow([{ text: parts.join(" · "), pen: "" }]) > columns - 1)
+    parts.pop();
   return [{ text: parts.join(" · "), pen: PEN.dim }];
 }
 

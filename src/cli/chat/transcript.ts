@@ -22,7 +22,11 @@ import { textsOf } from "../output/text-output.ts";
 import { toCallRow, toDiffRows, toFileChange, toResultRows } from "../output/tool-rows.ts";
 import { SIGNS } from "../output/tree-line.ts";
 import type { FinishedLine } from "../screen/frame.ts";
-import { createMarkdownStream, type MarkdownRoom, type MarkdownStream } from "../screen/markdown/markdown-stream.ts";
+import {
+  createMarkdownStream,
+  type MarkdownRoom,
+  type MarkdownStream,
+} from "../screen/markdown/markdown-stream.ts";
 import { joinPens, PEN, plainRow, type Row, wrapPieces } from "../screen/rows.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { toChildRows } from "./child-rows.ts";
@@ -84,10 +88,15 @@ export class Transcript {
     const calls = [...this.#calls.values()].filter(({ name }) => !isDelegating(name));
     const [call] = calls;
     const more = calls.length > 1 ? ` and ${calls.length - 1} more` : "";
-    const does = call ? [...toCallRow(call), { text: more, pen: PEN.dim }] : plainRow(toDoing(root.fold.figures.last_action));
+    const does = call
+      ? [...toCallRow(call), { text: more, pen: PEN.dim }]
+      : plainRow(toDoing(root.fold.figures.last_action));
     const elapsed = toElapsed(this.#options.now() - root.startedAtMs);
     const head: Row = [...does, { text: ` · ${elapsed}`, pen: PEN.dim }];
-    return [head, ...toChildRows(this.tree, { columns, maxRows: maxRows - 1, nowMs: this.#options.now() })];
+    return [
+      head,
+      ...toChildRows(this.tree, { columns, maxRows: maxRows - 1, nowMs: this.#options.now() }),
+    ];
   }
 
   #readRoot(event: RunEvent): void {
@@ -178,7 +187,9 @@ export class Transcript {
     const sign = event.failed ? { text: "✗ ", pen: PEN.bad } : { text: "● ", pen: PEN.good };
     this.#put(() => [
       { row: [sign, ...toCallRow(call)], isLong: true },
-      ...rows.map((row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true })),
+      ...rows.map(
+        (row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true }),
+      ),
     ]);
   }
 
@@ -188,14 +199,16 @@ export class Transcript {
 
   #tell(news: NodeNews): void {
     if (news.type === "refused") {
-      for (const { label, why } of news.children) this.say(`– ${label}: not started: ${clip(why, 200)}`);
+      for (const { label, why } of news.children)
+        this.say(`– ${label}: not started: ${clip(why, 200)}`);
     }
     if (news.type !== "ended") return;
     const { node, end } = news;
     if (!node.parent) return;
     const { sign, look } = SIGNS[end.ending];
     const { turns, usage, known_usd, unknown_calls } = end.figures;
-    const why = end.ending === "completed" || end.message === "" ? "" : ` · ${clip(end.message, 200)}`;
+    const why =
+      end.ending === "completed" || end.message === "" ? "" : ` · ${clip(end.message, 200)}`;
     const money = toPartialMoney(known_usd, unknown_calls, usage.total_tokens);
     const figures = `${plural(turns, "turn")} · ${withThousands(usage.total_tokens)} tokens · ${money}`;
     const said = cleanForTerminal(`: ${end.ending}${why} · ${figures}`).replaceAll("\n", " ");
@@ -205,19 +218,29 @@ export class Transcript {
       { text: cleanForTerminal(node.label).replaceAll("\n", " "), pen: "" },
       { text: said, pen: PEN.dim },
     ];
-    this.#put(({ columns }) => wrapPieces(row, { columns: columns - 1 }).map((one) => ({ row: one.row })));
+    this.#put(({ columns }) =>
+      wrapPieces(row, { columns: columns - 1 }).map((one) => ({ row: one.row })),
+    );
   }
 
   #end(event: RunEnd): void {
     this.#endText();
     const figures = this.tree.root?.fold.figures;
     if (event.ending !== "completed") {
-      const isStopped = event.ending === "cancelled";
-      this.say(isStopped ? "Stopped." : `${event.ending}: ${event.message}`, isStopped ? PEN.warn : PEN.bad);
+      const [words, pen] = toEndWords(event);
+      this.say(words, pen);
     }
-    if (figures && (event.ending !== "failed" || figures.usage.total_tokens > 0)) this.say(toSummary(figures));
+    if (figures && (event.ending !== "failed" || figures.usage.total_tokens > 0))
+      this.say(toSummary(figures));
     this.#lines.push(() => [{ row: [] }]);
   }
+}
+
+/** Why a model declines is in its own words above. */
+function toEndWords({ ending, message }: RunEnd): [words: string, pen: string] {
+  if (ending === "cancelled") return ["Stopped.", PEN.warn];
+  if (ending === "refused") return ["The model declined to answer.", PEN.bad];
+  return [`${ending}: ${message}`, PEN.bad];
 }
 
 /** As the figures of a run have it, or what it does before the first event. */

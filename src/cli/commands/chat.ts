@@ -16,7 +16,8 @@ export const run: RunCommand = async (call, io) => {
     return await runPlainChat(toSetup(call, io));
   }
   if (!io.stdin.isTerminal || !io.stdout.isTerminal) {
-    const message = "`offshoot chat` needs a terminal. Use `offshoot run`, or `offshoot chat --plain`.";
+    const message =
+      "`offshoot chat` needs a terminal. Use `offshoot run`, or `offshoot chat --plain`.";
     throw new Failure("invalid_request", message);
   }
   return await runOnScreen(toSetup(call, io));
@@ -56,7 +57,8 @@ async function runOnScreen(setup: ChatSetup): Promise<number> {
   };
   const screen = openChatScreen({ io: { ...io, output: io.stdout }, clock }, handlers);
   if (!screen) {
-    const message = "The keys of this terminal cannot be read: another program has it. Try `offshoot chat --plain`.";
+    const message =
+      "The keys of this terminal cannot be read: another program has it. Try `offshoot chat --plain`.";
     throw new Failure("invalid_request", message);
   }
   // Ctrl-C is a key here; a signal comes from elsewhere and ends the chat, with the terminal as it was.

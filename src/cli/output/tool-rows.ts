@@ -84,7 +84,9 @@ export function toDiffRows(change: FileChange, maxLines = DIFF_LINES): Row[] {
   const shown = lines.slice(1).filter((line) => isWhole || !line.startsWith("@@"));
   const rows = shown.map((line) => {
     const clean = cleanLine(line);
-    return clean.startsWith("+++") ? plainRow(clean.slice(4).replace(/^b\//, ""), PEN.bold) : toDiffRow(clean);
+    return clean.startsWith("+++")
+      ? plainRow(clean.slice(4).replace(/^b\//, ""), PEN.bold)
+      : toDiffRow(clean);
   });
   return shorten(rows, maxLines);
 }
@@ -126,7 +128,9 @@ function toShownResult(output: string): string {
   }
   if (typeof error === "string" && error !== "") return error;
   if (typeof content === "string") return content;
-  const fields = Object.entries(parsed).filter(([, value]) => value !== null && value !== undefined);
+  const fields = Object.entries(parsed).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
   return fields.map(([field, value]) => `${field}: ${toValue(value)}`).join(" · ");
 }
 

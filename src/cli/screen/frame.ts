@@ -90,7 +90,8 @@ export function toFrame(before: Drawn, wish: FrameWish): Frame {
   const caret = { row: picture.caret.row + done.length, painted: caretPainted };
   const next = { all: [...done, ...live], caret, live: live.length };
   const isSame = before.size.columns === size.columns && before.size.rows === size.rows;
-  const bytes = isSame && canChange(next.all, size) ? change(before, next) : redraw(before, next, size);
+  const bytes =
+    isSame && canChange(next.all, size) ? change(before, next) : redraw(before, next, size);
   return { bytes, drawn };
 }
 
@@ -118,7 +119,10 @@ function toDrawnRow(row: Row, isStyled: boolean): DrawnRow {
   };
 }
 
-function toDrawnLine({ row, isLong = false }: FinishedLine, { isStyled, size }: FrameWish): DrawnRow {
+function toDrawnLine(
+  { row, isLong = false }: FinishedLine,
+  { isStyled, size }: FrameWish,
+): DrawnRow {
   const drawn = toDrawnRow(row, isStyled);
   const height = isLong ? Math.max(1, Math.ceil(drawn.width / size.columns)) : 1;
   return { ...drawn, height };
@@ -160,7 +164,10 @@ function change(before: Drawn, next: Next): string {
   const old = before.rows;
   const { all, caret } = next;
   const isSame = (one: DrawnRow | undefined, two: DrawnRow | undefined): boolean =>
-    one !== undefined && two !== undefined && one.painted === two.painted && one.height === two.height;
+    one !== undefined &&
+    two !== undefined &&
+    one.painted === two.painted &&
+    one.height === two.height;
   const least = Math.min(old.length, all.length);
   let head = 0;
   while (head < least && isSame(old[head], all[head])) head++;

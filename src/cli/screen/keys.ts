@@ -59,7 +59,8 @@ class Decoder implements KeyDecoder {
     const typed: Typed[] = [];
     let text = this.#rest + piece;
     this.#rest = "";
-    while (text !== "") text = this.#pasted ? this.#readPaste(text, typed) : this.#read(text, typed);
+    while (text !== "")
+      text = this.#pasted ? this.#readPaste(text, typed) : this.#read(text, typed);
     return typed;
   }
 
@@ -206,7 +207,8 @@ const NUMBER_KEYS: Readonly<Record<number, string>> = {
 };
 
 function toSequenceKey(sequence: string): Typed | undefined {
-  const [, numbers = "", last = ""] = /^\x1b(?:\[|O)([0-9;:]*)([A-Za-z~])$/.exec(sequence) ?? [];
+  const [, numbers = "", last = ""] =
+    /^(?:\[|O)([0-9;:]*)([A-Za-z~])$/.exec(sequence.slice(1)) ?? [];
   const [first, second, third] = numbers.split(";");
   if (last === "u") return toUnicodeKey(first, second, third);
   if (last === "~" && first === "27") return toUnicodeKey(third, second, undefined);
@@ -232,10 +234,22 @@ function toUnicodeKey(
   // The private use area names keys that have no character: Caps Lock, media keys.
   if (point < 32 || (point >= 57344 && point <= 63743)) return undefined;
   if (held.ctrl || held.alt) return toHeldKey(point, held);
-  const own = text === undefined || text === "" ? undefined : toText(text);
-  const upper = shifted === undefined || shifted === "" ? undefined : toText(shifted);
-  const plain = String.fromCodePoint(point);
-  return { type: "text", text: own ?? (held.shift ? (upper ?? plain.toUpperCase()) : plain) };
+  return { type: "text", text: toTyped(String.fromCodePoint(point), { held, text, shifted }) };
+}
+
+/** The text that the terminal tells, else the letter as Shift makes it. */
+function toTyped(
+  plain: string,
+  {
+    held,
+    text = "",
+    shifted = "",
+  }: { held: Held; text?: string | undefined; shifted?: string | undefined },
+): string {
+  const own = text === "" ? undefined : toText(text);
+  if (own !== undefined) return own;
+  if (!held.shift) return plain;
+  return (shifted === "" ? undefined : toText(shifted)) ?? plain.toUpperCase();
 }
 
 function toHeldKey(point: number, held: Held): Typed {

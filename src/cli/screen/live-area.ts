@@ -6,7 +6,14 @@
 
 import type { Output } from "../io.ts";
 import { draw, isStyled } from "../terminal.ts";
-import { type Drawn, type FinishedLine, NOTHING_DRAWN, type Picture, toErased, toFrame } from "./frame.ts";
+import {
+  type Drawn,
+  type FinishedLine,
+  NOTHING_DRAWN,
+  type Picture,
+  toErased,
+  toFrame,
+} from "./frame.ts";
 
 export interface LiveArea {
   /** Most rows that a picture may have: the screen without two. */

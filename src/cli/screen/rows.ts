@@ -166,7 +166,9 @@ class Wrapper {
     this.#rows.push({ row: this.#row, end });
     const { hanging } = this.#margin;
     if (hanging.length === 0) return this.#rows;
-    return this.#rows.map((one, at) => (at === 0 ? one : { ...one, row: [...hanging, ...one.row] }));
+    return this.#rows.map((one, at) =>
+      at === 0 ? one : { ...one, row: [...hanging, ...one.row] },
+    );
   }
 
   #putWord(): void {

@@ -10,6 +10,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 const EMOJI = /^\p{Emoji_Presentation}/u;
 const HAS_EMOJI_SIGN = /\ufe0f/;
 /** Marks, format characters and fillers that take no column of their own. */
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant by itself
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u115f\u1160-\u11ff\ud7b0-\ud7ff\ufe0f]/u;
 
 let segmenter: Intl.Segmenter | undefined;
@@ -47,7 +48,8 @@ export function isSureWidth(text: string): boolean {
 }
 
 /** ASCII, Latin, Greek, Cyrillic, common signs, kana, hanzi and hangul, each one code point. */
-const SURE = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u257f\u2588\u2591-\u2593\u25cb\u25cf\u2713\u2717\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]*$/;
+const SURE =
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u257f\u2588\u2591-\u2593\u25cb\u25cf\u2713\u2717\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]*$/;
 
 /** The regional letters, of which two make a flag. */
 function isFlag(code: number): boolean {

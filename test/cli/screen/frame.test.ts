@@ -45,7 +45,10 @@ class Stage {
 }
 
 function picture(...rows: readonly string[]): Picture {
-  return { rows: rows.map((text) => plainRow(text)), caret: { row: rows.length - 1, before: plainRow("> ") } };
+  return {
+    rows: rows.map((text) => plainRow(text)),
+    caret: { row: rows.length - 1, before: plainRow("> ") },
+  };
 }
 
 const line = (text: string): FinishedLine => ({ row: plainRow(text) });
@@ -93,7 +96,10 @@ describe("a frame", () => {
     const stage = new Stage(20, 8);
     const long = "x".repeat(70);
     await stage.show(picture("status", "> "));
-    await stage.show(picture("status", "> "), [{ row: plainRow(long), isLong: true }, line("after")]);
+    await stage.show(picture("status", "> "), [
+      { row: plainRow(long), isLong: true },
+      line("after"),
+    ]);
     assert.deepEqual(stage.xterm.lines().filter(Boolean), [long, "after", "status", ">"]);
   });
 });
@@ -124,7 +130,10 @@ describe("any list of frames at any widths", () => {
         let live: string[] = [];
         for (const { finished, open, columns, rows } of all) {
           stage.resize(columns, rows);
-          const lines = Array.from({ length: finished }, (_, at) => `finished-${printed.length + at}`);
+          const lines = Array.from(
+            { length: finished },
+            (_, at) => `finished-${printed.length + at}`,
+          );
           printed.push(...lines);
           live = [...open.map((text) => text.slice(0, columns - 1)), "> "];
           await stage.show(picture(...live), lines.map(line));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createKeyDecoder, toChord, type Typed } from "../../../src/cli/screen/keys.ts";
+import { createKeyDecoder, type Typed, toChord } from "../../../src/cli/screen/keys.ts";
 
 function decode(...pieces: readonly string[]): Typed[] {
   const decoder = createKeyDecoder();
@@ -70,17 +70,23 @@ describe("keys", () => {
   }
 
   it("reads the same wherever the pieces end", () => {
-    const all = CASES.map(([bytes]) => bytes).filter((bytes) => !/^\x1b+$/.test(bytes));
+    const all = CASES.map(([bytes]) => bytes).filter(
+      (bytes) => bytes.replaceAll("\x1b", "") !== "",
+    );
     fc.assert(
-      fc.property(fc.shuffledSubarray(all), fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (some, sizes) => {
-        const bytes = some.join("");
-        const pieces: string[] = [];
-        // Streams decode UTF-8 before they hand pieces on: none ends in a character.
-        for (const characters = [...bytes]; characters.length > 0; ) {
-          pieces.push(characters.splice(0, sizes.next().value ?? 1).join(""));
-        }
-        assert.equal(join(decode(...pieces)), join(decode(bytes)));
-      }),
+      fc.property(
+        fc.shuffledSubarray(all),
+        fc.infiniteStream(fc.integer({ min: 1, max: 5 })),
+        (some, sizes) => {
+          const bytes = some.join("");
+          const pieces: string[] = [];
+          // Streams decode UTF-8 before they hand pieces on: none ends in a character.
+          for (const characters = [...bytes]; characters.length > 0; ) {
+            pieces.push(characters.splice(0, sizes.next().value ?? 1).join(""));
+          }
+          assert.equal(join(decode(...pieces)), join(decode(bytes)));
+        },
+      ),
     );
   });
 
@@ -88,8 +94,8 @@ describe("keys", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" })), (pieces) => {
         for (const typed of decode(...pieces)) {
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
-          if (typed.type !== "key") assert.doesNotMatch(typed.text, /[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+          if (typed.type !== "key")
+            assert.doesNotMatch(typed.text.replace(/[\n\t]/g, ""), /\p{Cc}/u);
         }
       }),
     );

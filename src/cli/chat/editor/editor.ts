@@ -4,7 +4,14 @@
  */
 
 import { Folds } from "./folds.ts";
-import { graphemeAfter, graphemeBefore, lineEnd, lineStart, wordAfter, wordBefore } from "./places.ts";
+import {
+  graphemeAfter,
+  graphemeBefore,
+  lineEnd,
+  lineStart,
+  wordAfter,
+  wordBefore,
+} from "./places.ts";
 
 export interface EditorText {
   readonly text: string;
@@ -182,7 +189,10 @@ export class Editor {
 
   #insert(text: string, change: Change | "goes on"): void {
     const { text: old, caret } = this.#now;
-    const next = { text: old.slice(0, caret) + text + old.slice(caret), caret: caret + text.length };
+    const next = {
+      text: old.slice(0, caret) + text + old.slice(caret),
+      caret: caret + text.length,
+    };
     if (change !== "goes on") return this.#change(next, change);
     this.#now = next;
     this.#future = [];

@@ -3,10 +3,10 @@
  * of a hundred thousand lines costs what its few visible rows cost. Pure.
  */
 
-import { cleanForTerminal } from "../../terminal.ts";
 import type { Caret } from "../../screen/frame.ts";
 import { PEN, type Piece, plainRow, type Row } from "../../screen/rows.ts";
 import { graphemesOf, widthOf, widthOfGrapheme } from "../../screen/width.ts";
+import { cleanForTerminal } from "../../terminal.ts";
 import type { EditorText } from "./editor.ts";
 import type { Folds } from "./folds.ts";
 import { lineEnd, lineStart } from "./places.ts";

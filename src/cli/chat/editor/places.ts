@@ -31,8 +31,10 @@ const WORD = /[\p{L}\p{N}_\p{M}]/u;
 
 export function wordBefore(text: string, at: number): number {
   let place = at;
-  while (place > 0 && !isWord(text, graphemeBefore(text, place))) place = graphemeBefore(text, place);
-  while (place > 0 && isWord(text, graphemeBefore(text, place))) place = graphemeBefore(text, place);
+  while (place > 0 && !isWord(text, graphemeBefore(text, place)))
+    place = graphemeBefore(text, place);
+  while (place > 0 && isWord(text, graphemeBefore(text, place)))
+    place = graphemeBefore(text, place);
   return place;
 }
 

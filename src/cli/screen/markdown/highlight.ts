@@ -93,7 +93,8 @@ function of(family: Family, names: string): Record<string, Family> {
 const MAX_CHARS = 2000;
 
 export function highlight(line: string, language: string, state: CodeState): CodeLine {
-  if (language === "diff" || language === "patch") return { row: toDiffRow(line), state: undefined };
+  if (language === "diff" || language === "patch")
+    return { row: toDiffRow(line), state: undefined };
   const family = Object.hasOwn(FAMILIES, language) ? FAMILIES[language] : undefined;
   if (!family || line.length > MAX_CHARS) return { row: [{ text: line, pen: "" }], state };
   return new Lexer(line, family).read(state);
@@ -135,7 +136,8 @@ class Lexer {
     const long = this.#family.long.find(([begin]) => line.startsWith(begin, this.#at));
     if (long) return this.#readLong(long[1], long[2], long[0].length);
     const character = line[this.#at] ?? "";
-    if (this.#family.quotes.includes(character)) this.#put(this.#endOfString(character), PEN.string);
+    if (this.#family.quotes.includes(character))
+      this.#put(this.#endOfString(character), PEN.string);
     else this.#readWord();
     return undefined;
   }
@@ -167,7 +169,8 @@ class Lexer {
     WORD.lastIndex = this.#at;
     const [word] = WORD.exec(this.#line) ?? [];
     if (word !== undefined) {
-      const isKnown = this.#family.words.has(word) || (this.#family === SQL && SQL.words.has(word.toLowerCase()));
+      const isKnown =
+        this.#family.words.has(word) || (this.#family === SQL && SQL.words.has(word.toLowerCase()));
       return this.#put(this.#at + word.length, isKnown ? PEN.keyword : "");
     }
     NUMBER.lastIndex = this.#at;

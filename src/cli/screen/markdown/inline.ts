@@ -188,7 +188,8 @@ class Parser {
     const size = isTwo ? 2 : 1;
     const after = source[this.#at + size];
     // More of them may come.
-    if (after === undefined && !this.#isEnded && this.#open.length === 0) return this.#leaveOpen(size);
+    if (after === undefined && !this.#isEnded && this.#open.length === 0)
+      return this.#leaveOpen(size);
     const mark = (isTwo ? sign + sign : sign) as Mark | "~";
     if (mark === "~") {
       this.#at++;

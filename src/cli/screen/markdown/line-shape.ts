@@ -36,7 +36,12 @@ export function toLineShape(line: string, { columns, isStyled }: ShapeRoom): Lin
     const shown = isStyled && !/\d/.test(sign) ? "•" : sign;
     const before = indent.slice(0, MAX_INDENT);
     const first = `${before}${shown}${gap.length > 4 ? " " : gap}`;
-    return { first: plainRow(first), hanging: plainRow(" ".repeat(widthOf(first))), pen: "", body: words };
+    return {
+      first: plainRow(first),
+      hanging: plainRow(" ".repeat(widthOf(first))),
+      pen: "",
+      body: words,
+    };
   }
   const [, quotes = "", quoted] = QUOTE.exec(line) ?? [];
   if (quoted !== undefined) {

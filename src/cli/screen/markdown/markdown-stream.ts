@@ -9,12 +9,28 @@
 
 import { cleanForTerminal } from "../../terminal.ts";
 import type { FinishedLine } from "../frame.ts";
-import { clipRow, PEN, type Piece, plainRow, type Row, type Wrapped, widthOfRow, wrapPieces } from "../rows.ts";
+import {
+  clipRow,
+  PEN,
+  type Piece,
+  plainRow,
+  type Row,
+  type Wrapped,
+  widthOfRow,
+  wrapPieces,
+} from "../rows.ts";
 import { graphemesOf, widthOfGrapheme } from "../width.ts";
 import { type CodeState, highlight } from "./highlight.ts";
 import { type Inline, type InlinePiece, type Mark, parseInline } from "./inline.ts";
 import { isFenceEnd, type LineShape, readFence, toLineShape } from "./line-shape.ts";
-import { isTableLine, isTableRule, layOutTable, type TableLayout, toTableHead, toTableRow } from "./table.ts";
+import {
+  isTableLine,
+  isTableRule,
+  layOutTable,
+  type TableLayout,
+  toTableHead,
+  toTableRow,
+} from "./table.ts";
 
 export interface MarkdownRoom {
   readonly columns: number;
@@ -288,7 +304,10 @@ function findInside(pieces: readonly InlinePiece[], skipped: number): SourcePlac
   if (skipped === 0 && resume !== undefined) return { source: resume, inside: undefined, open };
   if (!isWhole) return { source: start + skipped, inside: undefined, open };
   const same = pieces.filter((one) => one.start === start && one.isWhole);
-  const text = same.map((one) => one.text).join("").slice(skipped);
+  const text = same
+    .map((one) => one.text)
+    .join("")
+    .slice(skipped);
   // Words as they are: nothing of them is a mark.
   return { source: end, inside: text.replace(/[!-/:-@[-`{-~]/g, "\\$&"), open };
 }

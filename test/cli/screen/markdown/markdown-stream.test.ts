@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { createMarkdownStream, type MarkdownRoom } from "../../../../src/cli/screen/markdown/markdown-stream.ts";
+import {
+  createMarkdownStream,
+  type MarkdownRoom,
+} from "../../../../src/cli/screen/markdown/markdown-stream.ts";
 import { paintRow, type Row, textOf, widthOfRow } from "../../../../src/cli/screen/rows.ts";
 
 const ROOM: MarkdownRoom = { columns: 41, maxOpen: 6, isStyled: true };
@@ -24,11 +27,13 @@ function render(pieces: readonly string[], room = ROOM): Row[] {
 }
 
 const texts = (markdown: string, room = ROOM): string[] => render([markdown], room).map(textOf);
-const painted = (markdown: string): string[] => render([markdown]).map((row) => paintRow(row, true));
+const painted = (markdown: string): string[] =>
+  render([markdown]).map((row) => paintRow(row, true));
 
 describe("Markdown on a terminal", () => {
   it("shows headings, points, quotes and rules", () => {
-    const source = "# Title\n\n- one\n- two words that are longer than a row of it\n1. first\n> said\n\n---";
+    const source =
+      "# Title\n\n- one\n- two words that are longer than a row of it\n1. first\n> said\n\n---";
     assert.deepEqual(texts(source), [
       "Title",
       "",
@@ -64,7 +69,8 @@ describe("Markdown on a terminal", () => {
   });
 
   it("lays a table out, and breaks its cells where there is no room", () => {
-    const source = "| name | what |\n|---|--:|\n| a | 1 |\n| bb | a longer cell that has to be broken |\n\nend";
+    const source =
+      "| name | what |\n|---|--:|\n| a | 1 |\n| bb | a longer cell that has to be broken |\n\nend";
     assert.deepEqual(texts(source, { ...ROOM, columns: 31 }), [
       "name │                    what",
       `─────┼${"─".repeat(24)}`,
@@ -77,7 +83,8 @@ describe("Markdown on a terminal", () => {
   });
 
   it("lets no control character and no sequence through", () => {
-    const source = "a\x1b[31mred\x1b]0;title\x07 \x9b2J\u202eb\r\n```\n\x1b[2Jcode\x08\n```\n| \x1b[1mx |\n|---|\n";
+    const source =
+      "a\x1b[31mred\x1b]0;title\x07 \x9b2J\u202eb\r\n```\n\x1b[2Jcode\x08\n```\n| \x1b[1mx |\n|---|\n";
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
     for (const text of texts(source)) assert.doesNotMatch(text, /[\x00-\x1f\x7f-\x9f\u202e]/);
   });
@@ -93,33 +100,47 @@ describe("Markdown on a terminal", () => {
 
   it("is the same text however it comes in", () => {
     const part = fc.constantFrom(
-      ..."a|word|**|*|_|`|```\n|\n|\n\n|# |- |> |1. | \\*|[x](http://y)|漢字|😀|~~|long words to fill rows".split("|"),
+      ..."a|word|**|*|_|`|```\n|\n|\n\n|# |- |> |1. | \\*|[x](http://y)|漢字|😀|~~|long words to fill rows".split(
+        "|",
+      ),
       "| a | b |\n",
       "|---|---|\n",
       " ",
     );
-    const visible = (rows: readonly Row[]): string => rows.map(textOf).join("").replace(/[\s│]/g, "");
+    const visible = (rows: readonly Row[]): string =>
+      rows.map(textOf).join("").replace(/[\s│]/g, "");
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 60 }), fc.integer({ min: 12, max: 60 }), (parts, columns) => {
-        const room = { columns, maxOpen: 50, isStyled: false };
-        const whole = render([parts.join("")], room);
-        const pieces = render(parts.join("").split(""), room);
-        assert.equal(visible(pieces), visible(whole));
-      }),
+      fc.property(
+        fc.array(part, { maxLength: 60 }),
+        fc.integer({ min: 12, max: 60 }),
+        (parts, columns) => {
+          const room = { columns, maxOpen: 50, isStyled: false };
+          const whole = render([parts.join("")], room);
+          const pieces = render(parts.join("").split(""), room);
+          assert.equal(visible(pieces), visible(whole));
+        },
+      ),
       { numRuns: 300 },
     );
   });
 
   it("loses no word where the open part has little room", () => {
     const word = fc.stringMatching(/^[a-z]{1,12}$/);
-    const text = fc.array(fc.oneof(word, fc.constantFrom("\n", "\n- ", "`x y`", "[l](http://m)")), { maxLength: 80 });
+    const text = fc.array(fc.oneof(word, fc.constantFrom("\n", "\n- ", "`x y`", "[l](http://m)")), {
+      maxLength: 80,
+    });
     fc.assert(
-      fc.property(text, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 8, max: 40 }), (words, maxOpen, columns) => {
-        const source = words.join(" ");
-        const rows = render(source.split(/(?<= )/), { columns, maxOpen, isStyled: false });
-        const letters = (all: string): string => all.replace(/[^a-z]/g, "");
-        assert.equal(letters(rows.map(textOf).join("")), letters(source));
-      }),
+      fc.property(
+        text,
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 8, max: 40 }),
+        (words, maxOpen, columns) => {
+          const source = words.join(" ");
+          const rows = render(source.split(/(?<= )/), { columns, maxOpen, isStyled: false });
+          const letters = (all: string): string => all.replace(/[^a-z]/g, "");
+          assert.equal(letters(rows.map(textOf).join("")), letters(source));
+        },
+      ),
       { numRuns: 300 },
     );
   });

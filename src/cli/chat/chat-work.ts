@@ -1,0 +1,272 @@
+/**
+ * What is at work in a chat, and what waits to be said: one prompt at a time, words that steer it, words for after it,
+ * commands of the person's. Nothing here rejects: what goes wrong is a line, and the words come back.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { toFailure } from "../../base/failure.ts";
+import type { Io } from "../io.ts";
+import type { FinishedLine } from "../screen/frame.ts";
+import { PEN, plainRow } from "../screen/rows.ts";
+import { cleanForTerminal } from "../terminal.ts";
+import { ChatTurn } from "./chat-turn.ts";
+import { LONG_MS } from "./notify.ts";
+import type { ChatEngine } from "./open-chat.ts";
+import { runShell } from "./programs.ts";
+import type { Spent } from "./status-row.ts";
+import { Transcript, type TranscriptOptions } from "./transcript.ts";
+
+export const TICK_MS = 200;
+
+export interface WorkParts {
+  readonly io: Pick<Io, "env" | "cwd">;
+  readonly clock: Clock;
+  readonly isVerbose: boolean;
+  readonly wasShown: TranscriptOptions["wasShown"];
+  print(lines: readonly FinishedLine[]): void;
+  say(text: string, pen?: string): void;
+  /** Prints what the person has said. */
+  showWords(words: string): void;
+  /** Puts words that nobody has heard back into the editor. */
+  giveBack(words: readonly string[]): void;
+  refresh(when?: "soon" | "now"): void;
+  notify(text: string): void;
+}
+
+/** A command of the person's, or the start of a run. */
+interface Deed {
+  readonly title: string;
+  readonly stopping: AbortController;
+  readonly startedAtMs: number;
+}
+
+export class ChatWork {
+  readonly #parts: WorkParts;
+  #engine: ChatEngine | undefined;
+  #turn: ChatTurn | undefined;
+  #deed: Deed | undefined;
+  /** Of the turns that have ended. */
+  #before: Spent = { tokens: 0, knownUsd: 0, unknownCalls: 0 };
+  #contextUsed = 0;
+  #steered: string[] = [];
+  #queue: string[] = [];
+  /** Goes with the next words, for the model: output of commands, a summary. */
+  #carried: string[] = [];
+  #ticking: AbortController | undefined;
+
+  constructor(parts: WorkParts) {
+    this.#parts = parts;
+  }
+
+  get turn(): ChatTurn | undefined {
+    return this.#turn;
+  }
+
+  get deed(): Deed | undefined {
+    return this.#deed;
+  }
+
+  get isBusy(): boolean {
+    return this.#turn !== undefined || this.#deed !== undefined;
+  }
+
+  get steered(): readonly string[] {
+    return this.#steered;
+  }
+
+  get queued(): readonly string[] {
+    return this.#queue;
+  }
+
+  get contextUsed(): number {
+    return this.#turn?.contextUsed || this.#contextUsed;
+  }
+
+  get spent(): Spent {
+    return addSpent(this.#before, this.#turn?.spent);
+  }
+
+  /** Words that were said before it was there are said now. */
+  use(engine: ChatEngine): void {
+    this.#engine = engine;
+  }
+
+  carry(text: string): void {
+    this.#carried.push(text);
+  }
+
+  queue(words: string): void {
+    this.#queue.push(words);
+    this.sendQueued();
+  }
+
+  /** Steers what is at work, or begins; before the runtime is there the words wait. */
+  tell(words: string): void {
+    if (this.#turn) void this.#steer(words);
+    else if (this.#engine && !this.#deed) void this.send(words);
+    else this.#queue.push(words);
+  }
+
+  stop(): void {
+    this.#deed?.stopping.abort();
+    this.#turn?.stop();
+    this.#parts.giveBack([...this.#steered.splice(0), ...this.#queue.splice(0)]);
+  }
+
+  end(): void {
+    this.#ticking?.abort();
+    this.#turn?.stop();
+    this.#deed?.stopping.abort();
+  }
+
+  async #steer(words: string): Promise<void> {
+    this.#steered.push(words);
+    try {
+      await this.#turn?.steer(words);
+    } catch {
+      // It has just ended: what was meant for it is said next.
+      if (this.#unsteer(words)) this.#queue.unshift(words);
+      this.sendQueued();
+    }
+  }
+
+  #unsteer(words: string): boolean {
+    const at = this.#steered.indexOf(words);
+    if (at >= 0) this.#steered.splice(at, 1);
+    return at >= 0;
+  }
+
+  sendQueued(): void {
+    const [next, ...rest] = this.#queue;
+    if (this.#turn || this.#deed || !this.#engine || next === undefined) return;
+    this.#queue = rest;
+    void this.send(next);
+  }
+
+  /** A prompt, from its words to its end. Gives the last answer's text. Never rejects: the words come back. */
+  async send(words: string): Promise<string> {
+    const engine = this.#engine;
+    if (!engine) return "";
+    this.#deed = {
+      title: "starting",
+      stopping: new AbortController(),
+      startedAtMs: this.#parts.clock.now(),
+    };
+    this.#tick();
+    const carried = this.#carried.splice(0);
+    try {
+      const started = await engine.start(words, carried.join("\n\n"));
+      this.#parts.showWords(words);
+      for (const note of started.notes) this.#parts.say(note);
+      const transcript = this.#openTranscript();
+      const nowMs = this.#parts.clock.now();
+      this.#turn = new ChatTurn(
+        started,
+        { transcript, onNews: () => this.#parts.refresh() },
+        nowMs,
+      );
+      if (this.#deed.stopping.signal.aborted) this.#turn.stop();
+      this.#deed = undefined;
+      const run = await this.#turn.finish();
+      await engine.conversation.settle(run);
+      this.#endTurn();
+      return (await run.result()).output_text;
+    } catch (thrown) {
+      this.#carried.unshift(...carried);
+      this.#parts.say(toFailure(thrown).message, PEN.bad);
+      this.#parts.giveBack([words]);
+      return "";
+    } finally {
+      this.#deed = undefined;
+      this.#ticking?.abort();
+      this.#parts.refresh("now");
+      this.sendQueued();
+    }
+  }
+
+  #openTranscript(): Transcript {
+    return new Transcript({
+      now: () => this.#parts.clock.now(),
+      isVerbose: this.#parts.isVerbose,
+      onHeard: (text) => {
+        this.#unsteer(text);
+        this.#parts.showWords(text);
+      },
+      wasShown: this.#parts.wasShown,
+    });
+  }
+
+  #endTurn(): void {
+    const turn = this.#turn;
+    if (!turn) return;
+    this.#parts.print([]);
+    this.#contextUsed = turn.contextUsed || this.#contextUsed;
+    this.#before = addSpent(this.#before, turn.spent);
+    this.#turn = undefined;
+    // What came too late for the run is said next.
+    this.#queue.unshift(...this.#steered.splice(0));
+    if (this.#parts.clock.now() - turn.startedAtMs > LONG_MS)
+      this.#parts.notify("The run has ended");
+  }
+
+  async runShell(command: string): Promise<void> {
+    const stopping = new AbortController();
+    this.#parts.showWords(`!${command}`);
+    this.#deed = {
+      title: cleanForTerminal(`!${command}`),
+      stopping,
+      startedAtMs: this.#parts.clock.now(),
+    };
+    this.#tick();
+    let rest = "";
+    const onText = (piece: string): void => {
+      const lines = (rest + piece).split("\n");
+      rest = lines.pop() ?? "";
+      this.#parts.print(lines.map((line) => toOutputLine(line)));
+    };
+    try {
+      const { told, code } = await runShell(command, this.#parts.io, {
+        onText,
+        signal: stopping.signal,
+      });
+      if (rest !== "") this.#parts.print([toOutputLine(rest)]);
+      if (code !== 0) this.#parts.say(`exit code ${code ?? "none: it was stopped"}`, PEN.warn);
+      this.#carried.push(told);
+    } catch (thrown) {
+      this.#parts.say(toFailure(thrown).message, PEN.bad);
+    } finally {
+      this.#deed = undefined;
+      if (!this.#turn) this.#ticking?.abort();
+      this.#parts.refresh("now");
+      this.sendQueued();
+    }
+  }
+
+  /** Draws again while something is at work: its time goes on. */
+  #tick(): void {
+    this.#ticking?.abort();
+    const ticking = new AbortController();
+    this.#ticking = ticking;
+    const { clock } = this.#parts;
+    const again = async (): Promise<void> => {
+      for (;;) {
+        await clock.sleep(TICK_MS, ticking.signal);
+        this.#parts.refresh();
+      }
+    };
+    again().catch(() => {});
+  }
+}
+
+function addSpent(one: Spent, other: Spent | undefined): Spent {
+  if (!other) return one;
+  return {
+    tokens: one.tokens + other.tokens,
+    knownUsd: one.knownUsd + other.knownUsd,
+    unknownCalls: one.unknownCalls + other.unknownCalls,
+  };
+}
+
+function toOutputLine(line: string): FinishedLine {
+  return { row: plainRow(cleanForTerminal(line).replaceAll("\t", "    ")), isLong: true };
+}
