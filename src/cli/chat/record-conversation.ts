@@ -7,6 +7,8 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Item, Message } from "../../protocol/items.ts";
+import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";
 import type { Run, Runtime } from "../../runtime/runtime.ts";
@@ -56,7 +58,7 @@ class RecordConversation implements Conversation {
   }
 
   async settle(run: Run): Promise<void> {
-    this.#items = answerOpenCalls(await run.items());
+    this.#items = answerOpenCalls(await itemsOf(run));
   }
 
   async list(): Promise<readonly ConversationSummary[]> {
@@ -114,6 +116,18 @@ function toSummary({ id, input, title, created_at_ms }: RunRecord): Conversation
   const [first] = items;
   const words = first ? lastWords([first]) : title;
   return { id, title: clip(words.replace(/\s+/g, " "), 80), used_at_ms: created_at_ms };
+}
+
+/** As `run.items()`; a run that was taken over to be ended may begin its log again. */
+async function itemsOf(run: Run): Promise<readonly Item[]> {
+  const log: RunEvent[] = [];
+  for await (const batch of run.follow()) log.push(...batch.map(({ event }) => event));
+  const start = log.findLastIndex(({ type }) => type === "run_start");
+  return withoutAbandoned(log.slice(Math.max(0, start))).flatMap((event) => {
+    if (event.type === "run_start") return event.input;
+    if (event.type === "run_input") return event.items;
+    return event.type === "item_end" || event.type === "tool_end" ? [event.item] : [];
+  });
 }
 
 /** A run that ended in the middle left calls without results, which no model's server takes. */

@@ -1,0 +1,89 @@
+/** A place for chats, with a scripted model that does what it is told. */
+
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import { reply, type ScriptEngine, script } from "../../src/testing/index.ts";
+import type { AnswerReply } from "../../src/testing/reply.ts";
+import { replyEvents } from "../../src/testing/reply-events.ts";
+import { untilTrue } from "../patience.ts";
+import { createPlace, type Place } from "./command.ts";
+import { CHAT } from "./wires.ts";
+
+export interface ChatPlace extends AsyncDisposable {
+  readonly place: Place;
+  /** `offshoot chat` with this model. */
+  readonly args: readonly string[];
+  /** Lets what holds go on. */
+  release(): void;
+}
+
+export async function createChatPlace(files: Readonly<Record<string, string>> = {}): Promise<ChatPlace> {
+  const place = await createPlace(files);
+  let isFree = false;
+  const { makeId } = script();
+  const engine: ScriptEngine = async function* (request, { signal }) {
+    const said = choose(request);
+    if (!isHolding(request)) {
+      yield* replyEvents(said, request, { signal, makeId });
+      return;
+    }
+    let text = "";
+    for await (const batch of replyEvents(said, request, { signal, makeId })) {
+      yield batch;
+      for (const event of batch) if (event.type === "text_delta") text += event.delta;
+      const isMet = asked(request) === "hold" ? text.includes("Holding") : text.includes("row 60");
+      if (isMet) await untilTrue(() => isFree || signal.aborted, "to be let go");
+    }
+  };
+  const upstream = await CHAT.start({ engine });
+  return {
+    place,
+    args: ["chat", "-m", "test-model", "--url", upstream.url, "--provider", CHAT.provider],
+    release() {
+      isFree = true;
+    },
+    async [Symbol.asyncDispose]() {
+      isFree = true;
+      await upstream[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const EDIT = { name: "edit", arguments: { path: "a.txt", old_string: "two", new_string: "TWO" } };
+
+function choose(request: ModelRequest): AnswerReply {
+  const prompts = promptsOf(request);
+  const last = prompts.at(-1) ?? "";
+  const result = request.items.at(-1);
+  if (result?.type === "function_call_output") {
+    const text = String(result.output);
+    return reply.text(text.includes('"success":true') ? "The file is edited." : `It was refused: ${text}`);
+  }
+  if (last === "edit please") return reply.calls([{ ...EDIT, arguments: JSON.stringify(EDIT.arguments) }]);
+  if (last === "hold") return reply.text("Holding\n\nstill");
+  if (last === "a hint") return reply.text("Heard: a hint");
+  if (last === "what did I say first?") return reply.text(`You said first: ${prompts[0]}`);
+  if (last === "how often did I speak?") return reply.text(`${prompts.length} times`);
+  if (last.startsWith("count ")) return reply.text(`${last.split("\n").length} lines`);
+  if (last.startsWith("stream ")) {
+    const rows = Array.from({ length: Number(last.slice(7)) }, (_, at) => `row ${at} of many\n`);
+    return reply.text(rows.join(""));
+  }
+  return reply.text(last.replace(/^say /, ""));
+}
+
+function isHolding(request: ModelRequest): boolean {
+  return asked(request) === "hold" || asked(request).startsWith("stream ");
+}
+
+function asked(request: ModelRequest): string {
+  return request.items.at(-1)?.type === "message" ? (promptsOf(request).at(-1) ?? "") : "";
+}
+
+function promptsOf({ items }: ModelRequest): string[] {
+  return items.flatMap((item) => {
+    if (item.type !== "message" || item.role !== "user") return [];
+    if (typeof item.content === "string") return [item.content];
+    return [item.content.map((part) => (part.type === "input_text" ? part.text : "")).join("")];
+  });
+}

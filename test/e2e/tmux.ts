@@ -1,0 +1,90 @@
+/** The built command in a tmux of its own: keys, pastes, sizes, and all lines with the scrollback. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { untilTrue } from "../patience.ts";
+import { CLI, type Place } from "./command.ts";
+
+const run = promisify(execFile);
+
+export interface Tmux extends AsyncDisposable {
+  /** Keys by tmux's names (`Enter`, `C-c`), anything else as text. */
+  type(...keys: readonly string[]): Promise<void>;
+  /** As a terminal pastes: bracketed. */
+  paste(text: string): Promise<void>;
+  resize(columns: number, rows: number): Promise<void>;
+  /** Every line, the scrollback's first, without blanks at their ends. */
+  read(): Promise<string[]>;
+  /** Resolves when a line is like that. */
+  sees(pattern: RegExp): Promise<void>;
+  cursor(): Promise<{ readonly column: number; readonly row: number }>;
+  /** Sends the command a signal. */
+  kill(signal: string): Promise<void>;
+}
+
+const NAMED = /^(?:Enter|Tab|Escape|Up|Down|Left|Right|C-.|M-.)$/;
+
+export async function startInTmux(
+  { home, cwd }: Place,
+  args: readonly string[],
+  [columns, rows]: readonly [number, number],
+): Promise<Tmux> {
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    LC_ALL: "C.UTF-8",
+    EDITOR: "exit 3;",
+    OFFSHOOT_PROBE_LOCAL: "false",
+  };
+  const socket = join(home, `tmux-${Math.random().toString(36).slice(2)}`);
+  const tmux = async (...words: readonly string[]): Promise<string> =>
+    (await run("tmux", ["-S", socket, "-f", "/dev/null", ...words], { env, maxBuffer: 1 << 26 })).stdout;
+  const words = [process.execPath, CLI, ...args].map((word) => `'${word}'`);
+  const pidFile = join(home, "pid");
+  const line = `sh -c 'echo $$ > ${pidFile}; exec "$@"' sh ${words.join(" ")}; echo over; stty -a; cat`;
+  await writeFile(join(home, "keep"), "");
+  await tmux("set-option", "-g", "history-limit", "50000", ";", "new-session", "-d", "-s", "t", "-x", String(columns), "-y", String(rows), "-c", cwd, line);
+  const read = async (): Promise<string[]> =>
+    (await tmux("capture-pane", "-p", "-t", "t", "-S", "-")).split("\n").map((one) => one.trimEnd());
+  return {
+    read,
+    async type(...keys) {
+      for (const key of keys) await tmux("send-keys", "-t", "t", ...(NAMED.test(key) ? [key] : ["-l", key]));
+    },
+    async paste(text) {
+      const file = join(home, "paste");
+      await writeFile(file, text);
+      await tmux("load-buffer", file);
+      await tmux("paste-buffer", "-p", "-t", "t");
+    },
+    async resize(width, height) {
+      await tmux("resize-window", "-t", "t", "-x", String(width), "-y", String(height));
+    },
+    async sees(pattern) {
+      let last: readonly string[] = [];
+      await untilTrue(async () => {
+        last = await read();
+        const isOver = last.includes("over") && !last.some((one) => pattern.test(one));
+        assert.ok(!isOver, `ended without ${pattern}:\n${last.join("\n")}`);
+        return last.some((one) => pattern.test(one));
+      }, `${pattern} on the screen`).catch((thrown) => {
+        throw new Error(`${String(thrown)}\n${last.join("\n")}`);
+      });
+    },
+    async cursor() {
+      const said = await tmux("display-message", "-p", "-t", "t", "#{cursor_x} #{cursor_y}");
+      const [column = 0, row = 0] = said.trim().split(" ").map(Number);
+      return { column, row };
+    },
+    async kill(signal) {
+      const { readFile } = await import("node:fs/promises");
+      process.kill(Number(await readFile(pidFile, "utf8")), `SIG${signal}` as NodeJS.Signals);
+    },
+    async [Symbol.asyncDispose]() {
+      await tmux("kill-server").catch(() => {});
+    },
+  };
+}
