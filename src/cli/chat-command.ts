@@ -89,7 +89,7 @@ export const CHAT_COMMAND: Command = {
     verbose: { type: "boolean", summary: "Show all of what tools bring" },
     plain: {
       type: "boolean",
-      summary: "Plain lines, nothing drawn over; the variable ACCESSIBLE=1 does the same",
+      summary: "Plain lines, nothing drawn over; as ACCESSIBLE=1",
     },
     ...STORE_OPTION,
     "no-store": { type: "boolean", summary: "Keep no record of the session" },

@@ -162,6 +162,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       sse: { type: "boolean", summary: "The same as --output sse" },
       "done-marker": { type: "boolean", summary: "End the text form with `=== [ DONE ] ===`" },
       brief: { type: "boolean", short: "b", summary: "Hide tool calls and their results" },
+      verbose: { type: "boolean", summary: "Show all of what tools bring, on a pipe too" },
       file: {
         type: "string",
         short: "f",

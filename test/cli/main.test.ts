@@ -72,7 +72,7 @@ describe("a wrong command line", () => {
       ["List the files here"],
       'There is no command `List the files here`. A prompt stands behind `run`: `offshoot run "List the files here"`. See `offshoot --help`.',
     ],
-    [["--verbose"], "Unknown flag `--verbose`. See `offshoot --help`."],
+    [["--wordy"], "Unknown flag `--wordy`. See `offshoot --help`."],
     [
       ["--model", "x", "run"],
       "Unknown flag `--model`. It stands behind its command: `offshoot run --model`. See `offshoot --help`.",

@@ -16,7 +16,9 @@ export interface ChatPlace extends AsyncDisposable {
   release(): void;
 }
 
-export async function createChatPlace(files: Readonly<Record<string, string>> = {}): Promise<ChatPlace> {
+export async function createChatPlace(
+  files: Readonly<Record<string, string>> = {},
+): Promise<ChatPlace> {
   const place = await createPlace(files);
   let isFree = false;
   const { makeId } = script();
@@ -57,9 +59,12 @@ function choose(request: ModelRequest): AnswerReply {
   const result = request.items.at(-1);
   if (result?.type === "function_call_output") {
     const text = String(result.output);
-    return reply.text(text.includes('"success":true') ? "The file is edited." : `It was refused: ${text}`);
+    return reply.text(
+      text.includes('"success":true') ? "The file is edited." : `It was refused: ${text}`,
+    );
   }
-  if (last === "edit please") return reply.calls([{ ...EDIT, arguments: JSON.stringify(EDIT.arguments) }]);
+  if (last === "edit please")
+    return reply.calls([{ ...EDIT, arguments: JSON.stringify(EDIT.arguments) }]);
   if (last === "hold") return reply.text("Holding\n\nstill");
   if (last === "a hint") return reply.text("Heard: a hint");
   if (last === "what did I say first?") return reply.text(`You said first: ${prompts[0]}`);

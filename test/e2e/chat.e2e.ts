@@ -7,12 +7,16 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { programLack, unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";
-import { createChatPlace, type ChatPlace } from "./chat-place.ts";
+import { type ChatPlace, createChatPlace } from "./chat-place.ts";
 import { startInTmux, type Tmux } from "./tmux.ts";
 
 const held = unless(programLack("tmux"));
 
-async function open(place: ChatPlace, size: readonly [number, number] = [100, 30], ...more: string[]): Promise<Tmux> {
+async function open(
+  place: ChatPlace,
+  size: readonly [number, number] = [100, 30],
+  ...more: string[]
+): Promise<Tmux> {
   const tmux = await startInTmux(place.place, [...place.args, ...more], size);
   await tmux.sees(/^> *$/);
   await tmux.sees(/test-model/);
@@ -138,7 +142,10 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
       await tmux.sees(/^> 漢字ab$/);
       assert.equal((await tmux.cursor()).column, 8);
       await tmux.type("Left", "Left", "Left");
-      await untilTrue(async () => (await tmux.cursor()).column === 4, "the caret after the first character");
+      await untilTrue(
+        async () => (await tmux.cursor()).column === 4,
+        "the caret after the first character",
+      );
       for (const line of await tmux.read()) assert.ok([...line].length <= columns, line);
     });
   }
@@ -159,7 +166,10 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     await tmux.sees(/^row 399 of many$/);
     await tmux.sees(/^1 turn · /);
     const rows = (await tmux.read()).filter((line) => line.startsWith("row "));
-    assert.deepEqual(rows, Array.from({ length: 400 }, (_, at) => `row ${at} of many`));
+    assert.deepEqual(
+      rows,
+      Array.from({ length: 400 }, (_, at) => `row ${at} of many`),
+    );
   });
 
   it("says in one line what is wrong, and keeps what was typed", async () => {

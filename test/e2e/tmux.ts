@@ -41,18 +41,39 @@ export async function startInTmux(
   };
   const socket = join(home, `tmux-${Math.random().toString(36).slice(2)}`);
   const tmux = async (...words: readonly string[]): Promise<string> =>
-    (await run("tmux", ["-S", socket, "-f", "/dev/null", ...words], { env, maxBuffer: 1 << 26 })).stdout;
+    (await run("tmux", ["-S", socket, "-f", "/dev/null", ...words], { env, maxBuffer: 1 << 26 }))
+      .stdout;
   const words = [process.execPath, CLI, ...args].map((word) => `'${word}'`);
   const pidFile = join(home, "pid");
   const line = `sh -c 'echo $$ > ${pidFile}; exec "$@"' sh ${words.join(" ")}; echo over; stty -a; cat`;
   await writeFile(join(home, "keep"), "");
-  await tmux("set-option", "-g", "history-limit", "50000", ";", "new-session", "-d", "-s", "t", "-x", String(columns), "-y", String(rows), "-c", cwd, line);
+  await tmux(
+    "set-option",
+    "-g",
+    "history-limit",
+    "50000",
+    ";",
+    "new-session",
+    "-d",
+    "-s",
+    "t",
+    "-x",
+    String(columns),
+    "-y",
+    String(rows),
+    "-c",
+    cwd,
+    line,
+  );
   const read = async (): Promise<string[]> =>
-    (await tmux("capture-pane", "-p", "-t", "t", "-S", "-")).split("\n").map((one) => one.trimEnd());
+    (await tmux("capture-pane", "-p", "-t", "t", "-S", "-"))
+      .split("\n")
+      .map((one) => one.trimEnd());
   return {
     read,
     async type(...keys) {
-      for (const key of keys) await tmux("send-keys", "-t", "t", ...(NAMED.test(key) ? [key] : ["-l", key]));
+      for (const key of keys)
+        await tmux("send-keys", "-t", "t", ...(NAMED.test(key) ? [key] : ["-l", key]));
     },
     async paste(text) {
       const file = join(home, "paste");

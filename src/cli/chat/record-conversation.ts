@@ -6,8 +6,8 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { Item, Message } from "../../protocol/items.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
+import type { Item, Message } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";

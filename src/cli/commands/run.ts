@@ -97,6 +97,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
     const projection = openProjection(output, {
       ...io,
       brief: config.get("brief"),
+      verbose: options["verbose"] === true,
       quiet: config.get("quiet"),
       isStructured: format.type !== "text",
       doneMarker: config.get("done_marker"),

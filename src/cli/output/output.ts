@@ -30,6 +30,8 @@ export interface ProjectionOptions {
   readonly stderr: Output;
   /** Hides tool calls and their results. */
   readonly brief: boolean;
+  /** Shows all of what tools bring. */
+  readonly verbose?: boolean | undefined;
   /** Hides all that is not the answer or an error. */
   readonly quiet: boolean;
   /** Whether the answer is a document, printed once and whole. */

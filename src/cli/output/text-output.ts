@@ -27,10 +27,14 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../../protocol/run-events.ts";
-import { cleanForTerminal, dim, draw } from "../terminal.ts";
+import { createMarkdownStream, type MarkdownStream } from "../screen/markdown/markdown-stream.ts";
+import { paintRow, type Row } from "../screen/rows.ts";
+import { canRedraw, cleanForTerminal, dim, draw, isStyled } from "../terminal.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 import { toSummary } from "./run-summary.ts";
+import { toDiffRows, toFileChange, toResultRows } from "./tool-rows.ts";
 
+const CLEAR_LINE = "\x1b[K";
 const DONE_MARKER = "=== [ DONE ] ===";
 
 export function createTextOutput(options: ProjectionOptions): Projection {
@@ -71,6 +75,12 @@ class TextOutput {
   /** The turn whose text is to be set apart from what is above it; undefined once it is. */
   #turnToMark: number | undefined;
   #isRefused = false;
+  /** The text of the turn as Markdown, on a terminal that has styles. */
+  #markdown: MarkdownStream | undefined;
+  /** What the terminal's last line shows of it. */
+  #shownRow = "";
+  /** The calls under way, by their ids: what they change is told with their ends. */
+  readonly #calls = new Map<string, ToolStart>();
 
   constructor(options: ProjectionOptions) {
     this.#options = options;
@@ -160,7 +170,35 @@ class TextOutput {
       this.#turnToMark = undefined;
     }
     this.#isTextShown = true;
-    this.#writeAnswer(delta);
+    const { stdout } = this.#options;
+    if (!isStyled(stdout) || !canRedraw(stdout)) return this.#writeAnswer(delta);
+    this.#endAside();
+    this.#markdown ??= createMarkdownStream();
+    this.#markdown.push(delta);
+    this.#putMarkdown(this.#markdown);
+  }
+
+  /** The row that is still open is shown as it comes, and written over where its looks change: it is one row. */
+  #putMarkdown(markdown: MarkdownStream): void {
+    const { columns } = this.#options.stdout;
+    const { finished, open } = markdown.take({ columns, maxOpen: 1, isStyled: true });
+    const rows = [...finished.map(({ row }) => row), ...open].map((row) => paintRow(row, true));
+    if (rows.length === 0) return;
+    const [first = "", ...rest] = rows;
+    const isGrown = first.startsWith(this.#shownRow);
+    const begun = isGrown ? first.slice(this.#shownRow.length) : `\r${first}${CLEAR_LINE}`;
+    const isOpen = open.length > 0;
+    this.#put("stdout", [begun, ...rest].join("\n") + (isOpen ? "" : "\n"));
+    this.#shownRow = isOpen ? (rows.at(-1) ?? "") : "";
+    this.#isAnswerEnded = !isOpen;
+    this.#column = isOpen ? "answer" : "start";
+  }
+
+  #endMarkdown(): void {
+    const markdown = this.#markdown;
+    this.#markdown = undefined;
+    markdown?.end();
+    if (markdown) this.#putMarkdown(markdown);
   }
 
   /** A turn that a vendor paused goes on with the same text. */
@@ -205,6 +243,7 @@ class TextOutput {
 
   /** What a model says before its calls and after them is two texts, on a pipe as on a terminal. */
   #endTurnText(): void {
+    this.#endMarkdown();
     if (this.#isAnswerEnded) return;
     this.#put("stdout", "\n");
     this.#isAnswerEnded = true;
@@ -219,14 +258,18 @@ class TextOutput {
     this.#column = delta.endsWith("\n") ? "start" : "aside";
   }
 
-  #showCall({ name, arguments: text }: ToolStart): void {
+  #showCall(call: ToolStart): void {
+    const { name, arguments: text } = call;
     this.#passHeld();
+    this.#calls.set(call.call_id, call);
     const isHidden = this.#options.brief || this.#isInTree(name);
     if (!isHidden) this.#line(`${toShown(name)}(${toShown(text)})`);
   }
 
   #showResult(event: ToolEnd): void {
     const { name, item, failed } = event;
+    const call = this.#calls.get(event.call_id);
+    this.#calls.delete(event.call_id);
     if (this.#options.brief || item.type !== "function_call_output") return;
     // Who was not started is told with the tree, by name.
     if (failed && isDelegating(name) && answersIn(event).some(isRefusal)) return;
@@ -234,8 +277,29 @@ class TextOutput {
     // How a child ended is said in the tree; a call that was refused, or got no answer, is said here.
     const hasRun = output.includes("Subagent execution failed") && !output.includes(NO_ANSWER);
     if (this.#isInTree(name) && (!failed || hasRun)) return;
+    if (!failed && this.#showsResults) return this.#showRows(call, event);
     const shown = failed ? toShown(output) : `+${output.length} chars`;
     this.#line(`${toShown(name)} → ${shown}`);
+  }
+
+  /** For people; a program that reads standard error finds a line for each call. */
+  get #showsResults(): boolean {
+    const { stderr, verbose = false } = this.#options;
+    return verbose || stderr.isTerminal;
+  }
+
+  /** What a call has changed, as a diff; of any other what came of it, in short. */
+  #showRows(call: ToolStart | undefined, event: ToolEnd): void {
+    const { verbose = false, stderr, quiet } = this.#options;
+    if (quiet) return;
+    const change = call && toFileChange(call);
+    const rows: Row[] = change
+      ? toDiffRows(change, verbose ? Number.POSITIVE_INFINITY : undefined)
+      : toResultRows(event, verbose);
+    this.#endAnswerLine();
+    this.#endAside();
+    const painted = rows.map((row) => `  ${paintRow(row, isStyled(stderr))}\n`);
+    this.#put("stderr", painted.join(""));
   }
 
   #isInTree(name: string): boolean {
@@ -269,6 +333,7 @@ class TextOutput {
   }
 
   #end(event: RunEnd): void {
+    this.#endMarkdown();
     const { isStructured, doneMarker } = this.#options;
     if (isStructured && event.ending === "completed") {
       this.#writeAnswer(JSON.stringify(event.output_json));
@@ -302,6 +367,7 @@ class TextOutput {
    * Only there is the answer's line broken: a pipe gets the answer as it was written.
    */
   #endAnswerLine(): void {
+    this.#endMarkdown();
     const { stdout, stderr } = this.#options;
     if (this.#column !== "answer" || !stdout.isTerminal || !stderr.isTerminal) return;
     this.#put("stdout", "\n");

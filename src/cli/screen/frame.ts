@@ -128,10 +128,19 @@ function toDrawnLine(
   return { ...drawn, height };
 }
 
+/**
+ * tmux tells of a new size a quarter of a second late. So that nothing is lost on a screen that has become lower
+ * meanwhile, rows are put in only where all of them fit on a low one; more are printed from top to bottom, which no
+ * height can spoil.
+ */
+const LOWEST_SCREEN = 10;
+
 /** Whether all of it is on the screen at once, and its rows can be counted. */
 function canChange(all: readonly DrawnRow[], { rows }: Size): boolean {
   const height = all.reduce((sum, row) => sum + row.height, 0);
-  return height <= rows && all.every((row) => row.height === 1 || row.isSure);
+  return (
+    height <= Math.min(rows, LOWEST_SCREEN) && all.every((row) => row.height === 1 || row.isSure)
+  );
 }
 
 /** All rows again: after a change of the size, and where more is printed than the screen holds. */

@@ -193,7 +193,7 @@ describe("the text form on a terminal", () => {
         dim("Hm"),
         "Let me look.",
         dim('read({"path": "a"})'),
-        dim("read → +3 chars"),
+        "  \x1b[2m1 line\x1b[m",
         dim("── turn 2 ──"),
         "One!",
         dim("2 turns · 1 tool call · 2,468 tokens · 3.2 s · cost unknown"),
