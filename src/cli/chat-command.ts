@@ -2,18 +2,15 @@
 
 import { WIRES } from "../providers/wires.ts";
 import type { Command } from "./command.ts";
+import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
 export const CHAT_COMMAND: Command = {
   summary: "Talk to an agent in a session on the terminal; `offshoot` alone does the same",
   usage: "[PROMPT]",
   options: {
-    continue: {
-      type: "boolean",
-      short: "c",
-      summary: "Go on with the last session of this folder",
-    },
-    resume: { type: "string", short: "r", value: "ID", summary: "Go on with this session" },
+    continue: SESSION_OPTIONS.continue,
+    session: SESSION_OPTIONS.session,
     agent: {
       type: "string",
       value: "AGENT",
@@ -91,6 +88,7 @@ export const CHAT_COMMAND: Command = {
       type: "boolean",
       summary: "Plain lines, nothing drawn over; as ACCESSIBLE=1",
     },
+    ...PROMPT_OPTIONS,
     ...STORE_OPTION,
     "no-store": { type: "boolean", summary: "Keep no record of the session" },
   },

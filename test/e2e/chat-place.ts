@@ -31,9 +31,9 @@ export async function createChatPlace(
     let text = "";
     for await (const batch of replyEvents(said, request, { signal, makeId })) {
       yield batch;
-      for (const event of batch) if (event.type === "text_delta") text += event.delta;
-      const isMet = asked(request) === "hold" ? text.includes("Holding") : text.includes("row 60");
-      if (isMet) await untilTrue(() => isFree || signal.aborted, "to be let go");
+      text += batch.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
+      if (text.includes(asked(request) === "hold" ? "Holding" : "row 60"))
+        await untilTrue(() => isFree || signal.aborted, "to be let go");
     }
   };
   const upstream = await CHAT.start({ engine });

@@ -45,7 +45,7 @@ export async function startInTmux(
       .stdout;
   const words = [process.execPath, CLI, ...args].map((word) => `'${word}'`);
   const pidFile = join(home, "pid");
-  const line = `sh -c 'echo $$ > ${pidFile}; exec "$@"' sh ${words.join(" ")}; echo over; stty -a; cat`;
+  const line = `trap : INT; sh -c 'echo $$ > ${pidFile}; exec "$@"' sh ${words.join(" ")}; echo over; stty -a; trap : INT; while :; do cat; done`;
   await writeFile(join(home, "keep"), "");
   await tmux(
     "set-option",

@@ -122,7 +122,7 @@ export class Chat {
     this.#work.end();
     const id = this.#engine?.conversation.id;
     await this.#engine?.close();
-    return id === undefined ? "" : `session: ${id} (offshoot chat --resume ${id})\n`;
+    return id === undefined ? "" : `session: ${id} (offshoot chat --session ${id})\n`;
   }
 
   onGone(): void {

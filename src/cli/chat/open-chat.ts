@@ -11,22 +11,22 @@ import { toModelOverrides } from "../../runtime/config/config-models.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import { toPlannedModel } from "../../runtime/planned-model.ts";
-import { createRuntime, type Run, type Runtime } from "../../runtime/runtime.ts";
+import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Ask } from "../../tools/gate/ask.ts";
 import type { Options } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
-import { readInstructions, toRunRequest } from "../commands/run.ts";
+import { findSkills, toRunRequest } from "../commands/run.ts";
 import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
+import { openRunPrompt } from "../run-prompt.ts";
 import type { Conversation } from "./conversation.ts";
 import { readMessage } from "./message.ts";
-import { createRecordConversation } from "./record-conversation.ts";
-import { type ChatSessions, SessionConversation } from "./session-conversation.ts";
+import { SessionConversation } from "./session-conversation.ts";
 
 export interface StartedRun {
   readonly run: Run;
@@ -69,12 +69,19 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
   const layer = agent && toAgentLayer(agent);
   let config = await openConfig(options, io, layer);
   const settings = toRuntimeOptions(config, { ...io, ask });
-  const runtime = await createRuntime({ ...settings, agents, transport: network.open });
-  const instructions = await readInstructions(config, io.cwd);
+  const { skills, ...found } = await findSkills(config, io);
+  const toolSettings = { ...settings.toolSettings, skills };
+  const runtime = await createRuntime({
+    ...settings,
+    toolSettings,
+    agents,
+    transport: network.open,
+  });
   let model = await pickModel(config, network, io);
   let tools = await pickTools(config.get("tools"), runtime);
   let isThinking = config.get("think");
-  const conversation = openConversation(runtime, io.cwd);
+  const prompt = await openRunPrompt(config, { io, tools, skills });
+  const conversation = new SessionConversation(runtime, io.cwd);
   return {
     get model() {
       return model;
@@ -89,14 +96,17 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
     get tools() {
       return tools;
     },
-    ...{ agents, conversation, warnings },
+    ...{ agents, conversation },
+    warnings: [...warnings, ...found.warnings, ...prompt.warnings],
     record: runtime.engine.record,
     historyFile: `${config.paths.dataDir}/chat-history.jsonl`,
     async start(words, before) {
       const { message, notes } = await readMessage(words, io.cwd, before);
       const run = await conversation.start(message, {
         ...toRunRequest(config, model),
-        ...{ instructions, tools, think: isThinking, root: io.cwd },
+        ...{ tools, think: isThinking, root: io.cwd },
+        instructions: prompt.instructions,
+        told: prompt.told,
         rules: toGivenRules(config),
         agent: agent?.name ?? null,
       });
@@ -118,16 +128,6 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
       await network.close();
     },
   };
-}
-
-/** Over sessions where the runtime has them. */
-function openConversation(
-  runtime: Runtime & { readonly sessions?: ChatSessions | undefined },
-  folder: string,
-): Conversation {
-  const { sessions } = runtime;
-  if (sessions) return new SessionConversation(runtime, sessions, folder);
-  return createRecordConversation(runtime, folder);
 }
 
 function windowOf({ ref, baseUrl }: PickedModel, config: Config): number | undefined {

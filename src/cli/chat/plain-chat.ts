@@ -37,7 +37,7 @@ export async function runPlainChat(setup: ChatSetup): Promise<number> {
     if (setup.firstWords !== undefined) await chat.take(setup.firstWords);
     await chat.readLines();
     const { id } = engine.conversation;
-    if (id !== undefined) await chat.say(`session: ${id} (offshoot chat --resume ${id})`);
+    if (id !== undefined) await chat.say(`session: ${id} (offshoot chat --session ${id})`);
     return 0;
   } finally {
     await engine.close();

@@ -1,7 +1,9 @@
 /** A conversation over the sessions of a runtime: each prompt is a run of the session, which knows what was said. */
 
 import type { Message } from "../../protocol/items.ts";
+import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import type { Run, Runtime } from "../../runtime/runtime.ts";
+import type { SessionSummary } from "../../runtime/sessions/session.ts";
 import type {
   ChatRunRequest,
   Conversation,
@@ -9,36 +11,16 @@ import type {
   ConversationTurn,
 } from "./conversation.ts";
 
-interface SessionSummary extends ConversationSummary {
-  readonly runs: readonly string[];
-}
-
-/** What a chat needs of `runtime.sessions`. */
-export interface ChatSessions {
-  list(query: {
-    readonly folder: string;
-    readonly limit: number;
-  }): Promise<readonly SessionSummary[]>;
-  get(name: string, options: { readonly folder: string }): Promise<SessionSummary>;
-  turns(id: string): Promise<readonly ConversationTurn[]>;
-  fork(
-    id: string,
-    options: { readonly turn?: number; readonly folder: string },
-  ): Promise<SessionSummary>;
-}
-
 const MOST_LISTED = 50;
 
 export class SessionConversation implements Conversation {
   readonly #runtime: Runtime;
-  readonly #sessions: ChatSessions;
   readonly #folder: string;
   #id: string | undefined;
   #runs: string[] = [];
 
-  constructor(runtime: Runtime, sessions: ChatSessions, folder: string) {
+  constructor(runtime: Runtime, folder: string) {
     this.#runtime = runtime;
-    this.#sessions = sessions;
     this.#folder = folder;
   }
 
@@ -51,12 +33,12 @@ export class SessionConversation implements Conversation {
   }
 
   async start(message: Message, request: ChatRunRequest): Promise<Run> {
-    const { instructions: _, ...goingOn } = request;
+    const { instructions: _, told: __, ...goingOn } = request;
     // A session that goes on has its instructions: vendors' caches stay warm.
     const own = this.#id === undefined ? request : goingOn;
-    const asked = { ...own, input: [message], session: this.#id ?? "new" };
+    const asked: InnerRunRequest = { ...own, input: [message], session: this.#id ?? "new" };
     const run = await this.#runtime.run(asked);
-    this.#id = sessionOf(run) ?? this.#id;
+    this.#id = run.session ?? this.#id;
     this.#runs.push(run.id);
     return run;
   }
@@ -66,15 +48,15 @@ export class SessionConversation implements Conversation {
   }
 
   async list(): Promise<readonly ConversationSummary[]> {
-    return await this.#sessions.list({ folder: this.#folder, limit: MOST_LISTED });
+    return await this.#runtime.sessions.list({ folder: this.#folder, limit: MOST_LISTED });
   }
 
   async turns(): Promise<readonly ConversationTurn[]> {
-    return this.#id === undefined ? [] : await this.#sessions.turns(this.#id);
+    return this.#id === undefined ? [] : await this.#runtime.sessions.turns(this.#id);
   }
 
   async open(name: string): Promise<ConversationSummary> {
-    const found = await this.#sessions.get(name, { folder: this.#folder });
+    const found = await this.#runtime.sessions.get(name, { folder: this.#folder });
     this.#go(found);
     return found;
   }
@@ -82,7 +64,7 @@ export class SessionConversation implements Conversation {
   async fork(turn?: number): Promise<void> {
     if (this.#id === undefined) return;
     const at = turn === undefined ? {} : { turn };
-    this.#go(await this.#sessions.fork(this.#id, { ...at, folder: this.#folder }));
+    this.#go(await this.#runtime.sessions.fork(this.#id, { ...at, folder: this.#folder }));
   }
 
   reset(): void {
@@ -94,8 +76,4 @@ export class SessionConversation implements Conversation {
     this.#id = id;
     this.#runs = [...runs];
   }
-}
-
-function sessionOf(run: Run & { readonly session?: string | undefined }): string | undefined {
-  return run.session;
 }

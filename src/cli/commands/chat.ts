@@ -31,14 +31,14 @@ function isPlain({ options }: CommandCall, { env, stdout }: Io): boolean {
 }
 
 function toSetup({ options, words }: CommandCall, io: Io): ChatSetup {
-  const { resume } = options;
+  const { session } = options;
   const asked = options["continue"] === true ? "last" : undefined;
   const firstWords = words.join(" ").trim();
   return {
     io,
     clock: systemClock,
     isVerbose: options["verbose"] === true,
-    resume: typeof resume === "string" ? resume : asked,
+    resume: typeof session === "string" ? session : asked,
     firstWords: firstWords === "" ? undefined : firstWords,
     async openEngine(ask) {
       const { openChatEngine } = await import("../chat/open-chat.ts");

@@ -114,7 +114,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
 }
 
 /** Nothing is looked for where no model is to be told of it. */
-async function findSkills(
+export async function findSkills(
   config: Config,
   io: Io,
 ): Promise<Pick<LoadedSkills, "skills" | "warnings">> {
