@@ -6,7 +6,7 @@
 
 import { Failure } from "../base/failure.ts";
 import { countJsonChars } from "../base/json-size.ts";
-import type { ModelEvent } from "../protocol/model-events.ts";
+import type { ItemEnd, ModelEvent } from "../protocol/model-events.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest } from "../providers/provider.ts";
@@ -106,6 +106,16 @@ function createCharCount(): CharCount {
   const pieces = new Set<number>();
   /** The place of the last piece: nearly all are of the same item as the one before. */
   let place = -1;
+  const count = (delta: string, index: number): void => {
+    chars += delta.length;
+    if (index !== place) pieces.add(index);
+    place = index;
+  };
+  /** Some vendors tell an item at once. */
+  const end = ({ index, item }: ItemEnd): void => {
+    if (!pieces.delete(index)) chars += countJsonChars(item);
+    place = -1;
+  };
   return {
     get chars() {
       return chars;
@@ -115,17 +125,9 @@ function createCharCount(): CharCount {
     },
     read(batch) {
       for (const event of batch) {
-        if (event.type === "item_start") hasBegun = true;
-        if ("delta" in event) {
-          chars += event.delta.length;
-          if (event.index !== place) pieces.add(event.index);
-          place = event.index;
-        }
-        // Some vendors tell an item at once.
-        if (event.type === "item_end") {
-          if (!pieces.delete(event.index)) chars += countJsonChars(event.item);
-          place = -1;
-        }
+        if ("delta" in event) count(event.delta, event.index);
+        else if (event.type === "item_end") end(event);
+        else if (event.type === "item_start") hasBegun = true;
       }
     },
   };

@@ -194,7 +194,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const kept = await openKept(storePath);
   const engine = await openEngine(kept, { clock, observe: watch.observe, dbos });
   const conversations = openConversations({ ...options, env, delegation, engine, clock });
-  const sessions = openSessions({ shelf: kept.shelf, clock, engine, isInMemory: storePath === undefined });
+  const isInMemory = storePath === undefined;
+  const sessions = openSessions({ shelf: kept.shelf, clock, engine, isInMemory });
   const agentParts: AgentParts = {
     clock,
     toolbox,

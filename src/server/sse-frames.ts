@@ -18,27 +18,33 @@ export function* toFrames(batch: readonly StreamEvent[]): Generator<string | Emi
   let text = "";
   let head: DeltaHead | undefined;
   for (const event of batch) {
-    if (!("frame" in event) && isPlainDelta(event)) {
+    if (isPlainDelta(event)) {
       if (!head || !isOfSamePart(head.event, event)) head = toDeltaHead(event);
       text += toDeltaFrame(head, event);
-      continue;
-    }
-    if (!("frame" in event) && isLarge(event)) {
-      yield `${text}event: ${event.type}\ndata: `;
-      yield event;
-      text = "\n\n";
-      continue;
-    }
-    text += "frame" in event ? "data: " : `event: ${event.type}\ndata: `;
-    const data = toData(event);
-    if (typeof data === "string") text += `${data}\n\n`;
-    else {
-      yield text;
-      yield* data;
-      text = "\n\n";
-    }
+    } else text = yield* addFrame(text, event);
   }
   if (text !== "") yield text;
+}
+
+/** Returns what is written together with what follows. */
+function* addFrame(
+  before: string,
+  event: StreamEvent,
+): Generator<string | EmittedEvent, string, undefined> {
+  if ("frame" in event) return yield* addData(`${before}data: `, event);
+  const text = `${before}event: ${event.type}\ndata: `;
+  if (!isLarge(event)) return yield* addData(text, event);
+  yield text;
+  yield event;
+  return "\n\n";
+}
+
+function* addData(text: string, event: StreamEvent): Generator<string, string, undefined> {
+  const data = toData(event);
+  if (typeof data === "string") return `${text}${data}\n\n`;
+  yield text;
+  yield* data;
+  return "\n\n";
 }
 
 function toData(event: StreamEvent): string | Iterable<string> {
@@ -52,8 +58,8 @@ function toData(event: StreamEvent): string | Iterable<string> {
 type TextDelta = Extract<EmittedEvent, { type: "response.output_text.delta" }>;
 
 /** An agent of a team has its name in what it says. */
-function isPlainDelta(event: EmittedEvent): event is TextDelta {
-  return event.type === "response.output_text.delta" && !("agent" in event);
+function isPlainDelta(event: StreamEvent): event is TextDelta {
+  return "type" in event && event.type === "response.output_text.delta" && !("agent" in event);
 }
 
 /** What all deltas of one part begin with, and one of them. */

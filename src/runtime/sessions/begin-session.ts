@@ -2,8 +2,8 @@
 
 import type { SessionPlace } from "../../agent/task.ts";
 import { makeId } from "../../base/ids.ts";
-import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
 import { toRunThings, toSessionThing } from "../../responses/conversations/session-things.ts";
+import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
 import type { NewThing } from "../../store/shelf.ts";
 import type { ForkedFrom } from "./session.ts";
 

@@ -24,38 +24,13 @@ import type { SqlRow } from "./postgres-driver.ts";
 
 /** The caller closes the database. */
 export function createPostgresSpending(db: Database): Spending {
-  const decideIn = async <Out>(tx: Queries, { keyId, nowMs, call }: Decision<Out>): Promise<Out> => {
-    const decided: Write[] = [];
-    const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
-    for (const write of decided) await write(tx);
-    return result;
-  };
-  const decide = <Out>(
-    keyId: string,
-    nowMs: number,
-    call: (spending: Spending) => Promise<Out>,
-  ): Promise<Out> =>
-    db.transact(async (tx) => {
-      await lockKey(tx, keyId);
-      return await decideIn(tx, { keyId, nowMs, call });
-    });
-  /** The same for what adds to a count. Undefined where a try before this one has booked it. */
+  const decide = <Out>(keyId: string, nowMs: number, call: Decision<Out>["call"]): Promise<Out> =>
+    decideOnce(db, { keyId, nowMs, call });
   const book = <Out>(
     keyId: string,
     nowMs: number,
-    call: (spending: Spending) => Promise<Out>,
-  ): Promise<Out | undefined> => {
-    const name = randomUUID();
-    return db.transact(async (tx, isRetry) => {
-      await lockKey(tx, keyId);
-      if (isRetry && (await tx.get("select 1 from offshoot.bookings where id = $1", name))) {
-        return undefined;
-      }
-      const result = await decideIn(tx, { keyId, nowMs, call });
-      await tx.run("insert into offshoot.bookings (id) values ($1)", name);
-      return result;
-    });
-  };
+    call: Decision<Out>["call"],
+  ): Promise<Out | undefined> => bookOnce(db, { keyId, nowMs, call });
   return {
     take: (keyId, amounts, limits, nowMs) =>
       book(keyId, nowMs, (spending) => spending.take(keyId, amounts, limits, nowMs)),
@@ -100,6 +75,34 @@ export function createPostgresSpending(db: Database): Spending {
       });
     },
   };
+}
+
+async function decideOnce<Out>(db: Database, decision: Decision<Out>): Promise<Out> {
+  return await db.transact(async (tx) => {
+    await lockKey(tx, decision.keyId);
+    return await decideIn(tx, decision);
+  });
+}
+
+/** The same for what adds to a count. Undefined where a try before this one has booked it. */
+async function bookOnce<Out>(db: Database, decision: Decision<Out>): Promise<Out | undefined> {
+  const name = randomUUID();
+  return await db.transact(async (tx, isRetry) => {
+    await lockKey(tx, decision.keyId);
+    if (isRetry && (await tx.get("select 1 from offshoot.bookings where id = $1", name))) {
+      return undefined;
+    }
+    const result = await decideIn(tx, decision);
+    await tx.run("insert into offshoot.bookings (id) values ($1)", name);
+    return result;
+  });
+}
+
+async function decideIn<Out>(tx: Queries, { keyId, nowMs, call }: Decision<Out>): Promise<Out> {
+  const decided: Write[] = [];
+  const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
+  for (const write of decided) await write(tx);
+  return result;
 }
 
 /** Books what a run has used and ends its hold, in the transaction of the run's ending. */
