@@ -10,7 +10,7 @@ import { release } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { toFailure } from "../base/failure.ts";
-import { clip } from "../base/text.ts";
+import { clip, plural } from "../base/text.ts";
 import { readTrustedBundle } from "../providers/http/ca-bundles.ts";
 import { variableIn } from "../providers/http/own-fields.ts";
 import { chooseModel, keyVariableIn } from "../providers/models/choose-model.ts";
@@ -26,6 +26,7 @@ import { toStoreAddress, withoutPassword } from "../runtime/config/store-address
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
+import { JOURNAL_VERSION } from "../store/journal-version.ts";
 import { isPostgres, openKept } from "../store/open-kept.ts";
 import {
   probeGaps,
@@ -266,7 +267,12 @@ async function checkDatabase(address: string): Promise<Check> {
   const kept = await openKept(address);
   try {
     await kept.maintenance.refuseDamaged(0);
-    return ok("data", `${name}, Postgres ${await kept.maintenance.version()}`);
+    const found = `${name}, Postgres ${await kept.maintenance.version()}`;
+    const unfinished = await (await kept.runs()).listUnfinished();
+    const newer = unfinished.filter(({ journal }) => journal > JOURNAL_VERSION).length;
+    if (newer === 0) return ok("data", found);
+    const left = `${plural(newer, "unfinished run")} of a newer Offshoot`;
+    return gap("data", `${found}; ${left}`, "This version leaves them alone: update it.");
   } catch (thrown) {
     return broken(
       "data",

@@ -4,20 +4,25 @@ import type { Engine } from "../engine/engine.ts";
 import type { Ending } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import { AGENT_BODY } from "../runtime/agent-body.ts";
+import { JOURNAL_VERSION } from "../store/journal-version.ts";
 
-/** `queued`: no process has it yet, or it waits for its turn. `interrupted`: its process is gone. */
-export type RunState = Ending | "running" | "queued" | "interrupted";
+/**
+ * `queued`: no process has it yet, or it waits for its turn. `interrupted`: its process is gone. `newer`: it is one of
+ * these two, and only a newer Offshoot goes on with it.
+ */
+export type RunState = Ending | "running" | "queued" | "interrupted" | "newer";
 
-type Known = Pick<RunStatus, "id" | "name" | "ending" | "owner">;
+type Known = Pick<RunStatus, "id" | "name" | "ending" | "owner" | "journal">;
 
 export type StateOf = (run: Known) => Promise<RunState>;
 
 export function createStateOf(engine: Pick<Engine, "isHeld">): StateOf {
   return async (run) => {
     if (run.ending !== null) return run.ending;
+    if (run.owner !== null && (await engine.isHeld(run))) return "running";
+    if (run.journal > JOURNAL_VERSION) return "newer";
     // Runs of the command line wait in no queue: their process died before it began.
-    if (run.owner === null) return isServers(run) ? "queued" : "interrupted";
-    return (await engine.isHeld(run)) ? "running" : "interrupted";
+    return run.owner === null && isServers(run) ? "queued" : "interrupted";
   };
 }
 

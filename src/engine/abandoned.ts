@@ -7,6 +7,8 @@ interface AbandonedParts {
   /** Whether this process runs it, or is about to. */
   isHere(id: string): boolean;
   hasBody(name: string): boolean;
+  /** Whether this program knows the run's journal; a newer one does otherwise. */
+  knowsJournal(version: number): boolean;
   /** Whether this is another process, and it lives. */
   isOther(owner: string): Promise<boolean>;
   /** Whether a run of this age that nobody has claimed may still be by whoever wrote it down. */
@@ -58,7 +60,9 @@ export async function findAbandoned(
   for (const run of runs) {
     const { id, parent_id } = run;
     if (isQueued(run) && !parts.isHere(id)) continue;
-    if ((await isOwned(run)) || (parent_id !== null && kept.has(parent_id))) kept.add(id);
+    // The tree of a newer program is that program's, whoever could go on with a child of it.
+    const isLeft = !parts.knowsJournal(run.journal) || (parent_id !== null && kept.has(parent_id));
+    if (isLeft || (await isOwned(run))) kept.add(id);
     else if (parts.hasBody(run.name)) {
       kept.add(id);
       found.push(run);

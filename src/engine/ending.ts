@@ -73,6 +73,12 @@ export function toAbandoned(id: string): Failure {
   return new Failure("conflict", `Run ${id} is not running: its process is gone. Resume it first.`);
 }
 
+/** `known`: the newest version of journals that this program knows. */
+export function toNewerJournal({ id, journal }: RunStatus, known: number): Failure {
+  const message = `Run ${id} was written by a newer Offshoot (journal version ${journal}, this one knows ${known}): update Offshoot, or resume it with that version.`;
+  return new Failure("conflict", message);
+}
+
 export function toStopped(): Failure {
   return new Failure("cancelled", "This process stops; its unfinished runs can be resumed.");
 }

@@ -18,6 +18,8 @@ export interface LocalEngineOptions {
   readonly around?: Surroundings | undefined;
   /** What executes its runs; it calls their bodies itself when left out. */
   readonly carrier?: Carrier | undefined;
+  /** The newest version of journals that this program knows; another one for tests. */
+  readonly journal?: number | undefined;
   /**
    * Told of each event that runs of this process write, in each run's order, once it is in the store.
    * Of a run that is taken over it is told the beginning again. Must not throw.

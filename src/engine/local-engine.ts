@@ -13,7 +13,7 @@ import { toStored } from "../store/new-run.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import { findAbandoned, findTrees } from "./abandoned.ts";
 import { askToCancel } from "./cancels.ts";
-import { toAbandoned, toEnded } from "./ending.ts";
+import { toAbandoned, toEnded, toNewerJournal } from "./ending.ts";
 import type {
   Engine,
   Held,
@@ -65,6 +65,7 @@ class LocalEngine implements Engine {
     const abandoned = await findAbandoned(trees, {
       isHere: (id) => this.#here.isHere(id),
       hasBody: (name) => bodies.has(name),
+      knowsJournal: (version) => version <= this.#here.journal,
       isOther: (owner) => owners.isOther(owner),
       isYoung: (createdAtMs) => isYoung(clock, createdAtMs),
     });
@@ -88,7 +89,9 @@ class LocalEngine implements Engine {
     const isLeft = queue?.placement === "queue";
     const isOwned = isLeft || !(queue || isHeld);
     const owner = isOwned ? await this.#here.toOwner() : null;
-    const run = { id, parent_id, path, name, input, title, created_at_ms, tenant, owner, things };
+    const { journal } = this.#here;
+    const about = { id, parent_id, path, name, input, title, created_at_ms, tenant };
+    const run = { ...about, owner, things, journal };
     if (!(await turns.create(run, queue)) || isHeld) return;
     if (isLeft) return await this.#here.leaveToOthers(id, queue, timeoutMs);
     const fresh = owner === null ? undefined : toStored(run);
@@ -101,6 +104,7 @@ class LocalEngine implements Engine {
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
     this.#here.checkRunnable(id, run.name);
+    if (run.journal > this.#here.journal) throw toNewerJournal(run, this.#here.journal);
     if (await owners.hasSurely(run)) throw await owners.toRunning(run);
     broken.forget(id);
     if (await this.#here.launch(id, { from: run.epoch })) return;
@@ -130,7 +134,7 @@ class LocalEngine implements Engine {
     const run = await store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
-    const canTakeOver = bodies.has(run.name);
+    const canTakeOver = bodies.has(run.name) && run.journal <= this.#here.journal;
     if (!canTakeOver && !(await owners.has(run))) throw toAbandoned(id);
     await askToCancel(store, { id, tree });
     await waitForOutcome(seen, id, undefined, async () => {

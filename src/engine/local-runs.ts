@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
+import { JOURNAL_VERSION } from "../store/journal-version.ts";
 import type { Store } from "../store/store.ts";
 import { isQueued } from "./abandoned.ts";
 import { type BrokenRun, createBrokenRuns } from "./broken-runs.ts";
@@ -50,6 +51,8 @@ const LEFT_IN_QUEUE = { isQueued: false };
 
 export class LocalRuns {
   readonly store: Store;
+  /** The newest version of journals that this program knows. */
+  readonly journal: number;
   readonly clock: Clock;
   readonly hub: Hub;
   readonly owners: Owners;
@@ -82,11 +85,12 @@ export class LocalRuns {
 
   constructor(engine: Engine, { store, isAlive, observe, around, ...options }: LocalEngineOptions) {
     const { clock = systemClock, workerId = makeWorkerId(), isShared = false } = options;
-    const { carrier = directCarrier } = options;
+    const { carrier = directCarrier, journal = JOURNAL_VERSION } = options;
     this.#isShared = isShared;
     this.#engine = engine;
     this.carrier = carrier;
     this.store = store;
+    this.journal = journal;
     this.clock = clock;
     if (observe) this.observers.add(observe);
     this.hub = createHub(clock, this.observers);
@@ -105,7 +109,7 @@ export class LocalRuns {
     const isOwned = (id: string): boolean => this.#owned.has(id);
     this.seen = { store, hub: this.hub, isOwned, check: (id) => this.#check(id) };
     this.turns = createTurns({
-      ...{ store, owner: workerId, beat: () => this.#heartbeat.begin() },
+      ...{ store, owner: workerId, journal, beat: () => this.#heartbeat.begin() },
       launch: ({ id, epoch }) => this.launch(id, { epoch }),
     });
   }
@@ -228,7 +232,7 @@ export class LocalRuns {
     const { store, hub } = this;
     const { limitMs, fresh, epoch: own = fresh?.epoch } = options;
     const owner = await this.toOwner();
-    const epoch = own ?? (await store.claim(id, owner, options.from));
+    const epoch = own ?? (await store.claim(id, owner, options.from, this.journal));
     if (epoch === undefined) return false;
     const owned = await openOwnedRun({ store, hub, id, fresh, epoch });
     if (limitMs !== undefined) {

@@ -31,6 +31,8 @@ export interface Turns {
 interface TurnsParts {
   readonly store: Store;
   readonly owner: string;
+  /** The newest version of journals that this program knows. */
+  readonly journal: number;
   /** Called before a run is taken: an owner nobody has heard of would count as dead. */
   readonly beat: () => Promise<void>;
   /** Runs what was taken. */
@@ -117,11 +119,11 @@ class EngineTurns implements Turns {
   }
 
   async #takeOnce(): Promise<void> {
-    const { store, owner, beat, launch } = this.#parts;
+    const { store, owner, journal, beat, launch } = this.#parts;
     for (const [queue, { atOnce }] of this.#queues) {
       while (!this.#isClosed && this.#hasRoom(queue) && (await store.countWaiting(queue)) > 0) {
         await beat();
-        const taken = await store.takeTurn(owner, { queue, atOnce });
+        const taken = await store.takeTurn(owner, { queue, atOnce }, journal);
         if (!taken) break;
         this.#here.set(taken.id, queue);
         await launch(taken);

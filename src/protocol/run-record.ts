@@ -25,6 +25,8 @@ export interface RunRecord {
   readonly ended_at_ms: number | null;
   /** The number the next event gets. */
   readonly next_seq: number;
+  /** The version of its journal (`src/store/journal-version.ts`): an older program does not go on with it. */
+  readonly journal: number;
 }
 
 /** Without what it was given and gave, which may be megabytes: for who asks again and again. */

@@ -41,6 +41,8 @@ export interface NewRun
   readonly tenant?: string | null | undefined;
   /** Who owns it from the beginning, with epoch 1; nobody when left out. */
   readonly owner?: string | null | undefined;
+  /** The version of its journal; `JOURNAL_VERSION` when left out. */
+  readonly journal?: number | undefined;
   /** What is put on the shelf of the same record, in the same transaction. */
   readonly things?: readonly NewThing[] | undefined;
 }

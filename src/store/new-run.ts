@@ -1,5 +1,6 @@
 import type { RunRecord } from "../protocol/run-record.ts";
 import type { NewRun } from "./journal.ts";
+import { JOURNAL_VERSION } from "./journal-version.ts";
 
 /** A run as it is right after it was written down. */
 export function toStored(run: NewRun): RunRecord {
@@ -8,5 +9,6 @@ export function toStored(run: NewRun): RunRecord {
     ...{ id, parent_id, path, name, input, title, created_at_ms, tenant: tenant ?? null },
     ...{ status: "running", epoch: owner ? 1 : 0, owner: owner ?? null },
     ...{ ending: null, result: null, ended_at_ms: null, next_seq: 0 },
+    journal: run.journal ?? JOURNAL_VERSION,
   };
 }

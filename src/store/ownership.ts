@@ -3,9 +3,11 @@
 export interface Ownership {
   /**
    * Makes `owner` the owner and returns the new epoch; undefined when the run has ended. With `from` it
-   * is undefined, too, when the run has another epoch than that: of two who take over, one does.
+   * is undefined, too, when the run has another epoch than that: of two who take over, one does. And it is
+   * when its journal is newer than `journal`, the newest that the owner knows (`JOURNAL_VERSION` when left out); an
+   * older one becomes the owner's.
    */
-  claim(id: string, owner: string, from?: number): Promise<number | undefined>;
+  claim(id: string, owner: string, from?: number, journal?: number): Promise<number | undefined>;
   /** Says that a worker lives; an owner that has not said so for a while may be taken over. */
   beat(worker: Worker): Promise<void>;
   getWorker(id: string): Promise<Worker | undefined>;

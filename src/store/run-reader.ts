@@ -23,5 +23,5 @@ export interface RunReader {
 
 export type UnfinishedRun = Pick<
   RunRecord,
-  "id" | "parent_id" | "name" | "owner" | "epoch" | "created_at_ms"
+  "id" | "parent_id" | "name" | "owner" | "epoch" | "created_at_ms" | "journal"
 >;

@@ -24,9 +24,10 @@ export interface TurnStore {
   countWaiting(queue: string): Promise<number>;
   /**
    * Gives the next turn of a queue and makes `owner` the owner, in one transaction; the new epoch is
-   * journaled under `TURN_KEY`. Undefined where nobody waits, or so many have their turn.
+   * journaled under `TURN_KEY`. Undefined where nobody waits whose journal the owner knows (as of
+   * `Store.claim`), or so many have their turn.
    */
-  takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined>;
+  takeTurn(owner: string, queue: Queue, journal?: number): Promise<TakenTurn | undefined>;
 }
 
 export interface Queue {

@@ -10,12 +10,14 @@ const run = (id: string, owner: string | null, parent_id: string | null = null):
   owner,
   epoch: 1,
   created_at_ms: 0,
+  journal: 1,
 });
 
 async function find(runs: readonly UnfinishedRun[], here: readonly string[]): Promise<string[]> {
   const found = await findAbandoned(runs, {
     isHere: (id) => here.includes(id),
     hasBody: () => true,
+    knowsJournal: (version) => version === 1,
     isOther: async (owner) => owner === "alive",
     isYoung: () => false,
   });
@@ -36,5 +38,10 @@ describe("abandoned runs", () => {
   it("are not the children of a run that is being taken over here, which another may get", async () => {
     const tree = [run("a", "dead"), run("a/1", "dead", "a"), run("a/1/x", "dead", "a/1")];
     assert.deepEqual(await find(tree, ["a"]), []);
+  });
+
+  it("are not those of a newer program, with all that is below them", async () => {
+    const tree = [{ ...run("a", "dead"), journal: 2 }, run("a/1", "dead", "a"), run("b", "dead")];
+    assert.deepEqual(await find(tree, []), ["b"]);
   });
 });

@@ -20,7 +20,7 @@ describe("the queues of a process", () => {
       },
     } as unknown as Store;
     const turns = createTurns({
-      ...{ store, owner: "worker", beat: async () => {} },
+      ...{ store, owner: "worker", journal: 1, beat: async () => {} },
       launch: async ({ id }) => launched.push(id),
     });
     turns.define("q", { atOnce: 1 });

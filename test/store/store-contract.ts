@@ -33,6 +33,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         result: null,
         ended_at_ms: null,
         next_seq: 0,
+        journal: 1,
       });
       await store.createRun(newRun("run_1/a", { parent_id: "run_1" }));
       assert.equal((await store.getRunStatus("run_1/a"))?.tenant, "acme", "its parent's");
@@ -98,6 +99,18 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.finish("run_1", 1, ended(2));
       const after = (await store.getRunStatus("run_1")) ?? assert.fail();
       assert.deepEqual([after.status, after.ending], ["ended", ended(2).ending]);
+      await store.close();
+    });
+
+    it("gives a run to owners that know its journal, and remembers the newest of them", async () => {
+      const store = await open();
+      await store.createRun(newRun("run_1", { journal: 2 }));
+      assert.equal(await store.claim("run_1", "older", undefined, 1), undefined);
+      assert.equal(await store.claim("run_1", "worker_1", 0, 2), 1);
+      assert.equal(await store.claim("run_1", "newer", 1, 3), 2);
+      const [left] = await store.listUnfinished();
+      assert.deepEqual([left?.journal, (await store.getRunStatus("run_1"))?.journal], [3, 3]);
+      assert.equal(await store.claim("run_1", "worker_1", 2, 2), undefined);
       await store.close();
     });
 

@@ -24,6 +24,24 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
     (await store.takeTurn("second", { queue: QUEUE, atOnce }))?.id;
 
   describe(`${name}: turns`, () => {
+    it("gives none to an owner that does not know a run's journal", async () => {
+      const store = await open();
+      for (const [id, journal] of [
+        ["newer", 2],
+        ["own", 1],
+      ] as const) {
+        const about = { path: "/root", name: "body", input: null, title: id, created_at_ms: 1 };
+        await store.createRun({ id, parent_id: null, ...about, journal });
+        await store.claim(id, "first", 0, 2);
+        await store.awaitTurn(id, 1, { queue: QUEUE, lane: "a", atOnce: 0 });
+      }
+      const queue = { queue: QUEUE, atOnce: 9 };
+      assert.equal(await store.takeTurn("older", queue, 1), undefined, "both are of a newer one");
+      assert.equal((await store.takeTurn("newer", queue, 2))?.id, "newer");
+      assert.equal(await store.countWaiting(QUEUE), 1);
+      await store.close();
+    });
+
     it("has so many at once; a run that waits has no owner until it is taken", async () => {
       const store = await open();
       assert.equal(await ask(store, "a1", "a"), true);

@@ -56,7 +56,11 @@ function renderRun(stored: RunRecord, state: RunState, events: readonly LoggedEv
   });
   const spent = fold.figures.ending === null ? [] : [`spent    ${toSummary(fold.figures)}`];
   const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
-  const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
+  const hints: Partial<Record<RunState, string>> = {
+    interrupted: `: \`offshoot ${command}\` continues it`,
+    newer: `: written by a newer Offshoot (journal version ${stored.journal}), which continues it`,
+  };
+  const hint = hints[state] ?? "";
   const agent = agentOf(stored);
   const isChild = stored.parent_id !== null;
   const head = [

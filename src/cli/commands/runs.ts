@@ -2,11 +2,12 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import { toAbandoned, toEnded } from "../../engine/ending.ts";
+import { toAbandoned, toEnded, toNewerJournal } from "../../engine/ending.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { Run } from "../../runtime/runtime.ts";
+import { JOURNAL_VERSION } from "../../store/journal-version.ts";
 import type { RunReader } from "../../store/run-reader.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
@@ -243,6 +244,7 @@ async function remove(
   }
   if (stored.status === "ended") throw toEnded(stored);
   const state = await createStateOf(opened.engine)(stored);
+  if (state === "newer") throw toNewerJournal(stored, JOURNAL_VERSION);
   if (state !== "interrupted") await cancelRun(opened, stored);
   else if (isServers(stored)) throw toServers(stored, state);
   else await cancelInterrupted(stored, config, io);

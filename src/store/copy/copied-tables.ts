@@ -100,6 +100,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       next_seq: ["integer", "r.next_seq"],
       tenant: ["text", "r.tenant"],
       bytes: ["integer", "r.bytes"],
+      journal: ["integer", "r.journal"],
     },
     from: `runs as r ${joinBlob("r", "i", "input", "id")} ${joinBlob("r", "o", "result", "id")}`,
     size: `${sizeOf("r", "i", "input")} + ${sizeOf("r", "o", "result")}`,

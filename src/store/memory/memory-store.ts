@@ -9,6 +9,7 @@ import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
 import type { FoundSignal } from "../mailbox.ts";
+import { JOURNAL_VERSION } from "../journal-version.ts";
 import { toStored } from "../new-run.ts";
 import type { Worker } from "../ownership.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
@@ -86,11 +87,18 @@ class MemoryStore implements Store {
     return this.#turns.countWaiting(queue, (other) => this.#isTakeable(other));
   }
 
-  async takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined> {
-    const id = this.#turns.take(queue, (other) => this.#isTakeable(other));
+  async takeTurn(
+    owner: string,
+    queue: Queue,
+    journal = JOURNAL_VERSION,
+  ): Promise<TakenTurn | undefined> {
+    const isKnown = (other: string): boolean =>
+      (this.#entries.get(other)?.run.journal ?? 0) <= journal;
+    const id = this.#turns.take(queue, (other) => this.#isTakeable(other) && isKnown(other));
     const entry = id === undefined ? undefined : this.#entries.get(id);
     if (!entry) return undefined;
     entry.run.owner = owner;
+    entry.run.journal = journal;
     const epoch = ++entry.run.epoch;
     entry.steps.set(TURN_KEY, epoch);
     return { id: entry.run.id, epoch };
@@ -126,12 +134,18 @@ class MemoryStore implements Store {
       .sort((a, b) => a.created_at_ms - b.created_at_ms);
   }
 
-  async claim(id: string, owner: string, from?: number): Promise<number | undefined> {
+  async claim(
+    id: string,
+    owner: string,
+    from?: number,
+    journal = JOURNAL_VERSION,
+  ): Promise<number | undefined> {
     const entry = this.#entries.get(id);
     if (!entry) throw toUnknownRun(id);
-    if (entry.run.status === "ended") return undefined;
+    if (entry.run.status === "ended" || entry.run.journal > journal) return undefined;
     if (from !== undefined && entry.run.epoch !== from) return undefined;
     entry.run.owner = owner;
+    entry.run.journal = journal;
     return ++entry.run.epoch;
   }
 

@@ -343,6 +343,10 @@ const MIGRATIONS: readonly string[] = [
   );
   create index bookings_by_age on offshoot.bookings (booked_at);
   `,
+  `
+  -- A run goes on only with a program that knows its journal; those before this column are of the first version.
+  alter table offshoot.runs add column journal integer not null default 1;
+  `,
 ];
 
 /** The table that is there while another record is copied into this one (`copy/copy-target.ts`): nobody else may use it. */

@@ -8,6 +8,7 @@ import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { NewRun } from "../journal.ts";
+import { JOURNAL_VERSION } from "../journal-version.ts";
 import { toRefusal, toRepeatedStep } from "../refusal.ts";
 import { fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
@@ -107,12 +108,14 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
   const owner = toNullable(run.owner ?? null);
   const text = [run.path, run.name, run.title].map(toColumn);
   const inserted = await tx.run(
-    `insert into offshoot.runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, tenant)
+    `insert into offshoot.runs
+      (id, parent_id, path, name, title, created_at_ms, owner, epoch, tenant, journal)
       values ($1, $2, $3, $4, $5, $6, $7, $8,
-        coalesce($9::text, (select tenant from offshoot.runs where id = $2)))
+        coalesce($9::text, (select tenant from offshoot.runs where id = $2)), $10)
       on conflict do nothing`,
     ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
     toNullable(run.tenant ?? null),
+    run.journal ?? JOURNAL_VERSION,
   );
   if (inserted === 0) return false;
   await insertThings(tx, run.things ?? []);

@@ -13,6 +13,7 @@ import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.t
 import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
 import type { FoundSignal } from "../mailbox.ts";
 import type { Worker } from "../ownership.ts";
+import { JOURNAL_VERSION } from "../journal-version.ts";
 import { toRefusal, toUnknownRun } from "../refusal.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
 import type { News, Store } from "../store.ts";
@@ -102,13 +103,17 @@ class PostgresStore implements Store {
     return await turns.countWaiting(this.#db, queue);
   }
 
-  async takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined> {
+  async takeTurn(
+    owner: string,
+    queue: Queue,
+    journal = JOURNAL_VERSION,
+  ): Promise<TakenTurn | undefined> {
     /** What a try has taken whose answer was lost. */
     let tried: TakenTurn | undefined;
     return await this.#db.transact(async (tx) => {
       await turns.lockQueue(tx, queue.queue);
       if (tried && (await turns.isTaken(tx, owner, tried))) return tried;
-      tried = await turns.take(tx, owner, queue);
+      tried = await turns.take(tx, owner, queue, journal);
       return tried;
     });
   }
@@ -135,7 +140,7 @@ class PostgresStore implements Store {
   }
 
   async listUnfinished(): Promise<UnfinishedRun[]> {
-    const sql = `select id, parent_id, name, owner, epoch, created_at_ms from offshoot.runs
+    const sql = `select id, parent_id, name, owner, epoch, created_at_ms, journal from offshoot.runs
       where status = 'running' order by created_at_ms, number`;
     return (await this.#db.all(sql)).map((row) => ({
       id: fromColumn(row["id"]),
@@ -144,14 +149,21 @@ class PostgresStore implements Store {
       owner: fromNullable(row["owner"]),
       epoch: Number(row["epoch"]),
       created_at_ms: Number(row["created_at_ms"]),
+      journal: Number(row["journal"]),
     }));
   }
 
-  async claim(id: string, owner: string, from?: number): Promise<number | undefined> {
-    const sql = `update offshoot.runs set epoch = epoch + 1, owner = $1
-      where id = $2 and status = 'running' and epoch = coalesce($3::bigint, epoch) returning epoch`;
+  async claim(
+    id: string,
+    owner: string,
+    from?: number,
+    journal = JOURNAL_VERSION,
+  ): Promise<number | undefined> {
+    const sql = `update offshoot.runs set epoch = epoch + 1, owner = $1, journal = $4
+      where id = $2 and status = 'running' and epoch = coalesce($3::bigint, epoch) and journal <= $4
+      returning epoch`;
     return await this.#db.write(async (queries, isRetry) => {
-      const row = await queries.get(sql, toColumn(owner), toColumn(id), from ?? null);
+      const row = await queries.get(sql, toColumn(owner), toColumn(id), from ?? null, journal);
       if (row) return Number(row["epoch"]);
       const now = await queries.get(
         "select epoch, owner, status from offshoot.runs where id = $1",

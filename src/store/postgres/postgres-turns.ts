@@ -65,20 +65,22 @@ export async function take(
   tx: Queries,
   owner: string,
   queue: Queue,
+  journal: number,
 ): Promise<TakenTurn | undefined> {
   if (!(await hasRoom(tx, queue))) return undefined;
   const order = "order by coalesce(l.last_turn, 0), r.created_at_ms, r.number limit 1";
-  const next = await tx.get(`select t.run_id, t.lane ${TAKEABLE} ${order}`, queue.queue);
+  const known = `select t.run_id, t.lane ${TAKEABLE} and r.journal <= $2 ${order}`;
+  const next = await tx.get(known, queue.queue, journal);
   if (!next) return undefined;
   const run = String(next["run_id"]);
   await give(tx, run, queue.queue, String(next["lane"]));
-  const claim =
-    "update offshoot.runs set epoch = epoch + 1, owner = $1 where id = $2 returning epoch";
-  const epoch = Number((await tx.get(claim, toColumn(owner), run))?.["epoch"]);
+  const claim = `update offshoot.runs set epoch = epoch + 1, owner = $1, journal = $3
+    where id = $2 returning epoch`;
+  const epoch = Number((await tx.get(claim, toColumn(owner), run, journal))?.["epoch"]);
   // One that gave its turn back may be given another.
-  const journal = `insert into offshoot.steps (run_id, key, epoch, value) values ($1, $2, $3, $4)
+  const entry = `insert into offshoot.steps (run_id, key, epoch, value) values ($1, $2, $3, $4)
     on conflict (run_id, key) do update set epoch = excluded.epoch, value = excluded.value`;
-  await tx.run(journal, run, TURN_KEY, epoch, JSON.stringify(epoch));
+  await tx.run(entry, run, TURN_KEY, epoch, JSON.stringify(epoch));
   return { id: fromColumn(run), epoch };
 }
 

@@ -109,7 +109,7 @@ export async function toRun(db: Reads, row: SqlRow): Promise<RunRecord | undefin
 }
 
 export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, status, epoch, owner,
-  ending, ended_at_ms, next_seq, tenant`;
+  ending, ended_at_ms, next_seq, tenant, journal`;
 
 export function toRunStatus(row: SqlRow): RunStatus {
   return {
@@ -126,5 +126,6 @@ export function toRunStatus(row: SqlRow): RunStatus {
     ended_at_ms: row["ended_at_ms"] as number | null,
     next_seq: Number(row["next_seq"]),
     tenant: fromNullable(row["tenant"]),
+    journal: Number(row["journal"]),
   };
 }

@@ -362,6 +362,10 @@ const MIGRATIONS: readonly string[] = [
   alter table drafts add column boot text;    -- whose monotonic time it is; null where nobody said
   alter table drafts add column grew_ms integer not null default 0;
   `,
+  `
+  -- A run goes on only with a program that knows its journal; those before this column are of the first version.
+  alter table runs add column journal integer not null default 1;
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

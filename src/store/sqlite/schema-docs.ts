@@ -32,6 +32,8 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       next_seq: "How many events its log has",
       tenant: "Whose storage it counts for; null for runs of the command line",
       bytes: "Size of its input, journal, log and result",
+      journal:
+        "Version of its journal: an Offshoot that knows only older ones does not go on with the run",
     },
   },
   probe: {

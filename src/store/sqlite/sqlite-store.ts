@@ -13,6 +13,7 @@ import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.t
 import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
 import type { FoundSignal } from "../mailbox.ts";
 import type { Worker } from "../ownership.ts";
+import { JOURNAL_VERSION } from "../journal-version.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
 import type { Shelf } from "../shelf.ts";
@@ -139,8 +140,12 @@ class SqliteStore implements Store {
     return this.#turns.countWaiting(queue);
   }
 
-  async takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined> {
-    return await this.#db.write("process", () => this.#turns.take(owner, queue));
+  async takeTurn(
+    owner: string,
+    queue: Queue,
+    journal = JOURNAL_VERSION,
+  ): Promise<TakenTurn | undefined> {
+    return await this.#db.write("process", () => this.#turns.take(owner, queue, journal));
   }
 
   async getRun(id: string): Promise<RunRecord | undefined> {
@@ -165,7 +170,7 @@ class SqliteStore implements Store {
   }
 
   async listUnfinished(): Promise<UnfinishedRun[]> {
-    const sql = `select id, parent_id, name, owner, epoch, created_at_ms from runs
+    const sql = `select id, parent_id, name, owner, epoch, created_at_ms, journal from runs
       where status = 'running' order by created_at_ms, rowid`;
     return this.#db.all(sql).map((row) => ({
       id: fromColumn(row["id"]),
@@ -174,14 +179,21 @@ class SqliteStore implements Store {
       owner: fromNullable(row["owner"]),
       epoch: Number(row["epoch"]),
       created_at_ms: Number(row["created_at_ms"]),
+      journal: Number(row["journal"]),
     }));
   }
 
-  async claim(id: string, owner: string, from?: number): Promise<number | undefined> {
-    const sql = `update runs set epoch = epoch + 1, owner = ?
-      where id = ? and status = 'running' and epoch = coalesce(?, epoch) returning epoch`;
+  async claim(
+    id: string,
+    owner: string,
+    from?: number,
+    journal = JOURNAL_VERSION,
+  ): Promise<number | undefined> {
+    const sql = `update runs set epoch = epoch + 1, owner = ?1, journal = ?4
+      where id = ?2 and status = 'running' and epoch = coalesce(?3, epoch) and journal <= ?4
+      returning epoch`;
     const row = await this.#db.write("process", () =>
-      this.#db.get(sql, toColumn(owner), toColumn(id), from ?? null),
+      this.#db.get(sql, toColumn(owner), toColumn(id), from ?? null, journal),
     );
     if (row) return Number(row["epoch"]);
     if (!this.#db.get("select 1 from runs where id = ?", toColumn(id))) throw toUnknownRun(id);
@@ -329,9 +341,10 @@ class SqliteStore implements Store {
     const text = [run.path, run.name, run.title].map(toColumn);
     const owner = toNullable(run.owner ?? null);
     this.#db.run(
-      `insert into runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, tenant)
-        values (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
+      `insert into runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, journal, tenant)
+        values (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
       ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
+      run.journal ?? JOURNAL_VERSION,
       ...[toNullable(run.tenant ?? null), parent],
     );
     insertAll(this.#db, run.things ?? [], bodies);

@@ -18,6 +18,7 @@ const TAKEABLE = `from turns as t join runs as r on r.id = t.run_id
 const NEXT = `select t.run_id, t.lane from turns as t join runs as r on r.id = t.run_id
   left join lanes as l on l.queue = t.queue and l.lane = t.lane
   where t.queue = ? and t.has_turn = 0 and r.owner is null and r.epoch > 0 and r.status = 'running'
+    and r.journal <= ?
   order by coalesce(l.last_turn, 0), r.created_at_ms, r.rowid limit 1`;
 
 export class SqliteTurns {
@@ -65,18 +66,19 @@ export class SqliteTurns {
     return Number(this.#db.get(`select count(*) as n ${TAKEABLE}`, queue)?.["n"]);
   }
 
-  take(owner: string, queue: Queue): TakenTurn | undefined {
+  take(owner: string, queue: Queue, journal: number): TakenTurn | undefined {
     if (!this.#hasRoom(queue)) return undefined;
-    const next = this.#db.get(NEXT, queue.queue);
+    const next = this.#db.get(NEXT, queue.queue, journal);
     if (!next) return undefined;
     const run = String(next["run_id"]);
     this.#give(run, queue.queue, String(next["lane"]));
-    const claim = "update runs set epoch = epoch + 1, owner = ? where id = ? returning epoch";
-    const epoch = Number(this.#db.get(claim, toColumn(owner), run)?.["epoch"]);
+    const claim =
+      "update runs set epoch = epoch + 1, owner = ?, journal = ? where id = ? returning epoch";
+    const epoch = Number(this.#db.get(claim, toColumn(owner), journal, run)?.["epoch"]);
     // One that gave its turn back may be given another.
-    const journal = `insert into steps (run_id, key, epoch, value) values (?, ?, ?, ?)
+    const entry = `insert into steps (run_id, key, epoch, value) values (?, ?, ?, ?)
       on conflict do update set epoch = excluded.epoch, value = excluded.value`;
-    this.#db.run(journal, run, TURN_KEY, epoch, JSON.stringify(epoch));
+    this.#db.run(entry, run, TURN_KEY, epoch, JSON.stringify(epoch));
     return { id: fromColumn(run), epoch };
   }
 

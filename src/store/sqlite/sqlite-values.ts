@@ -202,7 +202,7 @@ export async function toRun(db: Database, row: SqlRow): Promise<RunRecord> {
 }
 
 export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, tenant, status, epoch,
-  owner, ending, ended_at_ms, next_seq`;
+  owner, ending, ended_at_ms, next_seq, journal`;
 
 export function toRunStatus(row: SqlRow): RunStatus {
   return {
@@ -219,5 +219,6 @@ export function toRunStatus(row: SqlRow): RunStatus {
     ending: (row["ending"] ?? null) as RunRecord["ending"],
     ended_at_ms: row["ended_at_ms"] as number | null,
     next_seq: Number(row["next_seq"]),
+    journal: Number(row["journal"]),
   };
 }

@@ -130,6 +130,8 @@ function createDatabases(database: (name: string) => string) {
   const made: string[] = [];
   const query = async (address: string, sql: string): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: address });
+    // The question that is on its way fails, too; without a listener the process would end.
+    client.on("error", () => {});
     await client.connect();
     try {
       return (await client.query<Record<string, unknown>>(sql)).rows;
