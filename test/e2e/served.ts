@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
+import { IS_REPLICATED, newSharedRecord, putInFront } from "../replicated.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
 
 export interface Served extends AsyncDisposable {
@@ -32,8 +33,30 @@ interface ServeOptions {
   readonly place?: Place;
 }
 
-/** Any port, JSON lines, no keys unless one is given. */
-export async function serve({
+/**
+ * Any port, JSON lines, no keys unless one is given. With `OFFSHOOT_TEST_SERVERS=postgres` these are three on one
+ * Postgres, unless the test has a place or a record of its own; `place` and `command` are those of the first.
+ */
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const isOwn = options.place !== undefined || options.env?.["OFFSHOOT_STORE"] !== undefined;
+  if (!IS_REPLICATED || isOwn || options.args?.includes("--workers")) return await serveOne(options);
+  const env = { ...options.env, OFFSHOOT_STORE: await newSharedRecord() };
+  const start = (): Promise<Served> => serveOne({ ...options, env });
+  const all = [await start(), await start(), await start()] as const;
+  const [first] = all;
+  const front = await putInFront(all.map(({ url }) => url));
+  return {
+    ...{ place: first.place, command: first.command, url: front.url },
+    ...createAsking(front.url, options.key),
+    lines: () => all.flatMap((served) => served.lines()),
+    async [Symbol.asyncDispose]() {
+      await front[Symbol.asyncDispose]();
+      for (const served of all) await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function serveOne({
   args = [],
   env = {},
   key,
@@ -48,12 +71,26 @@ export async function serve({
   const address = /listening at (https?:\/\/[^\s,]+).*\n/;
   await command.waitForStderr(address);
   const url = address.exec(command.stderr)?.[1] ?? assert.fail(command.stderr);
-  // A connection for each request, so that the next one goes to the next worker.
-  const headers: Record<string, string> = {
-    connection: "close",
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  return {
+    ...{ place: at, command, url },
+    ...createAsking(url, key),
+    lines: () =>
+      command.stderr
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    async [Symbol.asyncDispose]() {
+      command.child.kill("SIGKILL");
+      await command.ended.catch(() => {});
+      if (!place) await at[Symbol.asyncDispose]();
+    },
   };
+}
 
+function createAsking(url: string, key: string | undefined): Pick<Served, "ask" | "create"> {
+  // A connection for each request, so that the next one goes to the next worker.
+  const headers: Record<string, string> = { connection: "close" };
+  if (key !== undefined) headers["authorization"] = `Bearer ${key}`;
   const ask: Served["ask"] = async (method, path, body, signal) => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const limit = signal ? { signal } : {};
@@ -63,21 +100,11 @@ export async function serve({
     return { status: answer.status, headers: answer.headers, body: read };
   };
   return {
-    ...{ place: at, command, url, ask },
-    lines: () =>
-      command.stderr
-        .split("\n")
-        .filter((line) => line.startsWith("{"))
-        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    ask,
     async create(body) {
       const { status, body: made } = await ask("POST", "/v1/responses", body);
       assert.equal(status, 200, JSON.stringify(made));
       return made as EmittedResponse;
-    },
-    async [Symbol.asyncDispose]() {
-      command.child.kill("SIGKILL");
-      await command.ended.catch(() => {});
-      if (!place) await at[Symbol.asyncDispose]();
     },
   };
 }

@@ -17,6 +17,7 @@ import {
   type Upstream,
 } from "../../src/testing/index.ts";
 import { PATIENCE_MS } from "../patience.ts";
+import { IS_REPLICATED, newSharedRecord, putInFront } from "../replicated.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 
 export interface TestServer {
@@ -49,37 +50,23 @@ export async function startServer(
 ): Promise<TestServer> {
   const folder = createWorkspaceFolder(files);
   const upstream = await startChatUpstream({ engine });
-  const runtime = await createRuntime({ env: { PATH: process.env["PATH"] }, ...options });
-  const responses = await runtime.openResponses({
-    models: { named: [], usual: toTarget(upstream) },
-    store: true,
-    ttlMs: null,
-    root: folder.root,
-    maxBackground: 4,
-    sealKey: new Uint8Array(32),
-    ...settings,
-  });
-  const opened = await openServer({
-    host: "127.0.0.1",
-    port: 0,
-    routes: createRoutes(responses),
-    guard: createOpenGuard({ ...ANYBODY, ...caller }),
-    body: { maxBytes: 32_000_000, timeoutMs: PATIENCE_MS },
-    send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
-    onDefect: (thrown) =>
-      process.stderr.write(`${thrown instanceof Error ? thrown.stack : thrown}\n`),
-    ...server,
-  });
+  const open = (given: RuntimeOptions): Promise<OpenedReplica> =>
+    openReplica(given, {
+      settings: {
+        models: { named: [], usual: toTarget(upstream) },
+        ...{ store: true, ttlMs: null, root: folder.root, maxBackground: 4 },
+        sealKey: new Uint8Array(32),
+        ...settings,
+      },
+      server: { guard: createOpenGuard({ ...ANYBODY, ...caller }), ...server },
+    });
+  const { url, all, close } = await openAll(options, open);
   t.after(async () => {
-    const closed = opened.close();
-    // A connection whose answer has just been read may not count as idle yet.
-    opened.destroy();
-    await closed;
-    await runtime.close();
+    await close();
     await upstream.close();
     folder[Symbol.dispose]();
   });
-  const { url } = opened;
+  const [{ runtime, responses }] = all;
   return {
     ...{ url, runtime, responses, upstream, root: folder.root },
     async create(body) {
@@ -97,6 +84,76 @@ export async function startServer(
       const answer = await fetch(`${url}${path}`, { method, ...init });
       const isJson = answer.headers.get("content-type")?.startsWith("application/json");
       return { status: answer.status, body: isJson ? await answer.json() : await answer.text() };
+    },
+  };
+}
+
+/** One server, and what it is made of. */
+interface OpenedReplica {
+  readonly url: string;
+  readonly runtime: Runtime;
+  readonly responses: OpenedResponses;
+  close(): Promise<void>;
+}
+
+interface ReplicaSetup {
+  readonly settings: ResponsesSettings;
+  readonly server: Partial<ServerOptions> & Pick<ServerOptions, "guard">;
+}
+
+async function openReplica(
+  options: RuntimeOptions,
+  { settings, server }: ReplicaSetup,
+): Promise<OpenedReplica> {
+  const runtime = await createRuntime({ env: { PATH: process.env["PATH"] }, ...options });
+  const responses = await runtime.openResponses(settings);
+  const opened = await openServer({
+    host: "127.0.0.1",
+    port: 0,
+    routes: createRoutes(responses),
+    body: { maxBytes: 32_000_000, timeoutMs: PATIENCE_MS },
+    send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
+    onDefect: (thrown) =>
+      process.stderr.write(`${thrown instanceof Error ? thrown.stack : thrown}\n`),
+    ...server,
+  });
+  return {
+    ...{ url: opened.url, runtime, responses },
+    async close() {
+      const closed = opened.close();
+      // A connection whose answer has just been read may not count as idle yet.
+      opened.destroy();
+      await closed;
+      await runtime.close();
+    },
+  };
+}
+
+interface OpenedServers {
+  readonly url: string;
+  readonly all: readonly [OpenedReplica, ...OpenedReplica[]];
+  close(): Promise<void>;
+}
+
+/** One; or three on one Postgres, where that is asked for and the test names no record of its own. */
+async function openAll(
+  options: RuntimeOptions,
+  open: (options: RuntimeOptions) => Promise<OpenedReplica>,
+): Promise<OpenedServers> {
+  if (!IS_REPLICATED || options.storePath !== undefined) {
+    const one = await open(options);
+    return { url: one.url, all: [one], close: one.close };
+  }
+  const storePath = await newSharedRecord();
+  const first = await open({ ...options, storePath });
+  const others = [await open({ ...options, storePath }), await open({ ...options, storePath })];
+  const all = [first, ...others] as const;
+  const front = await putInFront(all.map(({ url }) => url));
+  return {
+    ...{ url: front.url, all },
+    async close() {
+      await front[Symbol.asyncDispose]();
+      for (const one of all) await one.close();
     },
   };
 }

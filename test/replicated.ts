@@ -1,0 +1,44 @@
+/**
+ * The choice of the tests that ask a server over HTTP: `OFFSHOOT_TEST_SERVERS=postgres` gives each of them three servers
+ * on one Postgres, behind a round-robin proxy, in place of the one that it would start. The tests are the same.
+ */
+
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { Agent, setGlobalDispatcher } from "undici";
+import { startRoundRobin } from "./round-robin.ts";
+import { POSTGRES_LACK, type PostgresServer, startPostgres } from "./store/postgres/postgres-server.ts";
+
+const CHOICE = process.env["OFFSHOOT_TEST_SERVERS"];
+assert.ok(
+  CHOICE === undefined || CHOICE === "postgres",
+  `OFFSHOOT_TEST_SERVERS is \`postgres\` or nothing, not \`${CHOICE}\``,
+);
+
+/** Whether a test's server is three. */
+export const IS_REPLICATED = CHOICE === "postgres";
+
+let postgres: Promise<PostgresServer> | undefined;
+if (IS_REPLICATED) after(async () => (await postgres)?.[Symbol.asyncDispose]());
+
+/** The address of a new, empty database. The process has one Postgres, which ends with it. */
+export async function newSharedRecord(): Promise<string> {
+  assert.equal(POSTGRES_LACK, undefined, POSTGRES_LACK);
+  postgres ??= startShared();
+  return await (await postgres).newAddress();
+}
+
+async function startShared(): Promise<PostgresServer> {
+  // A connection for each request: the next one goes to the next server.
+  setGlobalDispatcher(new Agent({ pipelining: 0 }));
+  return await startPostgres();
+}
+
+export interface InFront extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** One address for all of them. */
+export async function putInFront(urls: readonly string[]): Promise<InFront> {
+  return await startRoundRobin(() => urls);
+}
