@@ -23,7 +23,7 @@ if (IS_REPLICATED) after(async () => (await postgres)?.[Symbol.asyncDispose]());
 
 /** The address of a new, empty database. The process has one Postgres, which ends with it. */
 export async function newSharedRecord(): Promise<string> {
-  assert.equal(POSTGRES_LACK, undefined, POSTGRES_LACK);
+  assert.ok(POSTGRES_LACK === undefined, POSTGRES_LACK ?? "");
   postgres ??= startShared();
   return await (await postgres).newAddress();
 }

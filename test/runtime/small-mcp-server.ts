@@ -21,6 +21,8 @@ interface Setup {
   readonly tools?: readonly JsonObject[];
   /** Answers a request in place of the server; true where it has. */
   readonly before?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Told of each call, which is answered once it has resolved. */
+  readonly onCall?: (text: string) => Promise<void>;
 }
 
 export const TEXT = { type: "object", properties: { text: { type: "string" } } };
@@ -36,7 +38,7 @@ export const TOOLS: readonly JsonObject[] = [
 /** Answers a call of `look` with `looked at TEXT`; one of `fail` with an error. */
 export async function startSmallServer(
   t: TestContext,
-  { tools = TOOLS, before }: Setup = {},
+  { tools = TOOLS, before, onCall }: Setup = {},
 ): Promise<SmallServer> {
   const headers: IncomingMessage["headers"][] = [];
   const methods: string[] = [];
@@ -59,8 +61,10 @@ export async function startSmallServer(
   const server = createServer((request, response) => {
     headers.push(request.headers);
     if (before?.(request, response)) return;
-    void readJson(request).then(({ id, method, params }) => {
+    void readJson(request).then(async ({ id, method, params }) => {
       if (method !== undefined) methods.push(String(method));
+      const given = (params as { readonly arguments?: JsonObject } | undefined)?.arguments;
+      if (method === "tools/call") await onCall?.(String(given?.["text"]));
       const result = results[String(method)];
       if (request.method !== "POST") return response.writeHead(405).end();
       if (!result) return response.writeHead(202).end();

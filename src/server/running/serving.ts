@@ -68,8 +68,8 @@ export interface ServingParts {
   readonly onDefect: (thrown: unknown) => void;
 }
 
-/** How often runs are looked for whose process has died. */
-const TAKE_OVER_MS = 2000;
+/** How often runs are looked for whose process has died: each is gone on with within its lease and a second. */
+const TAKE_OVER_MS = 800;
 const SWEEP_MS = 60_000;
 /** How often connections are looked at that their clients keep, while the server stops. */
 const CLOSE_IDLE_MS = 50;

@@ -10,7 +10,7 @@
 import { whenFree } from "../../base/busy.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
-import { loadDriver, type Pool, type SqlRow, type SqlValue } from "./postgres-driver.ts";
+import { loadDriver, type OpenedPool, type SqlRow, type SqlValue } from "./postgres-driver.ts";
 import { toStoreFailure } from "./postgres-fault.ts";
 
 export interface Queries {
@@ -30,8 +30,16 @@ export interface Database extends Reads {
   readonly address: string;
   /** Runs `work` as one transaction: all of it or nothing. */
   transact<Out>(work: (tx: Queries, isRetry: boolean) => Promise<Out>): Promise<Out>;
-  /** The same for what writes by one statement, which needs no transaction around it. */
-  write<Out>(work: (queries: Queries, isRetry: boolean) => Promise<Out>): Promise<Out>;
+  /**
+   * The same for what writes by one statement, which needs no transaction around it. `limitMs`: how long a database that
+   * does not answer is waited for, where it is not as long as for all others.
+   */
+  write<Out>(
+    work: (queries: Queries, isRetry: boolean) => Promise<Out>,
+    limitMs?: number,
+  ): Promise<Out>;
+  /** Why something could not be written within the last seconds, where there was no room for it. */
+  readonly full: Failure | undefined;
   close(): Promise<void>;
 }
 
@@ -44,6 +52,9 @@ const STILL_MS = 5000;
 /** One message to the server. `set local`, because a pooler may give the connection to others afterwards. */
 const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${STILL_MS}`;
 
+/** For how long a database that had no room counts as full: nobody can ask it how much it has. */
+const FULL_MS = 10_000;
+
 /** Opens nothing yet: the first question does. */
 export async function openDatabase(address: string, clock: Clock = systemClock): Promise<Database> {
   const name = nameOf(address);
@@ -54,19 +65,20 @@ export async function openDatabase(address: string, clock: Clock = systemClock):
 class PostgresDatabase implements Database {
   readonly name: string;
   readonly address: string;
-  readonly #pool: Pool;
+  readonly #opened: OpenedPool;
   readonly #clock: Clock;
   readonly #queries: Queries;
   #hasAnswered = false;
+  #full: { readonly failure: Failure; readonly atMs: number } | undefined;
   #isClosed = false;
 
-  constructor(name: string, address: string, pool: Pool, clock: Clock) {
+  constructor(name: string, address: string, opened: OpenedPool, clock: Clock) {
     this.name = name;
     this.address = address;
-    this.#pool = pool;
+    this.#opened = opened;
     this.#clock = clock;
     this.#queries = toQueries((sql, values) =>
-      this.#translated(() => pool.query<SqlRow>(sql, values)),
+      this.#translated(() => opened.pool.query<SqlRow>(sql, values)),
     );
   }
 
@@ -82,27 +94,36 @@ class PostgresDatabase implements Database {
     return await this.#again((isRetry) => this.#transactOnce((tx) => work(tx, isRetry)));
   }
 
-  async write<Out>(work: (queries: Queries, isRetry: boolean) => Promise<Out>): Promise<Out> {
-    return await this.#again((isRetry) => work(this.#queries, isRetry));
+  async write<Out>(
+    work: (queries: Queries, isRetry: boolean) => Promise<Out>,
+    limitMs?: number,
+  ): Promise<Out> {
+    return await this.#again((isRetry) => work(this.#queries, isRetry), limitMs);
+  }
+
+  get full(): Failure | undefined {
+    const isFresh = this.#full && this.#clock.now() - this.#full.atMs < FULL_MS;
+    return isFresh ? this.#full?.failure : undefined;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#pool.end();
+    await this.#opened.close();
   }
 
   /** One that never answered is not waited for: its address is wrong, or it is not started. */
-  async #again<Out>(work: (isRetry: boolean) => Promise<Out>): Promise<Out> {
+  async #again<Out>(work: (isRetry: boolean) => Promise<Out>, limitMs?: number): Promise<Out> {
     let tries = 0;
-    const endMs = this.#hasAnswered ? undefined : this.#clock.now();
+    const nowMs = this.#clock.now();
+    const endMs = this.#hasAnswered ? limitMs && nowMs + limitMs : nowMs;
     const done = await whenFree(() => work(tries++ > 0), this.#clock, endMs);
     this.#hasAnswered = true;
     return done;
   }
 
   async #transactOnce<Out>(work: (tx: Queries) => Promise<Out>): Promise<Out> {
-    const client = await this.#translated(() => this.#pool.connect());
+    const client = await this.#translated(() => this.#opened.pool.connect());
     const ask: Ask = (sql, values) => this.#translated(() => client.query(sql, values));
     let broken: Error | undefined;
     try {
@@ -124,7 +145,11 @@ class PostgresDatabase implements Database {
     try {
       return await work();
     } catch (cause) {
-      throw toStoreFailure(this.name, cause);
+      const failure = toStoreFailure(this.name, cause);
+      // A process that gives up here ends, and does not wait for a server that waits for its login.
+      if (!this.#hasAnswered) this.#opened.drop();
+      if (failure.code === "store_full") this.#full = { failure, atMs: this.#clock.now() };
+      throw failure;
     }
   }
 

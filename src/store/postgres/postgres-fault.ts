@@ -39,6 +39,9 @@ const AWAY_CODES = /^(E(CONN\w+|PIPE|HOSTUNREACH|NETUNREACH|TIMEDOUT|AI_AGAIN)|E
 const AWAY_WORDS =
   /connection (terminated|error|timeout)|timeout (exceeded|expired)|read timeout|not queryable/i;
 
+/** What the driver says where the server asks for a password and there is none. */
+const NO_PASSWORD = /password must be a string/i;
+
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof Error)) return "other";
   // Several addresses of one name were tried.
@@ -46,6 +49,7 @@ export function faultOf(thrown: unknown): Fault {
   const code = "code" in thrown ? String(thrown.code) : "";
   const known = FAULTS[code];
   if (known) return known;
+  if (NO_PASSWORD.test(thrown.message)) return "refused";
   if (code.startsWith("08") || AWAY_CODES.test(code) || AWAY_WORDS.test(thrown.message)) {
     return "away";
   }
@@ -88,6 +92,7 @@ export function toStoreFailure(name: string, cause: unknown): Failure {
 /** The first line of what was said, without its last dot: it stands inside a sentence. */
 function reasonOf(cause: unknown): string {
   const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  if (first instanceof Error && NO_PASSWORD.test(first.message)) return "it asks for a password";
   const [line = ""] = toFailure(first).message.split("\n");
   return line.replace(/\.$/, "") || "no reason was given";
 }

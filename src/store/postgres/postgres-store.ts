@@ -62,6 +62,8 @@ export function createPostgresStore(db: Database, news: PostgresNews): Store {
 const ALL = Number.MAX_SAFE_INTEGER;
 /** What `checkWritable` writes: more than most responses take, so that there is room for one. */
 const PROBE_BYTES = 64 * 1024;
+/** Who asks whether it can be written wants to know it soon. */
+const PROBE_MS = 500;
 
 class PostgresStore implements Store {
   readonly #db: Database;
@@ -286,10 +288,11 @@ class PostgresStore implements Store {
     return await signals.find(this.#db, owner, topic);
   }
 
-  /** Written to the log of the database, which keeps nothing of it. */
+  /** Written to the log of the database, which keeps nothing of it. Its tables may be on another disk, which is full. */
   async checkWritable(): Promise<void> {
+    if (this.#db.full) throw this.#db.full;
     const sql = "select pg_logical_emit_message(false, 'offshoot', repeat('x', $1))";
-    await this.#db.write(({ get }) => get(sql, PROBE_BYTES));
+    await this.#db.write(({ get }) => get(sql, PROBE_BYTES), PROBE_MS);
   }
 
   async beat(worker: Worker): Promise<void> {

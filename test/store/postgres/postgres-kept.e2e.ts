@@ -47,6 +47,7 @@ async function openMortal(address: string): Promise<Database & { die(): void }> 
     ...{ name: db.name, address, all: db.all.bind(db), transact: db.transact.bind(db) },
     get: (...asked) => (isDead ? new Promise(() => {}) : db.get(...asked)),
     write: (work) => (isDead ? new Promise(() => {}) : db.write(work)),
+    full: undefined,
     close: () => db.close(),
     die() {
       isDead = true;

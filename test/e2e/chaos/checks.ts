@@ -1,0 +1,172 @@
+/** What must be true when the dust has settled: of every response that a client was told of, and of the record. */
+
+import assert from "node:assert/strict";
+import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
+import { openKept } from "../../../src/store/open-kept.ts";
+import { checkEvents } from "../../conformance/check.ts";
+import { readEvents } from "../served.ts";
+import { hasEnded } from "./chaos-client.ts";
+import type { Load, Told } from "./chaos-load.ts";
+import { CHILDREN, type Count, MARKS } from "./chaos-model.ts";
+import type { Cluster } from "./cluster.ts";
+
+/** All replicas tell the same of it, from any event on, and what a client heard is that. */
+export async function checkTold(
+  cluster: Cluster,
+  told: Told,
+  chance: () => number,
+): Promise<EmittedResponse> {
+  const { id, label, kind, heard, ended } = told;
+  const urls = cluster.replicas.map(({ url }) => url ?? assert.fail("a replica is down"));
+  const [first = assert.fail(), ...others] = await Promise.all(
+    urls.map((url) => read(cluster, url, `/v1/responses/${id}`)),
+  );
+  for (const other of others) assert.equal(other, first, label);
+  const response = JSON.parse(first) as EmittedResponse;
+  assert.ok(hasEnded(response), `${label} is ${response.status}`);
+  if (ended) assert.deepEqual(ended, response, label);
+  const streams = await Promise.all(
+    urls.map((url) => read(cluster, url, `/v1/responses/${id}?stream=true`)),
+  );
+  for (const stream of streams) assert.equal(stream, streams[0], label);
+  const [stream = ""] = streams;
+  const events = readEvents(stream);
+  checkEvents(events, { takenOver: true });
+  if (heard) assert.deepEqual(heard, events, label);
+  const after = Math.floor(chance() * events.length) - 1;
+  const url = urls[Math.floor(chance() * urls.length)] ?? "";
+  const resumed = `/v1/responses/${id}?stream=true&starting_after=${after}`;
+  const rest = readEvents(await read(cluster, url, resumed));
+  assert.deepEqual(rest, events.slice(after + 1), `${label} from ${after} on`);
+  checkAnswer(label, kind, response);
+  return response;
+}
+
+function checkAnswer(label: string, kind: Told["kind"], response: EmittedResponse): void {
+  const { status, output, output_text } = response;
+  if (kind === "cancel") return void assert.match(status, /^(cancelled|completed)$/, label);
+  assert.equal(status, "completed", `${label}: ${JSON.stringify(response.error)}`);
+  const isSaid = output_text.includes(`All of ${label} is said, as it was asked for.`);
+  assert.ok(isSaid, `${label}: ${JSON.stringify(response)}`);
+  const calls = output.filter(({ type }) => type === "mcp_call").length;
+  const wanted = { tools: Object.keys(MARKS).length, tree: CHILDREN }[kind as "tools" | "tree"] ?? 0;
+  assert.equal(calls, wanted, label);
+}
+
+async function read({ token }: Cluster, url: string, path: string): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}${path}`, { headers });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, `${path}: ${text}`);
+  return text;
+}
+
+/** Each conversation has the answers that a client was told of, once and in their order. */
+export async function checkConversations(cluster: Cluster, load: Load): Promise<void> {
+  const [{ url } = assert.fail()] = cluster.replicas;
+  for (const [id, labels] of load.conversations) {
+    const text = await read(cluster, url ?? "", `/v1/conversations/${id}/items?order=asc&limit=100`);
+    const said = [...text.matchAll(/All of (\S+) is said/g)].map(([, label]) => label);
+    assert.deepEqual(said, labels, id);
+  }
+}
+
+/** Each says in one row what must not be there. */
+const LEFT_OVER: Readonly<Record<string, string>> = {
+  "runs that have not ended": "select id from offshoot.runs where status <> 'ended'",
+  "runs without one ending": `select r.id from offshoot.runs as r
+    where (select count(*) from offshoot.run_events as e
+      where e.run_id = r.id and e.type = 'run_end') <> 1`,
+  "events after the ending": `select r.id from offshoot.runs as r
+    where not exists (select 1 from offshoot.run_events as e
+      where e.run_id = r.id and e.type = 'run_end' and e.seq = r.next_seq - 1)`,
+  "runs that were made twice": `select title from offshoot.runs
+    where parent_id is null and title ~ '^(conv|plain)-[0-9.]*[02468]$'
+    group by title having count(*) > 1`,
+  "turns of ended runs": "select run_id from offshoot.turns",
+  "money that is held": "select id from offshoot.holds",
+  "messages that nobody took": `select s.id from offshoot.signals as s
+    left join offshoot.runs as r on r.id = s.run_id where r.id is null`,
+  "parts that nothing refers to": `select p.id from offshoot.parts as p
+    where not exists (select 1 from offshoot.runs as r where r.id = p.run_id
+        and p.id in (r.input_parts, r.result_parts))
+      and not exists (select 1 from offshoot.steps as s where s.run_id = p.run_id and s.value_parts = p.id)
+      and not exists (select 1 from offshoot.events as e where e.run_id = p.run_id and e.body_parts = p.id)`,
+  "bytes that are counted wrongly": `select tenant from (
+      select tenant, sum(bytes) as counted,
+        (select coalesce(sum(octet_length(body) + content_bytes), 0) from offshoot.things as t
+          where t.tenant = s.tenant)
+        + (select coalesce(sum(bytes), 0) from offshoot.runs as r where r.tenant = s.tenant) as real
+      from offshoot.storage as s group by tenant) as sums where counted <> real`,
+};
+
+export async function checkRecord(cluster: Cluster): Promise<void> {
+  for (const [what, sql] of Object.entries(LEFT_OVER)) {
+    assert.deepEqual(await cluster.query(sql), [], what);
+  }
+  const kept = await openKept(cluster.address);
+  try {
+    assert.deepEqual((await kept.maintenance.check()).problems, []);
+  } finally {
+    await kept.close();
+  }
+}
+
+/** The endings of responses: what each took from the budget, with all below it. */
+const SPENT = `select r.id, r.title, r.epoch, r.ending, (e.event -> 'spent' ->> 'tokens')::bigint as spent
+  from offshoot.runs as r join offshoot.run_events as e on e.run_id = r.id and e.type = 'run_end'
+  where r.parent_id is null`;
+
+/**
+ * What the key was charged is what the endings of its responses say, each once: also of those that no client was told
+ * of. And it is what the responses themselves tell as their usage.
+ */
+export async function checkMoney(cluster: Cluster): Promise<number> {
+  const [{ url } = assert.fail()] = cluster.replicas;
+  let tokens = 0;
+  const wrong: string[] = [];
+  for (const { id, title, epoch, ending, spent } of await cluster.query(SPENT)) {
+    const path = `/v1/responses/${String(id).replace(/^run_/, "resp_")}`;
+    const { usage } = JSON.parse(await read(cluster, url ?? "", path)) as EmittedResponse;
+    const [told, taken] = [usage?.total_tokens ?? 0, Number(spent ?? 0)];
+    if (told !== taken) {
+      wrong.push(`${title} (${ending}, epoch ${epoch}, ${id}): usage ${told}, charged ${taken}`);
+    }
+    tokens += taken;
+  }
+  const sql = `select tokens from offshoot.spending where "window" = 'total'`;
+  const booked = (await cluster.query(sql)).map((row) => Number(row["tokens"]));
+  assert.deepEqual({ booked, wrong }, { booked: [tokens], wrong: [] });
+  return tokens;
+}
+
+/** A step that was begun and not finished may be asked for again: once for each time that its run was taken over. */
+export function checkCounts(count: Count): { readonly steps: number; readonly again: number } {
+  assert.deepEqual(count.repeated, [], "finished steps were repeated");
+  let again = 0;
+  for (const times of count.times.values()) again += times - 1;
+  return { steps: count.times.size, again };
+}
+
+/** Everything that clients can remove goes, and leaves nothing. */
+export async function removeAll(cluster: Cluster): Promise<void> {
+  const headers = { authorization: `Bearer ${cluster.token}` };
+  const remove = async (path: string): Promise<void> => {
+    const answer = await fetch(`${cluster.url}${path}`, { method: "DELETE", headers });
+    assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
+  };
+  for (const kind of ["response", "conversation"]) {
+    const things = await cluster.query(`select id from offshoot.things where kind = '${kind}'`);
+    for (const { id } of things) await remove(`/v1/${kind}s/${String(id)}`);
+  }
+  const tables = ["runs", "steps", "events", "signals", "parts", "turns", "holds", "contents"];
+  for (const table of tables) {
+    assert.deepEqual(await cluster.query(`select * from offshoot.${table} limit 1`), [], table);
+  }
+  const left = "select distinct kind from offshoot.things order by kind";
+  const kinds = (await cluster.query(left)).map(({ kind }) => kind);
+  assert.deepEqual(
+    kinds.filter((kind) => !/^(key|done|seal|idempotency.*)$/.test(String(kind))),
+    [],
+  );
+}

@@ -1,0 +1,382 @@
+/**
+ * A database that cannot be used: whatever is wrong with it is said in one line, with the right exit code, and nothing is
+ * made or half made in it. And one that goes wrong while servers use it: requests fail with a typed error, `/readyz`
+ * says so, and what was acknowledged is there afterwards.
+ */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it, type TestContext } from "node:test";
+import type { EmittedResponse } from "../../src/protocol/emitted.ts";
+import { checkError, checkEvents } from "../conformance/check.ts";
+import { type Lack, unless } from "../needs.ts";
+import { until, untilTrue } from "../patience.ts";
+import { startPostgresProxy } from "../store/postgres/postgres-proxy.ts";
+import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
+import { createPlace, type Ended } from "./command.ts";
+import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
+
+const GIVEN_LACK: Lack = process.env["OFFSHOOT_TEST_POSTGRES"]
+  ? "the Postgres is a given one"
+  : undefined;
+const LACK = POSTGRES_LACK ?? GIVEN_LACK;
+const server = LACK === undefined ? await startPostgres({ durable: true }) : undefined;
+after(() => server?.[Symbol.asyncDispose]());
+const possibly = unless(LACK);
+const small = unless(LACK ?? (await findMountLack()));
+
+async function newAddress(): Promise<string> {
+  return (await server?.newAddress()) ?? assert.fail();
+}
+
+async function query(address: string, sql: string): Promise<Record<string, unknown>[]> {
+  return (await server?.query(address, sql)) ?? assert.fail();
+}
+
+async function run(command: string, address: string): Promise<Ended> {
+  await using place = await createPlace();
+  return await place.run(COMMANDS[command] ?? [command], { env: { OFFSHOOT_STORE: address } });
+}
+
+/** What a person tries; each says the same. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  serve: ["serve", "--port", "0", "-m", "embedded/offline"],
+  worker: ["worker", "-m", "embedded/offline"],
+  "runs list": ["runs", "list"],
+  "keys create": ["keys", "create", "team"],
+};
+
+async function listen(t: TestContext, listening: Server): Promise<number> {
+  listening.listen(0, "127.0.0.1");
+  await once(listening, "listening");
+  t.after(() => listening.close());
+  return (listening.address() as AddressInfo).port;
+}
+
+function as(address: string, user: string, password?: string): string {
+  const url = new URL(address);
+  url.username = user;
+  if (password !== undefined) url.password = password;
+  return url.href;
+}
+
+async function makeTables(address: string): Promise<void> {
+  const ended = await run("runs list", address);
+  assert.equal(ended.code, 0, ended.stderr);
+}
+
+interface Fault {
+  readonly says: RegExp;
+  readonly code: number;
+  /** Makes it wrong; gives the address. */
+  make(t: TestContext): Promise<string>;
+}
+
+/** Those that are tried with every command; all say what a server says. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["is nobody's", "has older tables"]);
+
+const BUSY = 1;
+const USAGE = 2;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "is no address": {
+    says: /is no `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
+    code: USAGE,
+    make: async () => "postgres://exa mple:port/none",
+  },
+  "is of another kind of database": {
+    says: /`OFFSHOOT_STORE` must be .*`postgres:\/\/…`/,
+    code: USAGE,
+    make: async () => "mysql://root@127.0.0.1/none",
+  },
+  "is a web server": {
+    says: /does not answer|cannot be used/,
+    code: BUSY,
+    make: async (t) => {
+      const port = await listen(t, createHttpServer());
+      return `postgres://offshoot@127.0.0.1:${port}/none`;
+    },
+  },
+  "is nobody's": {
+    says: /does not answer \(connect ECONNREFUSED/,
+    code: BUSY,
+    make: async () => "postgres://offshoot@127.0.0.1:1/none",
+  },
+  "takes connections and says nothing": {
+    says: /does not answer \([^)]*timeout/,
+    code: BUSY,
+    make: async (t) => {
+      const silent = createServer((socket) => void t.after(() => socket.destroy()));
+      return `postgres://offshoot@127.0.0.1:${await listen(t, silent)}/none`;
+    },
+  },
+  "has another password": {
+    says: /cannot be used: password authentication failed for user "secret\w*"\. Check the user, the password/,
+    code: USAGE,
+    make: async () => as(await makeSecret(), "secret", "hunter2"),
+  },
+  "wants a password, and none is given": {
+    says: /cannot be used: it asks for a password\. Check the user, the password/,
+    code: USAGE,
+    make: async () => as(await makeSecret(), "secret"),
+  },
+  "has no such database": {
+    says: /cannot be used: database "no_such" does not exist/,
+    code: USAGE,
+    make: async () => (await newAddress()).replace(/offshoot_test_\w+/, "no_such"),
+  },
+  "lets the user make no tables": {
+    says: /cannot be used: permission denied for database/,
+    code: USAGE,
+    make: async () => {
+      const address = await newAddress();
+      await query(address, "drop role if exists reader");
+      await query(address, "create role reader login");
+      return as(address, "reader");
+    },
+  },
+  "lets the user read no tables": {
+    says: /cannot be used: permission denied for schema offshoot/,
+    code: USAGE,
+    make: async () => {
+      const address = await newAddress();
+      await makeTables(address);
+      await query(address, "drop role if exists stranger");
+      await query(address, "create role stranger login");
+      return as(address, "stranger");
+    },
+  },
+  "has older tables": {
+    says: /has tables of an older Offshoot \(version 1, this one needs \d+\)\. Run `offshoot store migrate`/,
+    code: USAGE,
+    make: async () => await withVersion("1"),
+  },
+  "has newer tables": {
+    says: /was written by a newer Offshoot \(tables version 999, this one knows \d+\): update Offshoot/,
+    code: USAGE,
+    make: async () => await withVersion("999"),
+  },
+  "is a copy that is not finished": {
+    says: /is a copy that is not finished\. Run `offshoot store copy` again/,
+    code: USAGE,
+    make: async () => {
+      const address = await newAddress();
+      await makeTables(address);
+      await query(address, "create table offshoot.copying (x integer)");
+      return address;
+    },
+  },
+};
+
+async function withVersion(version: string): Promise<string> {
+  const address = await newAddress();
+  await makeTables(address);
+  await query(address, `update offshoot.version set version = ${version}`);
+  return address;
+}
+
+/** A user whom the server asks for a password. */
+async function makeSecret(): Promise<string> {
+  const address = await newAddress();
+  await query(address, "drop role if exists secret");
+  await query(address, "create role secret login password 'hunter1'");
+  const [row] = await query(address, "show hba_file");
+  const rules = "local all secret scram-sha-256' union all select 'local all all trust";
+  await query(address, `copy (select '${rules}') to '${String(row?.["hba_file"])}'`);
+  await query(address, "select pg_reload_conf()");
+  await untilTrue(async () => {
+    const sql = "select 1 from pg_hba_file_rules where user_name = '{secret}'";
+    return (await query(address, sql)).length > 0;
+  }, "the rule is read");
+  return address;
+}
+
+describe(...possibly("a database that"), () => {
+  for (const [name, { says, code, make }] of Object.entries(FAULTS)) {
+    it(`${name} is told in one line`, async (t) => {
+      const address = await make(t);
+      const commands = EVERYWHERE.has(name) ? Object.keys(COMMANDS) : ["serve"];
+      for (const command of commands) {
+        const ended = await run(command, address);
+        assert.equal(ended.code, code, `${command}: ${ended.stderr}`);
+        assert.match(ended.stderr, /^offshoot: [^\n]+\n$/, command);
+        assert.match(ended.stderr, says, command);
+        assert.doesNotMatch(ended.stderr, /hunter/, "no password is shown");
+        assert.equal(ended.stdout, "", command);
+      }
+    });
+  }
+
+  it("was refused is as it was: nothing is made, nothing half migrated", async (t) => {
+    const address = await (FAULTS["lets the user make no tables"] ?? assert.fail()).make(t);
+    await run("serve", address);
+    const schemas = "select 1 from pg_namespace where nspname = 'offshoot'";
+    assert.deepEqual(await query(address, schemas), []);
+    const older = await withVersion("1");
+    const [before] = await query(older, "select count(*) from pg_tables");
+    await run("serve", older);
+    assert.deepEqual(await query(older, "select count(*) from pg_tables"), [before]);
+    assert.deepEqual(await query(older, "select version from offshoot.version"), [{ version: 1 }]);
+  });
+});
+
+describe(...possibly("a server whose database"), () => {
+  const ready = async (served: Served): Promise<unknown> => (await served.ask("GET", "/readyz")).body;
+
+  it("is stopped says so, stays up, and has all it acknowledged when that is back", async () => {
+    await using own = await startPostgres({ durable: true });
+    await using upstream = await startSlowUpstream();
+    upstream.finish();
+    const env = { OFFSHOOT_STORE: await own.newAddress() };
+    await using served = await serve({ args: slowModel(upstream), env });
+    const kept = await served.create({ input: "Hi" });
+    await own.crash();
+    const problem = await until(async () => {
+      const { status, body } = await served.ask("GET", "/readyz");
+      return status === 503 ? body : undefined;
+    }, "it is not ready");
+    assert.deepEqual(problem, { status: "not ready", reason: "store_busy" });
+    assert.equal((await served.ask("GET", "/healthz")).status, 200);
+    const waiting = served.ask("POST", "/v1/responses", { input: "Wait for it." });
+    await own.start();
+    assert.equal((await waiting).status, 200, "a short absence is waited for");
+    await until(async () => ((await served.ask("GET", "/readyz")).status === 200 ? 1 : undefined), "ready");
+    assert.deepEqual((await served.ask("GET", `/v1/responses/${kept.id}`)).body, kept);
+  });
+
+  it("tells nobody what others write (a pooler) is looked at instead", async () => {
+    await using upstream = await startSlowUpstream();
+    const address = await newAddress();
+    await using pooler = await startPostgresProxy(address, { isDeaf: true });
+    const env = { OFFSHOOT_STORE: pooler.address };
+    await using first = await serve({ args: slowModel(upstream), env });
+    await using second = await serve({ args: slowModel(upstream), env });
+    const { id } = await first.create({ input: "Hi", background: true });
+    await untilTrue(() => upstream.open === 1, "it is being answered");
+    const followed = second.ask("GET", `/v1/responses/${id}?stream=true`);
+    upstream.say(" two");
+    upstream.finish();
+    const events = readEvents(String((await followed).body));
+    checkEvents(events);
+    assert.equal(events.at(-1)?.type, "response.completed");
+    assert.deepEqual(await ready(second), { status: "ready" });
+  });
+
+  it("has another time than the server takes nothing from servers that live", async (t) => {
+    await using upstream = await startSlowUpstream();
+    const env = { OFFSHOOT_STORE: await newAddress() };
+    const shift = (hours: number) => ({ ...env, NODE_OPTIONS: `--import=${toShift(hours)}` });
+    const args = slowModel(upstream);
+    await using ahead = await serve({ args, env: shift(5) });
+    await using behind = await serve({ args, env: shift(-5) });
+    const doomed = await serve({ args, env });
+    const living = await ahead.create({ input: "Hi", background: true });
+    await untilTrue(() => upstream.open === 1, "it is being answered");
+    const lost = await doomed.create({ input: "Hi", background: true });
+    await untilTrue(() => upstream.open === 2, "both are being answered");
+    assert.ok(Math.abs(living.created_at - lost.created_at) > 4 * 3600, "the clocks differ");
+    await doomed[Symbol.asyncDispose]();
+    await untilTrue(() => upstream.requests === 3, "the one that died is taken over");
+    upstream.finish();
+    for (const served of [ahead, behind]) {
+      for (const id of [living.id, lost.id]) {
+        const found = await until(async () => {
+          const { body } = await served.ask("GET", `/v1/responses/${id}`);
+          return (body as EmittedResponse).status === "completed" ? body : undefined;
+        }, `${id} is completed`);
+        assert.equal((found as EmittedResponse).output_text, "One");
+      }
+    }
+    assert.equal(upstream.requests, 3, "the living one was left alone");
+    t.diagnostic("clocks five hours ahead and behind");
+  });
+
+  it(...small("is full says so, loses nothing, and goes on when there is room"), async (t) => {
+    const { address, grow } = await makeSmall(t);
+    await using upstream = await startSlowUpstream();
+    upstream.finish();
+    const env = { OFFSHOOT_STORE: address };
+    await using served = await serve({ args: slowModel(upstream), env });
+    const kept = await served.create({ input: "Hi" });
+    const large = { input: `Hi ${toNoise(2_000_000)}` };
+    const full = await until(async () => {
+      const answer = await served.ask("POST", "/v1/responses", large);
+      return answer.status === 200 ? undefined : answer;
+    }, "the disk is full");
+    checkError(full, { status: 507, code: "store_full" });
+    assert.deepEqual(await ready(served), { status: "not ready", reason: "store_full" });
+    assert.equal((await served.ask("GET", "/healthz")).status, 200);
+    assert.deepEqual((await served.ask("GET", `/v1/responses/${kept.id}`)).body, kept);
+    grow();
+    const stored = await until(async () => {
+      const answer = await served.ask("POST", "/v1/responses", large);
+      return answer.status === 200 ? answer : undefined;
+    }, "there is room");
+    assert.equal((stored.body as EmittedResponse).status, "completed");
+    await untilTrue(async () => (await served.ask("GET", "/readyz")).status === 200, "ready");
+  });
+});
+
+/** A module that a process loads first, after which its wall clock is off. */
+function toShift(hours: number): string {
+  const code = `const off = ${hours} * 3600000; const now = Date.now; const Real = Date;
+    globalThis.Date = class extends Real {
+      constructor(...given) { if (given.length === 0) super(now() + off); else super(...given); }
+      static now() { return now() + off; }
+    };`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+/** Text that does not get smaller. */
+function toNoise(length: number): string {
+  let text = "";
+  for (let state = 1; text.length < length; ) {
+    state = Math.imul(state, 48_271) % 2_147_483_647;
+    text += Math.abs(state).toString(36);
+  }
+  return text;
+}
+
+const SMALL = "40m";
+
+/** Why no disk of a small size can be had here. */
+async function findMountLack(): Promise<Lack> {
+  const folder = await mkdtemp(join(tmpdir(), "offshoot-mount-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "none", folder], { stdio: "ignore" });
+    execFileSync("umount", [folder]);
+    return undefined;
+  } catch {
+    return "no disk can be mounted";
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A database on a disk of its own, which can be made larger. */
+async function makeSmall(t: TestContext): Promise<{ address: string; grow(): void }> {
+  const folder = await mkdtemp(join(tmpdir(), "offshoot-small-"));
+  await chmod(folder, 0o777);
+  const mount = (options: string): void =>
+    void execFileSync("mount", ["-t", "tmpfs", "-o", options, "none", folder]);
+  // Postgres of root's tests runs as nobody.
+  mount(`size=${SMALL},uid=65534,gid=65534,mode=700`);
+  const address = await newAddress();
+  const name = new URL(address).pathname.slice(1);
+  t.after(async () => {
+    await query(await newAddress(), `drop database ${name} with (force)`);
+    await query(await newAddress(), "drop tablespace small");
+    execFileSync("umount", [folder]);
+    await rm(folder, { recursive: true, force: true });
+  });
+  const other = await newAddress();
+  await query(other, `create tablespace small location '${folder}'`);
+  await query(other, `alter database ${name} set tablespace small`);
+  return { address, grow: () => mount("remount,size=400m") };
+}
