@@ -45,7 +45,10 @@ const env = {
 try {
   const node = ["--enable-source-maps"];
   const all = `${HERE}all.js`;
-  for (const unit of [suites.unit.filter((part) => !part.startsWith("clients/")), ["clients/server/"]]) {
+  for (const unit of [
+    suites.unit.filter((part) => !part.startsWith("clients/")),
+    ["clients/server/"],
+  ]) {
     if (suites.unit.some((part) => unit.includes(part))) await run([...node, all, ...unit]);
   }
   const files = listFiles(HERE, ".e2e.js").filter((file) =>

@@ -7,7 +7,11 @@ import assert from "node:assert/strict";
 import { after } from "node:test";
 import { Agent, setGlobalDispatcher } from "undici";
 import { startRoundRobin } from "./round-robin.ts";
-import { POSTGRES_LACK, type PostgresServer, startPostgres } from "./store/postgres/postgres-server.ts";
+import {
+  POSTGRES_LACK,
+  type PostgresServer,
+  startPostgres,
+} from "./store/postgres/postgres-server.ts";
 
 const CHOICE = process.env["OFFSHOOT_TEST_SERVERS"];
 assert.ok(

@@ -40,7 +40,9 @@ const BETWEEN_MS = 2500;
 const LATE_MS = 1000;
 
 // Of a server that the test did not start it cannot stop the database.
-const GIVEN_LACK = process.env["OFFSHOOT_TEST_POSTGRES"] ? "the Postgres is a given one" : undefined;
+const GIVEN_LACK = process.env["OFFSHOOT_TEST_POSTGRES"]
+  ? "the Postgres is a given one"
+  : undefined;
 const LACK = LINUX_LACK ?? POSTGRES_LACK ?? GIVEN_LACK;
 const server = LACK === undefined ? await startPostgres({ durable: true }) : undefined;
 after(() => server?.[Symbol.asyncDispose]());
@@ -94,10 +96,7 @@ it(...possibly(`a cluster keeps what it promised over ${ROUNDS} faults`), async 
 });
 
 /** Asked when somebody asks for a step a second time, before that is answered: where the journal has it. */
-async function findFinished(
-  cluster: Cluster,
-  { label, step }: Asked,
-): Promise<string | undefined> {
+async function findFinished(cluster: Cluster, { label, step }: Asked): Promise<string | undefined> {
   const [root, child] = label.split("/");
   const which =
     child === undefined
@@ -115,7 +114,9 @@ function checkTakeovers(
   tell: (line: string) => void,
 ): void {
   const times = seen.map(({ ms }) => ms).sort((a, b) => a - b);
-  tell(`${times.length} takeovers, the slowest ${times.at(-1) ?? 0} ms after its owner's last beat`);
+  tell(
+    `${times.length} takeovers, the slowest ${times.at(-1) ?? 0} ms after its owner's last beat`,
+  );
   for (const { run, ms, blindMs } of seen) {
     const limitMs = LEASE_MS + LATE_MS + 2 * blindMs;
     assert.ok(ms <= limitMs, `${run} was taken over after ${ms} ms (${blindMs} ms blind)`);

@@ -39,7 +39,8 @@ interface ServeOptions {
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const isOwn = options.place !== undefined || options.env?.["OFFSHOOT_STORE"] !== undefined;
-  if (!IS_REPLICATED || isOwn || options.args?.includes("--workers")) return await serveOne(options);
+  if (!IS_REPLICATED || isOwn || options.args?.includes("--workers"))
+    return await serveOne(options);
   const env = { ...options.env, OFFSHOOT_STORE: await newSharedRecord() };
   const start = (): Promise<Served> => serveOne({ ...options, env });
   const all = [await start(), await start(), await start()] as const;

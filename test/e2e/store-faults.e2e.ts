@@ -227,7 +227,8 @@ describe(...possibly("a database that"), () => {
 });
 
 describe(...possibly("a server whose database"), () => {
-  const ready = async (served: Served): Promise<unknown> => (await served.ask("GET", "/readyz")).body;
+  const ready = async (served: Served): Promise<unknown> =>
+    (await served.ask("GET", "/readyz")).body;
 
   it("is stopped says so, stays up, and has all it acknowledged when that is back", async () => {
     await using own = await startPostgres({ durable: true });
@@ -246,7 +247,10 @@ describe(...possibly("a server whose database"), () => {
     const waiting = served.ask("POST", "/v1/responses", { input: "Wait for it." });
     await own.start();
     assert.equal((await waiting).status, 200, "a short absence is waited for");
-    await until(async () => ((await served.ask("GET", "/readyz")).status === 200 ? 1 : undefined), "ready");
+    await until(
+      async () => ((await served.ask("GET", "/readyz")).status === 200 ? 1 : undefined),
+      "ready",
+    );
     assert.deepEqual((await served.ask("GET", `/v1/responses/${kept.id}`)).body, kept);
   });
 

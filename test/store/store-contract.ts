@@ -102,18 +102,6 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("gives a run to owners that know its journal, and remembers the newest of them", async () => {
-      const store = await open();
-      await store.createRun(newRun("run_1", { journal: 2 }));
-      assert.equal(await store.claim("run_1", "older", undefined, 1), undefined);
-      assert.equal(await store.claim("run_1", "worker_1", 0, 2), 1);
-      assert.equal(await store.claim("run_1", "newer", 1, 3), 2);
-      const [left] = await store.listUnfinished();
-      assert.deepEqual([left?.journal, (await store.getRunStatus("run_1"))?.journal], [3, 3]);
-      assert.equal(await store.claim("run_1", "worker_1", 2, 2), undefined);
-      await store.close();
-    });
-
     it("lists runs newest first, by status, by parent and by page", async () => {
       const store = await open();
       const ids = ["run_1", "run_2", "run_2/a", "run_2/b", "run_3"];

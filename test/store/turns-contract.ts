@@ -24,6 +24,19 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
     (await store.takeTurn("second", { queue: QUEUE, atOnce }))?.id;
 
   describe(`${name}: turns`, () => {
+    it("gives a run to owners that know its journal, and remembers the newest of them", async () => {
+      const store = await open();
+      const about = { path: "/root", name: "body", input: null, title: "", created_at_ms: 1 };
+      await store.createRun({ id: "run_1", parent_id: null, ...about, journal: 2 });
+      assert.equal(await store.claim("run_1", "older", undefined, 1), undefined);
+      assert.equal(await store.claim("run_1", "worker_1", 0, 2), 1);
+      assert.equal(await store.claim("run_1", "newer", 1, 3), 2);
+      const [left] = await store.listUnfinished();
+      assert.deepEqual([left?.journal, (await store.getRunStatus("run_1"))?.journal], [3, 3]);
+      assert.equal(await store.claim("run_1", "worker_1", 2, 2), undefined);
+      await store.close();
+    });
+
     it("gives none to an owner that does not know a run's journal", async () => {
       const store = await open();
       for (const [id, journal] of [

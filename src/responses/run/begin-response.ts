@@ -40,7 +40,8 @@ export async function beginResponse(
   items: readonly Item[],
 ): Promise<readonly Item[]> {
   const { context, clock, bridge } = parts;
-  await parts.enter();
+  // One that was cancelled before it was taken over begins nothing: its first step that is not done rejects.
+  if (!context.signal.aborted) await parts.enter();
   if (parts.background) {
     await context.step("begin", async (step) => {
       step.end([{ type: "run_begin", at_ms: clock.now() }]);

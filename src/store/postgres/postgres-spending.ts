@@ -24,20 +24,14 @@ import type { SqlRow } from "./postgres-driver.ts";
 
 /** The caller closes the database. */
 export function createPostgresSpending(db: Database): Spending {
-  const decide = <Out>(keyId: string, nowMs: number, call: Decision<Out>["call"]): Promise<Out> =>
-    decideOnce(db, { keyId, nowMs, call });
-  const book = <Out>(
-    keyId: string,
-    nowMs: number,
-    call: Decision<Out>["call"],
-  ): Promise<Out | undefined> => bookOnce(db, { keyId, nowMs, call });
+  const { decide, book } = createDeciding(db);
   return {
     take: (keyId, amounts, limits, nowMs) =>
-      book(keyId, nowMs, (spending) => spending.take(keyId, amounts, limits, nowMs)),
+      book({ keyId, nowMs, call: (rows) => rows.take(keyId, amounts, limits, nowMs) }),
     settle: (keyId, delta, settling) =>
-      book(keyId, settling.nowMs, (spending) => spending.settle(keyId, delta, settling)),
+      book({ keyId, nowMs: settling.nowMs, call: (rows) => rows.settle(keyId, delta, settling) }),
     hold: (keyId, wish, limits, nowMs) =>
-      decide(keyId, nowMs, (spending) => spending.hold(keyId, wish, limits, nowMs)),
+      decide({ keyId, nowMs, call: (rows) => rows.hold(keyId, wish, limits, nowMs) }),
     readHolds: (keyId) => readHolds(db, keyId),
     async keepHolds(ids, nowMs) {
       const sql = "update offshoot.holds set beat_at_ms = $1 where id = any($2)";
@@ -77,32 +71,39 @@ export function createPostgresSpending(db: Database): Spending {
   };
 }
 
-async function decideOnce<Out>(db: Database, decision: Decision<Out>): Promise<Out> {
-  return await db.transact(async (tx) => {
-    await lockKey(tx, decision.keyId);
-    return await decideIn(tx, decision);
-  });
+interface Deciding {
+  /** Lets the rules decide over the rows of a key, and writes what they decided. */
+  decide<Out>(decision: Decision<Out>): Promise<Out>;
+  /** The same for what adds to a count. Undefined where a try before this one has booked it. */
+  book<Out>(decision: Decision<Out>): Promise<Out | undefined>;
 }
 
-/** The same for what adds to a count. Undefined where a try before this one has booked it. */
-async function bookOnce<Out>(db: Database, decision: Decision<Out>): Promise<Out | undefined> {
-  const name = randomUUID();
-  return await db.transact(async (tx, isRetry) => {
-    await lockKey(tx, decision.keyId);
-    if (isRetry && (await tx.get("select 1 from offshoot.bookings where id = $1", name))) {
-      return undefined;
-    }
-    const result = await decideIn(tx, decision);
-    await tx.run("insert into offshoot.bookings (id) values ($1)", name);
+function createDeciding(db: Database): Deciding {
+  const decideIn = async <Out>(tx: Queries, decision: Decision<Out>): Promise<Out> => {
+    const { keyId, nowMs, call } = decision;
+    const decided: Write[] = [];
+    const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
+    for (const write of decided) await write(tx);
     return result;
-  });
-}
-
-async function decideIn<Out>(tx: Queries, { keyId, nowMs, call }: Decision<Out>): Promise<Out> {
-  const decided: Write[] = [];
-  const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
-  for (const write of decided) await write(tx);
-  return result;
+  };
+  return {
+    decide: (decision) =>
+      db.transact(async (tx) => {
+        await lockKey(tx, decision.keyId);
+        return await decideIn(tx, decision);
+      }),
+    book(decision) {
+      const name = randomUUID();
+      return db.transact(async (tx, isRetry) => {
+        await lockKey(tx, decision.keyId);
+        const sql = "select 1 from offshoot.bookings where id = $1";
+        if (isRetry && (await tx.get(sql, name))) return undefined;
+        const result = await decideIn(tx, decision);
+        await tx.run("insert into offshoot.bookings (id) values ($1)", name);
+        return result;
+      });
+    },
+  };
 }
 
 /** Books what a run has used and ends its hold, in the transaction of the run's ending. */

@@ -25,11 +25,7 @@ export interface ChaosClient {
 const MAY_BE = [503, 429];
 const AGAIN_MS = 50;
 
-export function createChaosClient(
-  url: string,
-  token: string,
-  faults: string[],
-): ChaosClient {
+export function createChaosClient(url: string, token: string, faults: string[]): ChaosClient {
   /** A connection for each request, so that the next one goes to the next replica. */
   const send = (method: string, path: string, body?: object, key?: string): Promise<Response> => {
     const headers: Record<string, string> = {

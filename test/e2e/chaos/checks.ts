@@ -49,7 +49,8 @@ function checkAnswer(label: string, kind: Told["kind"], response: EmittedRespons
   const isSaid = output_text.includes(`All of ${label} is said, as it was asked for.`);
   assert.ok(isSaid, `${label}: ${JSON.stringify(response)}`);
   const calls = output.filter(({ type }) => type === "mcp_call").length;
-  const wanted = { tools: Object.keys(MARKS).length, tree: CHILDREN }[kind as "tools" | "tree"] ?? 0;
+  const wanted =
+    { tools: Object.keys(MARKS).length, tree: CHILDREN }[kind as "tools" | "tree"] ?? 0;
   assert.equal(calls, wanted, label);
 }
 
@@ -65,7 +66,11 @@ async function read({ token }: Cluster, url: string, path: string): Promise<stri
 export async function checkConversations(cluster: Cluster, load: Load): Promise<void> {
   const [{ url } = assert.fail()] = cluster.replicas;
   for (const [id, labels] of load.conversations) {
-    const text = await read(cluster, url ?? "", `/v1/conversations/${id}/items?order=asc&limit=100`);
+    const text = await read(
+      cluster,
+      url ?? "",
+      `/v1/conversations/${id}/items?order=asc&limit=100`,
+    );
     const said = [...text.matchAll(/All of (\S+) is said/g)].map(([, label]) => label);
     assert.deepEqual(said, labels, id);
   }
