@@ -268,7 +268,7 @@ async function checkDatabase(address: string): Promise<Check> {
   try {
     await kept.maintenance.refuseDamaged(0);
     const found = `${name}, Postgres ${await kept.maintenance.version()}`;
-    const unfinished = await (await kept.runs()).listUnfinished();
+    const unfinished = await (await kept.record()).listUnfinished();
     const newer = unfinished.filter(({ journal }) => journal > JOURNAL_VERSION).length;
     if (newer === 0) return ok("data", found);
     const left = `${plural(newer, "unfinished run")} of a newer Offshoot`;

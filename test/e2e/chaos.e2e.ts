@@ -11,7 +11,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { LEASE_MS } from "../../src/store/store.ts";
+import { LEASE_MS } from "../../src/store/ownership.ts";
 import { createChance } from "../delegation/random-tree.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 import { inTime, untilTrue } from "../patience.ts";

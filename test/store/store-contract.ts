@@ -31,9 +31,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         owner: null,
         ending: null,
         result: null,
-        ended_at_ms: null,
-        next_seq: 0,
-        journal: 1,
+        ...{ ended_at_ms: null, next_seq: 0, journal: 1 },
       });
       await store.createRun(newRun("run_1/a", { parent_id: "run_1" }));
       assert.equal((await store.getRunStatus("run_1/a"))?.tenant, "acme", "its parent's");

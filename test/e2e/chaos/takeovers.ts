@@ -4,7 +4,7 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { LEASE_MS } from "../../../src/store/store.ts";
+import { LEASE_MS } from "../../../src/store/ownership.ts";
 import type { Cluster } from "./cluster.ts";
 
 export interface Takeover {

@@ -171,6 +171,7 @@ function describeUpgrade(postgres: PostgresServer): void {
         all: (...asked) => db.all(...asked),
         transact: (work) => db.transact(work),
         write: (work) => (++writes === 2 ? Promise.reject(new Error("cut")) : db.write(work)),
+        full: undefined,
         close: () => db.close(),
       };
       await assert.rejects(makeVectorTable(failing), /cut/);
