@@ -23,6 +23,7 @@ const NODE = "node -e 0";
 const VERSION = "offshoot --version";
 const RUN = "offshoot run, to the first byte";
 const RUN_UNSTORED = "offshoot run --no-store, to the first byte";
+const CHAT = "offshoot chat, ready for the first key";
 const RUN_WHOLE = "offshoot run --no-store, to its end";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,6 +41,7 @@ const SETTINGS: readonly { title: string; env: Environment; version: number; run
 /** The server's own event, beside those of its kind. */
 const FIRST_BYTE = "first byte";
 
+const hasTerminal = existsSync("/usr/bin/script");
 const cli = fileURLToPath(new URL("../../dist/bin/cli.js", import.meta.url));
 
 if (existsSync(cli)) {
@@ -66,6 +68,7 @@ async function compare(): Promise<void> {
           { subject: VERSION, baseline: NODE, atMost: version },
           { subject: RUN, baseline: NODE, atMost: run },
           { subject: RUN_UNSTORED, baseline: NODE, atMost: run },
+          ...(hasTerminal ? [{ subject: CHAT, baseline: RUN, atMost: 1.6 }] : []),
         ],
       })),
     );
@@ -97,6 +100,7 @@ function toContenders(place: Place): Contender[] {
     toFirstByte(RUN, run, place),
     toFirstByte(RUN_UNSTORED, [...run, "--no-store"], place),
     toEnd(RUN_WHOLE, [...run, "--no-store"], place),
+    ...(hasTerminal ? [toPrompt(CHAT, [cli, "chat", ...run.slice(2, -1)], place)] : []),
   ];
 }
 
@@ -120,6 +124,30 @@ function toFirstByte(name: string, argv: readonly string[], place: Place): Conte
       await Promise.race([once(place.server, FIRST_BYTE), exit.then(() => failEarly(name))]);
       const waited = performance.now() - started;
       await exit;
+      return waited;
+    },
+  };
+}
+
+/** On a terminal that `script` of util-linux makes: until the chat has switched it to keys and shows its prompt. */
+function toPrompt(name: string, argv: readonly string[], { home, env }: Place): Contender {
+  const line = [process.execPath, ...argv].map((word) => `'${word}'`).join(" ");
+  return {
+    name,
+    async measure() {
+      const started = performance.now();
+      const child = spawn("script", ["-qfec", line, "/dev/null"], {
+        cwd: home,
+        env: { ...env, SHELL: "/bin/sh", TERM: "xterm" },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      let shown = "";
+      for await (const piece of child.stdout.setEncoding("utf8")) {
+        shown += String(piece);
+        if (shown.includes("> ") && shown.includes("[?2004h")) break;
+      }
+      const waited = performance.now() - started;
+      child.kill("SIGKILL");
       return waited;
     },
   };
