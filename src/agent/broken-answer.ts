@@ -8,7 +8,7 @@ import { Failure } from "../base/failure.ts";
 import { countJsonChars } from "../base/json-size.ts";
 import type { ItemEnd, ModelEvent } from "../protocol/model-events.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
+import { toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest } from "../providers/provider.ts";
 import type { Account } from "./account.ts";
 import { estimateInput, type Priced, toTokens } from "./call-cost.ts";
@@ -185,22 +185,20 @@ export function toBrokenAmount(
   return { tokens: usage.total_tokens, usd: costOf(usage, deployment) ?? untold };
 }
 
-/** Books what earlier attempts at a turn have used, and returns it. They are not model calls of this run's limit. */
+/**
+ * Books what earlier attempts at a turn have used. They are not model calls of this run's limit, and not part of its
+ * usage: what was abandoned is part of no answer, and a replay of the run comes to the same figures.
+ */
 export function chargeAbandoned(
   account: Account,
   attempts: readonly number[],
   request: () => ModelRequest,
   prices: Prices,
-): Usage {
-  if (attempts.length === 0) return NO_USAGE;
+): void {
+  if (attempts.length === 0) return;
   const asked = request();
   const broken = { ...prices, mostUsd: account.limits.usd ?? 0 };
-  let used = NO_USAGE;
-  for (const chars of attempts) {
-    account.charge(toAbandonedAmount(asked, chars, broken));
-    used = addUsage(used, estimateUsage(asked, chars));
-  }
-  return used;
+  for (const chars of attempts) account.charge(toAbandonedAmount(asked, chars, broken));
 }
 
 /** What an attempt that was left in the middle has used, by what was sent and how much it had said. */

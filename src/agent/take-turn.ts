@@ -29,8 +29,7 @@ export async function takeTurn(parts: LoopParts, progress: Progress): Promise<An
   progress.notices = [];
   progress.turns++;
   const attempts = progress.abandoned.get(progress.turns) ?? [];
-  const left = chargeAbandoned(account, attempts, () => toRequest(parts, progress), parts);
-  progress.usage = addUsage(progress.usage, left);
+  chargeAbandoned(account, attempts, () => toRequest(parts, progress), parts);
   const answer = await askAndShorten(parts, progress, notices);
   progress.items.push(...answer.items);
   progress.text = (progress.paused ?? "") + textOf(answer.items);

@@ -124,7 +124,8 @@ const SPENT = `select r.id, r.title, r.epoch, r.ending, (e.event -> 'spent' ->> 
 
 /**
  * What the key was charged is what the endings of its responses say, each once: also of those that no client was told
- * of. And it is what the responses themselves tell as their usage.
+ * of. And it is what the responses themselves tell as their usage; a response that was taken over has paid for the
+ * calls that broke off, too.
  */
 export async function checkMoney(cluster: Cluster): Promise<number> {
   const [{ url } = assert.fail()] = cluster.replicas;
@@ -134,7 +135,7 @@ export async function checkMoney(cluster: Cluster): Promise<number> {
     const path = `/v1/responses/${String(id).replace(/^run_/, "resp_")}`;
     const { usage } = JSON.parse(await read(cluster, url ?? "", path)) as EmittedResponse;
     const [told, taken] = [usage?.total_tokens ?? 0, Number(spent ?? 0)];
-    if (told !== taken) {
+    if (Number(epoch) > 1 ? told > taken : told !== taken) {
       wrong.push(`${title} (${ending}, epoch ${epoch}, ${id}): usage ${told}, charged ${taken}`);
     }
     tokens += taken;
