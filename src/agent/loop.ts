@@ -58,6 +58,8 @@ export interface LoopParts {
   readonly nativeTools?: readonly Tool[] | undefined;
   /** What the run's session holds before it; nothing for a run of none. */
   readonly before?: readonly Item[] | undefined;
+  /** What the run is opened with, for the journal: a takeover has to find the same. */
+  readonly opening?: Json | undefined;
   /** What is asked of the model beyond the task, and what the answer to a request shows of it. */
   readonly wishes?: ModelWishes | undefined;
   /** Keeps the conversation within bounds. */
@@ -74,8 +76,6 @@ export interface ModelWishes extends RequestWishes {
   readonly response: JsonObject;
   /** The conversation before the task's own items. */
   readonly before: readonly Item[];
-  /** What the run is opened with, for the journal: a takeover has to find the same. */
-  readonly opening?: Json | undefined;
   /** Awaited behind `run_start`: a run may have to wait for its turn, and to do things before it. */
   begin?(items: readonly Item[]): Promise<Begun>;
 }
@@ -127,11 +127,11 @@ function hasTurnsLeft({ task }: LoopParts, { turns }: Progress): boolean {
 
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
 async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
-  const { context, clock, wishes } = parts;
+  const { context, clock, wishes, opening } = parts;
   await context.step(START_KEY, async (step) => {
     // Nothing was done yet: after a loss of power it begins again.
     step.end([toRunStart(parts, clock.now())], "process");
-    return wishes?.opening ?? null;
+    return opening ?? null;
   });
   progress.hasBegun = true;
   if (context.isTakeover) {

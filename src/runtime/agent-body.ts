@@ -24,7 +24,6 @@ import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { createAskParentTool } from "../delegation/tools/ask-parent.ts";
 import type { RunBody, RunContext } from "../engine/engine.ts";
-import type { Item } from "../protocol/items.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Always } from "../tools/gate/always.ts";
@@ -40,6 +39,7 @@ import { openKeeper } from "./open-keeper.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
 import type { ModelWish } from "./open-provider.ts";
+import type { SessionBefore } from "./sessions/session-parts.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** The name of the body in the record. */
@@ -74,7 +74,9 @@ export interface AgentParts {
   /** Keeps what children say, where that is wanted. */
   readonly conversations?: Conversations | undefined;
   /** What a session held before a run of it. */
-  readonly readSession?: ((place: SessionPlace) => Promise<readonly Item[]>) | undefined;
+  readonly readSession?:
+    | ((place: SessionPlace, context: RunContext) => Promise<SessionBefore>)
+    | undefined;
   /** Opens the account of a run that is no child of another here; its own limits when left out. */
   readonly openAccount?: ((limits: Limits, run: Pick<RunContext, "id">) => Account) | undefined;
   /** Told of what runs ask their parents, for a parent in another process. */
@@ -132,7 +134,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
       const account = openAccountOf(context, task, replay);
-      const before = task.session && (await parts.readSession?.(task.session));
+      const session = task.session && (await parts.readSession?.(task.session, context));
       const { placeOf } = parts;
       const place = { context, task, account, tools, body: AGENT_BODY, accounts, placeOf };
       const isRecorded = storePath !== undefined;
@@ -146,7 +148,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
       try {
         const counted = toCountedChildren(node, context);
-        const own = { context, task, clock, checkOutput, before, ...counted };
+        const own = { context, task, clock, checkOutput, ...session, ...counted };
         const loop = { ...own, calls: AGENT_CALLS, backgroundChildren: background };
         const swapped = toPlayed(replay, { account, provider: model.provider, gate, background });
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));

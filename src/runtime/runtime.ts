@@ -206,7 +206,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     accounts: new Map(),
     placeOf: defineSubagents(engine, delegation, options.maxPlacedHere),
     observe: watch.tell,
-    readSession: (place) => sessions.read(place),
+    readSession: sessions.read,
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
     ...{ tellQuestion: options.tellQuestion, treeAlways: options.treeAlways },
     ...known,

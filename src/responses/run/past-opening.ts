@@ -51,14 +51,19 @@ export function toBefore(
   own: readonly Item[],
 ): readonly Item[] {
   const before = withoutRepeated(found, own);
-  if (past && past.before !== toMark(before)) throw toChanged();
+  holdToPast(past, before);
   checkCalls(before, own);
   return before;
 }
 
+/** Throws `conflict` where the conversation before a run is another one than it was. */
+export function holdToPast(past: PastOpening | undefined, before: readonly Item[]): void {
+  if (past && past.before !== toMark(before)) throw toChanged();
+}
+
 function toChanged(): Failure {
   const message =
-    "The response was interrupted, and the conversation that it continues was changed since. Ask again.";
+    "The run was interrupted, and the conversation that it continues was changed since. Ask again.";
   return new Failure("conflict", message, { param: "conversation" });
 }
 

@@ -184,6 +184,7 @@ async function open(
       ? kept.provider
       : bridgeProvider(kept.provider, bridge, () => account.left.tool_calls),
     keeper: kept.keeper,
+    opening: encodeOpening({ before, offers: bridge.offers }),
     checkOutput: await createOutputCheck(task.format, wish.tenant),
     calls: createResponseCalls(bridge),
     wishes: {
@@ -193,7 +194,6 @@ async function open(
         ...nameUnknown(task.items, native.owns),
       ]),
       before,
-      opening: encodeOpening({ before, offers: bridge.offers }),
       begin: async (given) => {
         const begun = await beginResponse(beginning, given);
         return wish.is_compaction ? await compactAll(kept, begun) : { items: begun };

@@ -2,19 +2,18 @@
 
 import type { SessionPlace } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Engine } from "../../engine/engine.ts";
-import type { Item } from "../../protocol/items.ts";
+import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import { beginSession, type JoinedSession, type Joining } from "./begin-session.ts";
 import type { Sessions, SessionWish } from "./session.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { SessionBefore, SessionParts } from "./session-parts.ts";
 
 export interface OpenedSessions {
   readonly sessions: Sessions;
   /** The place of a run in the session that it wishes. Its things are put with the run. */
   join(wish: SessionWish, joining: Joining): Promise<JoinedSession>;
-  /** What a session held before a run of it. */
-  read(place: SessionPlace): Promise<readonly Item[]>;
+  /** What a session held before a run of it. Rejects with `conflict` for a takeover that finds another. Run code. */
+  read(place: SessionPlace, context: RunContext): Promise<SessionBefore>;
 }
 
 interface Parts {
@@ -24,6 +23,8 @@ interface Parts {
   /** Whether runs are kept in memory: their things are lost where nobody has opened a shelf. */
   readonly isInMemory: boolean;
 }
+
+const NOTHING_BEFORE: SessionBefore = { before: [], opening: null };
 
 export function openSessions({ shelf, clock, engine, isInMemory }: Parts): OpenedSessions {
   const toParts = async (): Promise<SessionParts> => ({
@@ -53,10 +54,10 @@ export function openSessions({ shelf, clock, engine, isInMemory }: Parts): Opene
       const { goOn } = await import("./go-on.ts");
       return await goOn(await toParts(), wish, joining);
     },
-    async read(place) {
-      if (place.position === 0) return [];
+    async read(place, context) {
+      if (place.position === 0) return NOTHING_BEFORE;
       const { readBeforeRun } = await import("./read-before-run.ts");
-      return await readBeforeRun(await shelf(), place);
+      return await readBeforeRun(await shelf(), place, context);
     },
   };
 }

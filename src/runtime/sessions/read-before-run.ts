@@ -1,12 +1,27 @@
 /** What a model is asked with of a session: all up to the run, or what the last summary left of it. */
 
 import type { SessionPlace } from "../../agent/task.ts";
+import type { RunContext } from "../../engine/engine.ts";
+import { lookAgain } from "../../engine/run-code.ts";
 import type { Item } from "../../protocol/items.ts";
 import { readItems } from "../../responses/conversations/items.ts";
 import { sinceSummary } from "../../responses/conversations/run-items.ts";
+import { encodeOpening, holdToPast, readOpening } from "../../responses/run/past-opening.ts";
 import type { Shelf } from "../../store/shelf.ts";
+import type { SessionBefore } from "./session-parts.ts";
 
+/** Run code. The journal has a mark of it: whoever takes the run over goes on with the same, or not at all. */
 export async function readBeforeRun(
+  shelf: Shelf,
+  place: SessionPlace,
+  context: RunContext,
+): Promise<SessionBefore> {
+  const before = await lookAgain(context.id, () => readPlace(shelf, place));
+  holdToPast(readOpening(context), before);
+  return { before, opening: encodeOpening({ before, offers: [] }) };
+}
+
+async function readPlace(
   shelf: Shelf,
   { tenant, id, position }: SessionPlace,
 ): Promise<readonly Item[]> {

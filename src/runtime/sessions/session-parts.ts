@@ -1,7 +1,9 @@
 /** What the functions over sessions are given. */
 
 import type { Clock } from "../../base/clock.ts";
+import type { Json } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
 import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
 import type { Shelf } from "../../store/shelf.ts";
 
@@ -10,6 +12,13 @@ export interface SessionParts {
   readonly clock: Clock;
   /** Where its runs run. */
   readonly place: Engine;
+}
+
+/** What a run of a session begins with. */
+export interface SessionBefore {
+  readonly before: readonly Item[];
+  /** For the journal, so that a takeover knows it again. */
+  readonly opening: Json;
 }
 
 /** The command line and programs have no key: they see what a server without keys shows. */
