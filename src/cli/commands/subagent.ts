@@ -225,6 +225,7 @@ function toRequest(payload: Payload, config: Config, io: Io): InnerRunRequest {
     api_key_name: payload.api_key_name,
     input: payload.items ?? payload.prompt,
     instructions: payload.system_prompt,
+    told: payload.told,
     tools: payload.tool_subset,
     think: payload.think,
     options: payload.options,

@@ -37,6 +37,7 @@ export function toPayload(
     prompt: promptOf(task.items),
     ...(task.items.length > 1 ? { items: task.items as readonly Json[] } : {}),
     system_prompt: task.instructions,
+    ...(task.told ? { told: task.told as unknown as Json } : {}),
     tool_subset: task.tools,
     think: task.think,
     options: task.options,

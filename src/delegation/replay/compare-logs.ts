@@ -130,6 +130,10 @@ const VARYING: ReadonlySet<string> = new Set([
   // Of a child that its call left when it asked, which is played as one that nobody waited for.
   "background",
   "model_reason",
+  // Names the parts of the instructions, which are compared. A child in a process of its own is given them as one text.
+  "told",
+  // A replay belongs to no session.
+  "session",
   "cost_usd",
   // A child's share depends on what its siblings have given back by then, and on what calls cost.
   "limits",

@@ -22,6 +22,7 @@ export const PAYLOAD_FIELDS: Readonly<Record<Name, string>> = {
   api_key_name: "The environment variable that holds the key. Never the key itself.",
   prompt: "What it is asked; needed.",
   system_prompt: "Instructions.",
+  told: "The parts that the instructions are made of (`part`, `source`, `at`, `chars`): its own subagents are told those that are for them.",
   tool_subset: "Names of the tools it may use; none when left out.",
   think: "Whether the model is asked to reason.",
   temperature: "0 to 2.",

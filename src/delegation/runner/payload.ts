@@ -10,6 +10,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import { findOptionsProblem } from "../../protocol/own-options.ts";
+import type { ToldPart } from "../../protocol/told-part.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import { APPROVALS, type Approval } from "../../tools/gate/decide.ts";
 import type { Grant } from "../../tools/gate/grant.ts";
@@ -24,6 +25,8 @@ export interface Payload {
   readonly api_key_name: string | null;
   readonly prompt: string;
   readonly system_prompt: string | null;
+  /** The parts of it; undefined where it is one text. */
+  readonly told: readonly ToldPart[] | undefined;
   readonly tool_subset: readonly string[];
   readonly think: boolean;
   readonly temperature: number | null;
@@ -88,6 +91,7 @@ export function parsePayload(document: JsonObject): Payload {
     prompt: read.needed("prompt"),
     items: readItems(document["items"]),
     system_prompt: read.text("system_prompt") ?? null,
+    told: readTold(document["told"]),
     tool_subset: read.texts("tool_subset") ?? [],
     think: read.flag("think"),
     temperature: read.number("temperature", { min: 0, max: 2 }) ?? null,
@@ -223,6 +227,21 @@ function readGrant(given: Json | undefined): Grant | undefined {
 }
 
 /** As the record of another child has them. */
+function readTold(given: Json | undefined): readonly ToldPart[] | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (Array.isArray(given) && given.every(isToldPart)) return given as unknown as ToldPart[];
+  throw wrong("`told` must be a list of parts with `part`, `source`, `at` and `chars`");
+}
+
+function isToldPart(value: Json): boolean {
+  if (!isJsonObject(value)) return false;
+  const { part, source, at, chars } = value;
+  const isPlaced = [at, chars].every(
+    (number) => Number.isSafeInteger(number) && Number(number) >= 0,
+  );
+  return typeof part === "string" && typeof source === "string" && isPlaced;
+}
+
 function readItems(given: Json | undefined): readonly Item[] | undefined {
   if (given === undefined || given === null) return undefined;
   if (Array.isArray(given) && given.length > 0 && given.every(isItem)) return given as Item[];
