@@ -103,7 +103,8 @@ async function tryFamily({ children, tokens, executor, tool = "subagent" }: Tria
     if (pid !== undefined && executor === "child_process") watched.look(pid);
   };
   await using upstream = await CHAT.start({ engine: delegating(children, tool, look) });
-  const flags = ["--tools", `read,${tool}`, "--max-total-tokens", String(tokens)];
+  // The figures above are those of the conversation alone.
+  const flags = ["--bare", "--tools", `read,${tool}`, "--max-total-tokens", String(tokens)];
   const args = [...runAt(upstream, CHAT, "go"), ...flags, "--output", "jsonl", "--quiet"];
   const processes = { OFFSHOOT_AGENT_SUBAGENT_MAX_PROCESSES: String(PLACES) };
   const env = { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: executor, ...processes };
