@@ -168,6 +168,7 @@ async function askModel(
     run: context.id,
     owner: context.tenant ?? undefined,
     notice,
+    beforeSend: () => step.confirm(),
     ...meter.call,
   };
   let unawaited = 0;

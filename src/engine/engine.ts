@@ -265,6 +265,11 @@ export interface Step {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   /**
+   * Awaited right before the step does something to the world that the record cannot refuse. Rejects where another
+   * process has taken the run over while this one stood still.
+   */
+  confirm(): Promise<void>;
+  /**
    * The last events of the step, written in the same transaction as its journal entry: what the log
    * says is finished is not done again. Called at most once, with nothing emitted after it. A step that
    * nothing is done with before the run ends, or that may be done again, need not survive a loss of

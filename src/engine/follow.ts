@@ -97,6 +97,8 @@ async function* hearOn(
     for (const batch of batches) {
       const fresh = batch.filter(({ seq }) => seq > last);
       if (fresh.length === 0) continue;
+      // Another process had the run meanwhile, and what it wrote is in the store alone.
+      if (fresh[0]?.seq !== last + 1) return { last, hasEnded: false };
       last += fresh.length;
       yield fresh;
       // Published once the ending is written: nothing can follow it.

@@ -60,6 +60,7 @@ class LocalEngine implements Engine {
   async start(roots?: readonly string[]): Promise<string[]> {
     const { store, bodies, owners, clock, broken } = this.#here;
     const unfinished = await store.listUnfinished();
+    this.#here.heartbeat.noteAnswer();
     const statusOf = (id: string): Promise<RunStatus | undefined> => store.getRunStatus(id);
     const trees = roots ? await findTrees(unfinished, { roots, statusOf }) : unfinished;
     const abandoned = await findAbandoned(trees, {

@@ -25,10 +25,11 @@ import type {
 } from "./engine.ts";
 import type { followRun } from "./follow.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
+import { createTerm } from "./lease.ts";
 import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
 import { waitForOutcome } from "./outcome.ts";
 import { type OwnedRun, openOwnedRun } from "./owned-run.ts";
-import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
+import { abortAll, confirmAll, findAbove, findBelow } from "./owned-tree.ts";
 import { createOwners, type Owners } from "./owners.ts";
 import { createResting } from "./resting.ts";
 import { createRunContext } from "./run-context.ts";
@@ -66,7 +67,7 @@ export class LocalRuns {
   readonly seen: Parameters<typeof followRun>[0];
   /** The engine, as bodies see it. */
   readonly #engine: Engine;
-  readonly #heartbeat: Heartbeat;
+  readonly heartbeat: Heartbeat;
   readonly #cancels: CancelWatch;
   readonly carrier: Carrier;
   /** Runs whose claim is on its way: a second start of one of them joins the first. */
@@ -96,7 +97,8 @@ export class LocalRuns {
     this.hub = createHub(clock, this.observers);
     this.#unlisten = store.news?.listen((id) => this.#hear(id));
     const rhythm = createRhythm();
-    this.#heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm });
+    const onGap = (): void => confirmAll(this.#owned);
+    this.heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm, onGap });
     this.#cancels = createCancelWatch({
       ...{ store, clock, owner: workerId },
       onCancel: ({ id, tree }) => this.#abortOwned(id, { tree }),
@@ -109,7 +111,7 @@ export class LocalRuns {
     const isOwned = (id: string): boolean => this.#owned.has(id);
     this.seen = { store, hub: this.hub, isOwned, check: (id) => this.#check(id) };
     this.turns = createTurns({
-      ...{ store, owner: workerId, journal, beat: () => this.#heartbeat.begin() },
+      ...{ store, owner: workerId, journal, beat: () => this.heartbeat.begin() },
       launch: ({ id, epoch }) => this.launch(id, { epoch }),
     });
   }
@@ -202,7 +204,7 @@ export class LocalRuns {
     this.hub.ringAll();
     await Promise.all(this.#executions.values());
     await this.carrier.close();
-    await this.#heartbeat.end();
+    await this.heartbeat.end();
     this.#unlisten?.();
     if (!this.#isShared) await this.store.close();
   }
@@ -224,17 +226,17 @@ export class LocalRuns {
 
   /** The name of this process as an owner. First the beat: an owner nobody has heard of would count as dead. */
   async toOwner(): Promise<string> {
-    await this.#heartbeat.begin();
-    return this.#heartbeat.workerId;
+    await this.heartbeat.begin();
+    return this.heartbeat.workerId;
   }
 
   async #claim(id: string, options: LaunchOptions): Promise<boolean> {
     const { store, hub } = this;
     const { limitMs, fresh, epoch: own = fresh?.epoch } = options;
-    const owner = await this.toOwner();
+    const [owner, term] = [await this.toOwner(), createTerm(this.heartbeat)];
     const epoch = own ?? (await store.claim(id, owner, options.from, this.journal));
     if (epoch === undefined) return false;
-    const owned = await openOwnedRun({ store, hub, id, fresh, epoch });
+    const owned = await openOwnedRun({ store, hub, id, fresh, epoch, term });
     if (limitMs !== undefined) {
       await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
     }
@@ -392,7 +394,7 @@ export class LocalRuns {
   /** Stops the beat when this process has nothing that could be taken over. */
   #rest(): void {
     if (this.#owned.size > 0 || this.#launching.size > 0) return;
-    this.#heartbeat.pause();
+    this.heartbeat.pause();
     this.#cancels.pause();
   }
 }

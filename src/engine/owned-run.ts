@@ -10,9 +10,10 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import type { Journal } from "../store/journal.ts";
-import { toUnknownRun } from "../store/refusal.ts";
+import { toRefusal, toUnknownRun } from "../store/refusal.ts";
 import type { RunReader } from "../store/run-reader.ts";
 import type { Hub } from "./hub.ts";
+import type { Term } from "./lease.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
 import { createUncounted, type Uncounted } from "./uncounted.ts";
 
@@ -25,6 +26,11 @@ export interface OwnedRun {
   readonly log: RunLog;
   /** Why this process may write no more; undefined while it may. */
   readonly lost: Failure | undefined;
+  /**
+   * Called before something is done to the world. Rejects where another process has taken the run over; asks the record
+   * only where this process was silent for so long that one may have.
+   */
+  confirm(): Promise<void>;
   /** Does one write of the owner. A refusal as `fenced` ends the ownership. */
   write<Out>(work: () => Promise<Out>): Promise<Out>;
   /** Tells the body to come to its end, which is still written. */
@@ -42,9 +48,12 @@ interface OwnedRunOptions {
   readonly run: RunRecord;
   readonly epoch: number;
   readonly journal: ReadonlyMap<string, Json>;
+  /** Begun before the run was claimed. */
+  readonly term: Term;
 }
 
-function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOptions): OwnedRun {
+function createOwnedRun(options: OwnedRunOptions): OwnedRun {
+  const { store, hub, run, epoch, journal, term } = options;
   const { id } = run;
   const controller = new AbortController();
   // All steps and children of the run listen to it; Node would warn the user of more than ten.
@@ -64,13 +73,22 @@ function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOptions): O
       throw thrown;
     }
   };
+  const confirm = async (): Promise<void> => {
+    if (lost) throw lost;
+    await term.confirm(() =>
+      write(async () => {
+        const refusal = toRefusal(await store.getRunStatus(id), { id, epoch });
+        if (refusal) throw refusal;
+      }),
+    );
+  };
   const log = createRunLog({
     next: run.next_seq,
     append: (firstSeq, events) => write(() => store.append(id, epoch, firstSeq, events)),
     publish: (firstSeq, events) => hub.publish(id, firstSeq, events),
   });
   return {
-    ...{ run, epoch, journal, log, write, lose },
+    ...{ run, epoch, journal, log, confirm, write, lose },
     signal: controller.signal,
     uncounted: createUncounted(),
     get lost() {
@@ -91,7 +109,7 @@ export async function openOwnedRun({
   id,
   fresh,
   ...parts
-}: Pick<OwnedRunOptions, "store" | "hub" | "epoch"> & {
+}: Pick<OwnedRunOptions, "store" | "hub" | "epoch" | "term"> & {
   readonly id: string;
   readonly fresh: RunRecord | undefined;
 }): Promise<OwnedRun> {

@@ -21,3 +21,9 @@ export function findAbove(runs: OwnedRuns, owned: OwnedRun): OwnedRun[] {
 export function abortAll(runs: readonly OwnedRun[], reason: Failure): void {
   for (const { abort } of runs) abort(reason);
 }
+
+/** Has those that another process has taken over meanwhile find it out, and stop what they do. */
+export function confirmAll(runs: OwnedRuns): void {
+  // Whoever cannot ask now is refused with its next write.
+  for (const { confirm } of runs.values()) confirm().catch(() => {});
+}

@@ -202,11 +202,14 @@ class Context implements RunContext {
   }
 
   async #run<Out extends Json>({ key, isStage, fn }: SingleStep<Out>): Promise<Out> {
+    const { signal } = this;
     const { owned, resting } = this.#parts;
+    const { confirm } = owned;
     // Also for a run that was cancelled before it was taken over: what it had done counts, and is paid for.
     const known = owned.journal.get(key);
     if (known !== undefined) return known as Out;
     this.signal.throwIfAborted();
+    await owned.confirm();
     let last: readonly RunEvent[] = [];
     let survives: FinishedStep["survives"];
     const end: Step["end"] = (events, needs) => {
@@ -218,7 +221,7 @@ class Context implements RunContext {
     resting.begin(owned, idempotencyKey);
     try {
       const code = { run: this.id, key, kind: isStage ? ("stage" as const) : ("step" as const) };
-      const value = await enterCode(code, () => fn({ idempotencyKey, signal: this.signal, end }));
+      const value = await enterCode(code, () => fn({ idempotencyKey, signal, confirm, end }));
       await this.#save({ key, value, survives }, last);
       return value;
     } finally {

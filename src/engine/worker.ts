@@ -9,8 +9,8 @@
  * that has a clock of its own (a database server) tells itself for how long an owner has been silent.
  *
  * Silence is not death: where the process can be looked for, it lives until it is gone, stopped or held up
- * as it may be. Where it cannot, nobody is judged for the time in which the judge could not write either:
- * a program that locks the file silences all of them.
+ * as it may be. Nobody is judged for the time in which the judge could not reach the record either: a program
+ * that locks the file, or a database that is restarted, silences all of them.
  */
 
 import { randomUUID } from "node:crypto";
@@ -24,6 +24,7 @@ import {
   readStartTime,
 } from "../base/processes.ts";
 import { LEASE_MS, type Ownership, type Worker } from "../store/ownership.ts";
+import { createLease, type Lease } from "./lease.ts";
 
 export const BEAT_MS = 1000;
 
@@ -55,30 +56,55 @@ export function readSurroundings(): Surroundings {
 /** Three beats: less is a machine that is a little late. */
 const GAP_MS = 3 * BEAT_MS;
 
-/** How regularly this process itself has come to write its beat. */
+/** How regularly the record has answered this process, which judges others by their silence. */
 export interface Rhythm {
+  /** The record has answered. */
   beaten(nowMs: number): void;
-  /** Since when its beats have come without a gap; long ago for one that never beat. */
-  steadySince(nowMs: number): number;
+  /** This process does not ask any more for now, which is no gap. */
+  paused(): void;
+  /** How much of the time since then was in gaps, in which nobody could have written. */
+  lostSince(sinceMs: number, nowMs: number): number;
+}
+
+interface Gap {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 export function createRhythm(): Rhythm {
   let last: number | undefined;
-  let since = Number.NEGATIVE_INFINITY;
+  let gaps: Gap[] = [];
+  const openGap = (nowMs: number): Gap[] =>
+    last !== undefined && nowMs - last > GAP_MS ? [{ fromMs: last, toMs: nowMs }] : [];
   return {
     beaten(nowMs) {
-      if (last !== undefined && nowMs - last > GAP_MS) since = nowMs;
+      // Who is silent since an older one is silent for longer than a lease in any case.
+      gaps = gaps.filter(({ toMs }) => nowMs - toMs <= LEASE_MS);
+      gaps.push(...openGap(nowMs));
       last = nowMs;
     },
-    steadySince: (nowMs) => (last !== undefined && nowMs - last > GAP_MS ? nowMs : since),
+    paused() {
+      last = undefined;
+    },
+    lostSince(sinceMs, nowMs) {
+      const lost = [...gaps, ...openGap(nowMs)].map(({ fromMs, toMs }) =>
+        Math.max(0, toMs - Math.max(fromMs, sinceMs)),
+      );
+      return lost.reduce((sum, ms) => sum + ms, 0);
+    },
   };
 }
 
 export interface Heartbeat {
   readonly workerId: string;
+  readonly lease: Pick<Lease, "isSure" | "term">;
   /** Beats once before it returns, then each second until `pause`. */
   begin(): Promise<void>;
+  /** Beats now. Those who ask meanwhile wait for the same beat. */
+  renew(): Promise<void>;
   pause(): void;
+  /** The record has answered something that this process asks for again and again. */
+  noteAnswer(): void;
   /** Says that this worker is gone, so that nobody has to wait for its lease. */
   end(): Promise<void>;
 }
@@ -86,13 +112,15 @@ export interface Heartbeat {
 export interface HeartbeatParts {
   readonly around?: Surroundings | undefined;
   readonly rhythm?: Rhythm | undefined;
+  /** Called after a beat that came so late that others may have taken runs over. */
+  readonly onGap?: (() => void) | undefined;
 }
 
 export function createHeartbeat(
   store: Ownership,
   clock: Clock,
   workerId: string,
-  { around = readSurroundings(), rhythm = createRhythm() }: HeartbeatParts = {},
+  { around = readSurroundings(), rhythm = createRhythm(), onGap }: HeartbeatParts = {},
 ): Heartbeat {
   const { host, pid, boot, pidNamespace } = around;
   const started = around.startTimeOf(pid);
@@ -100,14 +128,25 @@ export function createHeartbeat(
   let timer: NodeJS.Timeout | undefined;
   let first: Promise<void> | undefined;
   let hasBeaten = false;
+  let renewing: Promise<void> | undefined;
+  const lease = createLease(clock, () => around.monotonicMs());
+  const noteAnswer = (): void => rhythm.beaten(around.monotonicMs());
   const beat = async (beat_at_ms: number): Promise<void> => {
     hasBeaten = true;
-    await store.beat({ ...self, beat_at_ms, beat_ms: around.monotonicMs() });
-    rhythm.beaten(around.monotonicMs());
+    const sent = lease.now();
+    await store.beat({ ...self, beat_at_ms, beat_ms: sent.monotonicMs });
+    noteAnswer();
+    if (lease.renewed(sent)) onGap?.();
   };
 
   return {
-    workerId,
+    ...{ workerId, lease, noteAnswer },
+    renew() {
+      renewing ??= beat(clock.now()).finally(() => {
+        renewing = undefined;
+      });
+      return renewing;
+    },
     begin() {
       if (first !== undefined) return first;
       timer = setInterval(() => {
@@ -121,6 +160,7 @@ export function createHeartbeat(
     pause() {
       clearInterval(timer);
       first = undefined;
+      rhythm.paused();
     },
     async end() {
       clearInterval(timer);
@@ -157,7 +197,17 @@ export function createLiveness(
   }
 
   function isOver(beatMs: number, nowMs: number): boolean {
-    return nowMs - Math.max(beatMs, rhythm.steadySince(nowMs)) > LEASE_MS;
+    return nowMs - beatMs - rhythm.lostSince(beatMs, nowMs) > LEASE_MS;
+  }
+
+  /**
+   * A record with a clock of its own knows better than this machine: a process that was stopped, or whose network is
+   * gone, is there and writes nothing. Undefined where the record has none.
+   */
+  function toldByRecord({ silent_ms }: Worker): Life | undefined {
+    if (silent_ms === undefined) return undefined;
+    const nowMs = around.monotonicMs();
+    return isOver(nowMs - silent_ms, nowMs) ? "dead" : "alive";
   }
 
   return (worker) => {
@@ -165,20 +215,11 @@ export function createLiveness(
     if (worker.beat_at_ms === 0) return "dead";
     const seenHere = lookFor(worker, around);
     if (seenHere === "dead") return seenHere;
-    const told = toldBy(worker) ?? seenHere;
+    const told = toldByRecord(worker) ?? seenHere;
     if (told !== "unsure") return told;
     if (worker.boot === "" || worker.boot !== around.boot) return watch(worker);
     return isOver(worker.beat_ms, around.monotonicMs()) ? "dead" : "alive";
   };
-}
-
-/**
- * A record with a clock of its own knows better than this machine: a process that was stopped, or whose network is
- * gone, is there and writes nothing. Undefined where the record has none.
- */
-function toldBy({ silent_ms }: Worker): Life | undefined {
-  if (silent_ms === undefined) return undefined;
-  return silent_ms > LEASE_MS ? "dead" : "alive";
 }
 
 /** What this machine knows of the process; `unsure` where it cannot know. */

@@ -132,6 +132,8 @@ export interface ModelCall {
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
   /** Whether another deployment can be asked: a call that would have to wait here fails at once. */
   readonly hasOthers?: boolean | undefined;
+  /** Awaited for each try, right before the request leaves. Nothing is sent, and nothing tried again, where it rejects. */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
   /**
    * Called for each try, when the request leaves: from then on it may cost something. Told which
    * deployment it goes to, where there are several.

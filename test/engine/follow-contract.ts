@@ -38,6 +38,58 @@ export function describeFollow(name: string, openBench: OpenBench): void {
 
   describe(`${name}: following`, () => {
     it(
+      "shows a slow reader no gap where the run went on elsewhere and came back",
+      onBench(async (bench) => {
+        const [engine, other] = [bench.engine({ workerId: "a" }), bench.engine({ workerId: "b" })];
+        const [begun, taken, never, last] = Array.from({ length: 4 }, createGate) as [
+          Gate,
+          Gate,
+          Gate,
+          Gate,
+        ];
+        /** What each owner writes, and waits for then. */
+        const owners = [
+          { says: ["0"], waits: taken.opened },
+          { says: ["1", "2"], waits: never.opened },
+          { says: ["3"], waits: last.opened },
+        ];
+        for (const one of [engine, other]) {
+          one.define("moved", async (context) => {
+            const { says = [], waits } = owners[context.epoch - 1] ?? {};
+            await begun.opened;
+            const emit = (): Promise<number> => context.emit(says.map(notice));
+            await context.step(`by ${context.epoch}`, emit);
+            await waits;
+            await context.step(`after ${context.epoch}`, async () => null);
+            return completed(null);
+          });
+        }
+        await engine.submit("moved", null, RUN);
+        const reader = engine.follow("run_1", -1);
+        const first = reader.next();
+        await settle();
+        begun.open();
+        const heard = [...((await first).value ?? [])];
+        // It is not read from meanwhile, in the middle of what is published here.
+        await other.resume("run_1");
+        await until(async () => (await bench.record.readEvents("run_1", -1, 9)).length === 3);
+        taken.open();
+        await engine.idle();
+        other.crash();
+        await engine.resume("run_1");
+        await until(async () => (await bench.record.readEvents("run_1", -1, 9)).length === 4);
+        await settle();
+        heard.push(...((await reader.next()).value ?? []));
+        last.open();
+        for await (const batch of reader) heard.push(...batch);
+        assert.deepEqual(
+          heard.map(({ seq }) => seq),
+          [0, 1, 2, 3, 4],
+        );
+      }),
+    );
+
+    it(
       "gives the same tail from every number, live and afterwards",
       onBench(async (bench) => {
         const engine = bench.engine();

@@ -8,6 +8,7 @@ import { describeCancelling } from "./cancel-contract.ts";
 import { describeDraining } from "./drain-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
+import { describeJournalVersions } from "./journal-version-contract.ts";
 import {
   type BenchRecord,
   type LocalBench,
@@ -20,6 +21,7 @@ import { describePlacement } from "./placement-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
 import { describeRecord } from "./record-contract.ts";
 import { describeStages } from "./stage-contract.ts";
+import { describeStandstill } from "./standstill-contract.ts";
 import { describeTaking } from "./take-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
@@ -47,6 +49,8 @@ for (const [name, open] of Object.entries(records)) {
   describeTaking(name, openBench);
   describeRecord(name, openBench);
   describeStages(name, openBench);
+  describeStandstill(name, openBench);
+  describeJournalVersions(name, openBench);
   describeStoreUse(name, openBench);
   describeBooking(name, openBench);
 }

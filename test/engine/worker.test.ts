@@ -77,19 +77,60 @@ describe("whether a worker lives", () => {
     const lifeOf = createLiveness(around, undefined, rhythm);
     const other = toWorker({ pid_namespace: "9", pid: 2 });
     await heartbeat.begin();
-    heartbeat.pause();
     advance(LEASE_MS + 5000);
     assert.equal(lifeOf(other), "alive", "this one could not beat either");
     // The file is free again, and this one is the first to write.
-    await heartbeat.begin();
+    await heartbeat.renew();
     assert.equal(lifeOf(other), "alive", "the other one has had no time yet");
     for (let second = 0; second <= LEASE_MS / 1000; second++) {
-      heartbeat.pause();
       advance(1000);
-      await heartbeat.begin();
+      await heartbeat.renew();
     }
     heartbeat.pause();
     assert.equal(lifeOf(other), "dead");
+  });
+
+  it("is judged by the clock of a record that has one, to the millisecond", () => {
+    const lifeOf = createLiveness(createSurroundings().around);
+    // Its process is there, and may be stopped.
+    assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS })), "alive");
+    assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS + 1 })), "dead");
+  });
+
+  it("is not judged by the silence of a database that was away", () => {
+    const { around, advance } = createSurroundings();
+    const rhythm = createRhythm();
+    const lifeOf = createLiveness(around, undefined, rhythm);
+    const beat = (ms: number): void => {
+      advance(ms);
+      rhythm.beaten(around.monotonicMs());
+    };
+    const AWAY_MS = 2 * LEASE_MS;
+    for (let second = 0; second < 5; second++) beat(1000);
+    advance(AWAY_MS);
+    assert.equal(lifeOf(toWorker({ silent_ms: AWAY_MS + 500 })), "alive", "it is away still");
+    beat(0);
+    assert.equal(lifeOf(toWorker({ silent_ms: AWAY_MS + 500 })), "alive", "it is back");
+    // One that fell silent 2 seconds before: that time counts, and what comes after.
+    beat(1000);
+    const silent_ms = 2000 + AWAY_MS + 1000;
+    assert.equal(lifeOf(toWorker({ silent_ms })), "alive");
+    for (let second = 0; second < 7; second++) beat(1000);
+    assert.equal(lifeOf(toWorker({ silent_ms: silent_ms + 7000 })), "alive");
+    beat(1);
+    assert.equal(lifeOf(toWorker({ silent_ms: silent_ms + 7001 })), "dead");
+  });
+
+  it("is judged as soon by a process that had nothing to beat for a while", () => {
+    const { around, advance } = createSurroundings();
+    const rhythm = createRhythm();
+    rhythm.beaten(around.monotonicMs());
+    rhythm.paused();
+    advance(60_000);
+    const lifeOf = createLiveness(around, undefined, rhythm);
+    assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS + 1 })), "dead");
+    rhythm.beaten(around.monotonicMs());
+    assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS + 1 })), "dead");
   });
 
   it("is known by the process id where the system tells no boot, on one host", () => {

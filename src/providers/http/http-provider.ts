@@ -276,6 +276,7 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const signed = options.sign?.({ method: "POST", url, headers: head, body, owner, signal });
   // Most signatures are a key that is there; waiting for one costs more than writing it.
   Object.assign(head, signed instanceof Promise ? await signed : signed);
+  if (call.beforeSend) await call.beforeSend();
   call.onSend?.();
   const answer = await transport.send({
     method: "POST",

@@ -30,6 +30,8 @@ export interface Asked {
   readonly label: string;
   /** The key of the step in the journal. */
   readonly step: string;
+  /** The machine that asks, where it is known. */
+  readonly by?: string | undefined;
 }
 
 export interface Count {
@@ -41,10 +43,19 @@ export interface Count {
   readonly repeated: readonly string[];
 }
 
-/** `findFinished` looks into the journal, and tells what it found there. */
+/**
+ * `findFinished` looks into the journal, and tells what it found there. Who asks for a step while it is looked for waits
+ * for that: else the answer to the later one could be journaled by the time the earlier one is looked for.
+ */
 export function createCount(findFinished: (asked: Asked) => Promise<string | undefined>): Count {
   const times = new Map<string, number>();
   const repeated: string[] = [];
+  const history = new Map<string, string[]>();
+  const looks = new Map<string, Promise<void>>();
+  const look = async (key: string, asked: Asked): Promise<void> => {
+    const finished = await findFinished(asked);
+    if (finished !== undefined) repeated.push(`${key}: ${finished}; ${history.get(key)?.join()}`);
+  };
   return {
     times,
     repeated,
@@ -52,8 +63,13 @@ export function createCount(findFinished: (asked: Asked) => Promise<string | und
       const key = `${asked.label} ${asked.step}`;
       const before = times.get(key) ?? 0;
       times.set(key, before + 1);
-      const finished = before > 0 ? await findFinished(asked) : undefined;
-      if (finished !== undefined) repeated.push(`${key}: ${finished}`);
+      const told = history.get(key) ?? [];
+      told.push(`${asked.by ?? ""} at ${Math.round(performance.now())}`);
+      history.set(key, told);
+      if (before === 0) return;
+      const looked = (looks.get(key) ?? Promise.resolve()).then(() => look(key, asked));
+      looks.set(key, looked);
+      await looked;
     },
   };
 }
@@ -63,13 +79,22 @@ export async function startChaosModel(chance: () => number, count: Count): Promi
   const engine: ScriptEngine = async function* (request, { signal }) {
     const label = labelOf(request);
     const turn = turnOf(request, label);
-    await count.add({ label, step: `model:${turn}` });
+    await count.add({ label, step: `model:${turn}`, by: nameAsker(upstream, label) });
     for await (const batch of replyEvents(answer(label, turn), request, { signal, makeId })) {
       await setTimeout(chance() * PIECE_MS);
       yield batch;
     }
   };
-  return await startChatUpstream({ engine });
+  const upstream = await startChatUpstream({ engine });
+  return upstream;
+}
+
+/** Each machine has its name as its key, so that it is known who asks. */
+export const KEY_VARIABLE = "CHAOS_MODEL_KEY";
+
+function nameAsker({ requests }: Upstream, label: string): string | undefined {
+  const last = requests.findLast(({ text }) => text.includes(label));
+  return last?.headers.authorization?.replace("Bearer ", "");
 }
 
 /** `plain-3`, `conv-4.1` (the second of a conversation), `tree-5/c0` (a subagent). */

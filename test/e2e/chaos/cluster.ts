@@ -7,6 +7,7 @@ import type { Upstream } from "../../../src/testing/index.ts";
 import { startRoundRobin } from "../../round-robin.ts";
 import type { PostgresServer } from "../../store/postgres/postgres-server.ts";
 import { createPlace, type Place } from "../command.ts";
+import { KEY_VARIABLE } from "./chaos-model.ts";
 import { type Machine, startMachine } from "./machines.ts";
 
 export interface Cluster {
@@ -46,17 +47,20 @@ export async function startCluster(
   const made = await place.run(["keys", "create", "team", "--tokens-per-day", TOKENS], { env });
   assert.equal(made.code, 0, made.stderr);
   const model = ["-m", "custom/slow", "--provider", "openai-chat", "--url", upstream.url];
+  model.push("--api-key-name", KEY_VARIABLE);
   const onFault = (fault: string): void => {
     process.stderr.write(`${fault}\n`);
     faults.push(fault);
   };
-  const shared = { env, onFault };
   const start = async (name: string): Promise<Machine> => {
     const serve = ["serve", "--port", "0", "--log", "off", "--tools", "subagent", ...model];
     const isWorker = name.startsWith("worker");
     const args = isWorker ? ["worker", ...model] : serve;
     const up = isWorker ? /working/ : /listening at (http[^\s,]+)[\s,]/;
-    const machine = await startMachine(place, { ...shared, name, args, up });
+    const machine = await startMachine(place, {
+      ...{ name, args, up, onFault },
+      env: { ...env, [KEY_VARIABLE]: name },
+    });
     t.after(() => machine.end());
     return machine;
   };

@@ -1,6 +1,9 @@
 /**
  * How long runs are without an owner that works, by the clock of the database: from the last beat of the owner that died
  * or stands still to the moment at which another one has the run.
+ *
+ * The database is asked all the time. Where it does not answer, or this process comes to ask it late, nobody else gets
+ * on either: the database is stopped, or the machine has too much to do. That time does not count.
  */
 
 import { setTimeout } from "node:timers/promises";
@@ -11,8 +14,8 @@ export interface Takeover {
   readonly run: string;
   /** Since the last beat of its owner. */
   readonly ms: number;
-  /** How long the test itself did not look, at most, meanwhile: a busy machine is late with everything. */
-  readonly blindMs: number;
+  /** How much of that the database or the machine stood still. */
+  readonly stillMs: number;
 }
 
 export interface TakeoverWatch {
@@ -21,6 +24,8 @@ export interface TakeoverWatch {
 }
 
 const LOOK_MS = 50;
+/** What a look may take on a machine that has time. */
+const USUAL_MS = 100;
 
 /** Of roots alone: a subagent is taken over by its parent, once that comes to it. */
 const LOOK = `select r.id, r.owner, r.epoch, extract(epoch from clock_timestamp()) * 1000 as now_ms
@@ -49,14 +54,14 @@ export function watchTakeovers(cluster: Pick<Cluster, "query">): TakeoverWatch {
       if (!before?.owner || beaten === undefined || before.epoch + 1 !== epoch) continue;
       if (before.owner !== owner) {
         const ms = Math.round(Number(row["now_ms"]) - beaten);
-        seen.push({ run: id, ms, blindMs: Math.round(longestGap(looks)) });
+        seen.push({ run: id, ms, stillMs: Math.round(countStill(looks, ms)) });
       }
     }
     for (const row of await cluster.query(BEATS)) {
       beats.set(String(row["id"]), Number(row["beaten_ms"]));
     }
-    // As long as a takeover may take.
-    const fromMs = performance.now() - 2 * LEASE_MS;
+    // Longer than a takeover takes.
+    const fromMs = performance.now() - 4 * LEASE_MS;
     looks = looks.filter((atMs) => atMs > fromMs);
   };
   const watching = (async () => {
@@ -78,10 +83,13 @@ function toOwner(owner: unknown): string | null {
   return owner === null ? null : String(owner);
 }
 
-function longestGap(times: readonly number[]): number {
-  let longest = 0;
-  for (const [at, time] of times.entries()) {
-    longest = Math.max(longest, time - (times[at - 1] ?? time));
+/** Of the last so many milliseconds, those in which the next look was overdue. */
+function countStill(looks: readonly number[], ms: number): number {
+  const fromMs = (looks.at(-1) ?? 0) - ms;
+  let still = 0;
+  for (const [at, atMs] of looks.entries()) {
+    const beforeMs = Math.max(looks[at - 1] ?? atMs, fromMs);
+    still += Math.max(0, atMs - beforeMs - LOOK_MS - USUAL_MS);
   }
-  return longest;
+  return still;
 }

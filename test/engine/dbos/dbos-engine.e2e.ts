@@ -9,12 +9,14 @@ import { describeCancelling } from "../cancel-contract.ts";
 import { describeDraining } from "../drain-contract.ts";
 import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
+import { describeJournalVersions } from "../journal-version-contract.ts";
 import type { LocalBench } from "../local-bench.ts";
 import { describeOwnership } from "../ownership-contract.ts";
 import { describePlacement } from "../placement-contract.ts";
 import { describeQueues } from "../queue-contract.ts";
 import { describeRecord } from "../record-contract.ts";
 import { describeStages } from "../stage-contract.ts";
+import { describeStandstill } from "../standstill-contract.ts";
 import { describeTaking } from "../take-contract.ts";
 import { openDbosBench } from "./dbos-bench.ts";
 
@@ -42,5 +44,7 @@ if (server === undefined) {
   describeTaking(NAME, openBench);
   describeRecord(NAME, openBench);
   describeStages(NAME, openBench);
+  describeStandstill(NAME, openBench);
+  describeJournalVersions(NAME, openBench);
   describeBooking(NAME, openBench);
 }
