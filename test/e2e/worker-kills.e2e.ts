@@ -196,6 +196,10 @@ const LEFT_OVER = {
   events: `select count(*) as n from events where ${NO_RUN}`,
   blobs: `select count(*) as n from blobs where ${NO_RUN}`,
   signals: `select count(*) as n from signals where ${NO_RUN}`,
+  run_facts: `select count(*) as n from run_facts where ${NO_RUN}`,
+  spans: `select count(*) as n from spans where ${NO_RUN}`,
+  usage: `select count(*) as n from usage where ${NO_RUN}`,
+  questions: `select count(*) as n from questions where ${NO_RUN}`,
   "turns of runs that are over": `select count(*) as n from turns`,
   "unfinished runs": "select count(*) as n from runs where status = 'running'",
   "runs of responses that are gone": `select count(*) as n from runs where name = 'response'

@@ -16,6 +16,8 @@ export function newDatabasePath(): string {
 
 /** Makes a file as it was before large values were kept in parts. */
 export function dropParts(db: Database): void {
+  db.run("drop trigger facts_over");
+  for (const table of ["run_facts", "spans", "usage", "questions"]) db.run(`drop table ${table}`);
   db.run("alter table runs drop column journal");
   const counting = db.all("select name, sql from sqlite_schema where name glob 'things_*counted'");
   for (const { name } of counting) db.run(`drop trigger ${name}`);

@@ -2,9 +2,6 @@
 
 import type { Limits } from "../../agent/limits.ts";
 
-/** Whose things are those of the command line, of a server that asks for no key, and of keys that name nobody. */
-export const DEFAULT_TENANT = "default";
-
 export interface Caller {
   /** Whose stored things it sees and makes. */
   readonly tenant: string;

@@ -235,4 +235,48 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     columns: { tenant: "text", slot: ["integer", "0 + 0"], bytes: "integer" },
     from: "storage",
   }),
+  define({
+    name: "run_facts",
+    key: ["run_id"],
+    columns: {
+      ...{ run_id: "text", root_id: "text", parent_id: "text", tenant: "text", key_id: "text" },
+      ...{ name: "text", title: "text", created_at_ms: "integer", status: "text", ending: "text" },
+      ...{ ended_at_ms: "integer", message: "text", model: "text", label: "text", agent: "text" },
+      ...{ session: "text", folder: "text", turns: "integer", calls: "integer" },
+      ...{ turn_seq: "integer", turn_at_ms: "integer" },
+    },
+    from: "run_facts",
+  }),
+  define({
+    name: "spans",
+    key: ["run_id", "seq"],
+    columns: {
+      ...{ run_id: "text", seq: "integer", root_id: "text", kind: "text", turn: "integer" },
+      ...{ name: "text", key: "text", under: "text", day: "text", started_at_ms: "integer" },
+      ...{ ended_at_ms: "integer", status: "text", decided_by: "text" },
+    },
+    from: "spans",
+  }),
+  define({
+    name: "usage",
+    key: ["run_id", "seq"],
+    columns: {
+      ...{ run_id: "text", seq: "integer", root_id: "text", tenant: "text", key_id: "text" },
+      ...{ model: "text", label: "text", kind: "text", turn: "integer", day: "text" },
+      ...{ at_ms: "integer", ms: "integer", input_tokens: "integer", cached_tokens: "integer" },
+      ...{ output_tokens: "integer", reasoning_tokens: "integer", usd: "real" },
+    },
+    from: "usage",
+  }),
+  define({
+    name: "questions",
+    key: ["run_id", "question"],
+    columns: {
+      ...{ run_id: "text", question: "text", seq: "integer", root_id: "text", tenant: "text" },
+      ...{ at_ms: "integer", until_ms: "integer", body: "value", closed_at_ms: "integer" },
+      ...{ verdict: "text", reason: "text" },
+    },
+    from: "questions",
+    size: "octet_length(body)",
+  }),
 ];

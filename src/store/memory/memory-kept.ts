@@ -4,13 +4,14 @@ import { Failure } from "../../base/failure.ts";
 import type { Audit } from "../audit.ts";
 import type { Kept, Maintenance } from "../kept.ts";
 import { once } from "../once.ts";
-import { createMemoryStore } from "./memory-store.ts";
+import { createMemoryRecord } from "./memory-store.ts";
 
 export function createMemoryKept(): Kept {
-  const store = createMemoryStore();
+  const { store, index } = createMemoryRecord();
   let opened: Audit | undefined;
   return {
     record: async () => store,
+    index: async () => index,
     runs: async () => store,
     bookWith: (spending) => store.keepSpending?.(spending),
     // A shelf counts and removes the runs that belong to its things.

@@ -13,6 +13,7 @@ import type { FoundSignal } from "../mailbox.ts";
 import { toStored } from "../new-run.ts";
 import type { Worker } from "../ownership.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import type { RunIndex } from "../run-index.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
 import type { NewThing } from "../shelf.ts";
 import type { Spending } from "../spending.ts";
@@ -20,10 +21,17 @@ import { toSettling } from "../spending-rows.ts";
 import type { Store } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
 import { type NewPlace, type Queue, type QueuePlace, type TakenTurn, TURN_KEY } from "../turns.ts";
+import { MemoryIndex } from "./memory-index.ts";
 import { MemoryTurns } from "./memory-turns.ts";
 
 export function createMemoryStore(): Store {
   return new MemoryStore();
+}
+
+/** The same with what can be asked of all its runs. */
+export function createMemoryRecord(): { readonly store: Store; readonly index: RunIndex } {
+  const store = new MemoryStore();
+  return { store, index: store.index };
 }
 
 interface Entry {
@@ -46,6 +54,7 @@ class MemoryStore implements Store {
   readonly #entries = new Map<string, Entry>();
   readonly #workers = new Map<string, Worker>();
   readonly #turns = new MemoryTurns();
+  readonly index = new MemoryIndex();
   /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
   readonly #children = new Map<string, Set<string>>();
   #putThing: (thing: NewThing) => unknown = () => {};
@@ -56,6 +65,7 @@ class MemoryStore implements Store {
     const above = run.parent_id === null ? undefined : this.#entries.get(run.parent_id);
     const stored = toStored({ ...run, tenant: run.tenant ?? above?.run.tenant });
     this.#entries.set(run.id, { run: stored, steps: new Map(), events: [], signals: [] });
+    this.index.add(stored);
     for (const thing of run.things ?? []) this.#putThing(thing);
     if (run.parent_id === null) return true;
     const beside = this.#children.get(run.parent_id) ?? new Set();
@@ -180,6 +190,7 @@ class MemoryStore implements Store {
     this.#append(entry, end.events);
     const { ending, result, at_ms, settles } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
+    this.index.end(id, end);
     for (const thing of end.things ?? []) this.#putThing(thing);
     this.#turns.forget(id);
     if (!settles) return;
@@ -249,6 +260,7 @@ class MemoryStore implements Store {
       if (beside?.size === 0) this.#children.delete(parent);
     }
     this.#entries.delete(id);
+    this.index.remove(id);
     this.#turns.forget(id);
   }
 
@@ -277,6 +289,7 @@ class MemoryStore implements Store {
   }
 
   #append({ run, events: log }: Entry, events: readonly RunEvent[]): void {
+    this.index.note(run.id, log.length, events);
     for (const event of events) log.push(event);
     run.next_seq = log.length;
   }

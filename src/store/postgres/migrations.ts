@@ -11,10 +11,15 @@
  */
 
 import { Failure } from "../../base/failure.ts";
+import { NOTES_TABLES } from "./notes-function.ts";
 import type { Database, Queries } from "./postgres-database.ts";
+import { noteOldRuns } from "./postgres-notes.ts";
 import { makeVectorTable } from "./vector-table.ts";
 
-const MIGRATIONS: readonly string[] = [
+/** SQL, or what SQL alone cannot do. Both inside the transaction of all steps. */
+type Migration = string | ((tx: Queries) => Promise<void>);
+
+const MIGRATIONS: readonly Migration[] = [
   `
   create table offshoot.runs (
     id text collate "C" primary key,
@@ -347,6 +352,8 @@ const MIGRATIONS: readonly string[] = [
   -- A run goes on only with a program that knows its journal; those before this column are of the first version.
   alter table offshoot.runs add column journal integer not null default 1;
   `,
+  NOTES_TABLES,
+  noteOldRuns,
 ];
 
 /** The table that is there while another record is copied into this one (`copy/copy-target.ts`): nobody else may use it. */
@@ -385,7 +392,10 @@ export async function migrate(
       await tx.run("create table offshoot.version (version integer not null)");
       await tx.run("insert into offshoot.version values (0)");
     }
-    for (const sql of MIGRATIONS.slice(from, to)) await tx.run(sql);
+    for (const step of MIGRATIONS.slice(from, to)) {
+      if (typeof step === "string") await tx.run(step);
+      else await step(tx);
+    }
     const reached = Math.max(from, to);
     await tx.run("update offshoot.version set version = $1", reached);
     return { from, to: reached };

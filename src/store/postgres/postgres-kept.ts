@@ -35,6 +35,9 @@ export function createPostgresKept(address: string): Kept {
   });
   return {
     record: runs,
+    index: once(async () =>
+      (await import("./postgres-index.ts")).createPostgresIndex(await open()),
+    ),
     runs,
     shelf: once(async () =>
       (await import("./postgres-shelf.ts")).createPostgresShelf(await open()),

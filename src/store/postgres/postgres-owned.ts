@@ -14,6 +14,7 @@ import { fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
 import type { SqlRow } from "./postgres-driver.ts";
 import { faultOf } from "./postgres-fault.ts";
+import { INSERT_FACTS, toFactValues } from "./postgres-notes.ts";
 import { insertThings } from "./postgres-things.ts";
 import { readSized, type Written, writeValue } from "./postgres-values.ts";
 
@@ -29,11 +30,16 @@ export interface Belief {
 /** The right to write, and the counting, of every statement that an owner makes. */
 const OWNED = `update offshoot.runs set bytes = bytes + `;
 
+/** Writes what the events say beside the log; true, also where they say nothing. */
+function noted(notes: string): string {
+  return `case when ${notes}::text is null then true else offshoot.note($1, ${notes}::json) end`;
+}
+
 export const APPEND = `with owned as (${OWNED} $3, next_seq = next_seq + $5
     where id = $1 and epoch = $2 and status = 'running' and next_seq = $4 returning id),
   logged as (insert into offshoot.events (run_id, first_seq, count, epoch, body, body_parts)
     select id, $4, $5, $2, $6, $7 from owned where $5 > 0)
-  select 1 from owned`;
+  select 1 from owned where ${noted("$8")}`;
 
 const STEP = `with owned as (${OWNED} $6
     where id = $1 and epoch = $2 and status = 'running'
@@ -46,27 +52,30 @@ const STEP_WITH_EVENTS = `with owned as (${OWNED} $6, next_seq = next_seq + $8
   logged as (insert into offshoot.events (run_id, first_seq, count, epoch, body, body_parts)
     select id, $7, $8, $2, $9, $10 from owned)
   insert into offshoot.steps (run_id, key, epoch, value, value_parts)
-    select id, $3, $2, $4, $5 from owned`;
+    select id, $3, $2, $4, $5 from owned where ${noted("$11")}`;
 
 interface StepRow {
   readonly key: string;
   readonly value: Written;
   /** The events that go with it; undefined where none do. */
   readonly log: Written | undefined;
+  /** What these say, for `offshoot.note`. */
+  readonly notes: string | null;
 }
 
 /** Returns how many rows it changed: none is a refusal. */
 export async function writeStep(
   { db, queries, isRetry }: { db: Reads; queries: Queries; isRetry: boolean },
   belief: Belief,
-  { key, value, log }: StepRow,
+  { key, value, log, notes }: StepRow,
 ): Promise<number> {
   const { id, epoch, firstSeq = null, count = 0 } = belief;
   const bytes = value.bytes + (log?.bytes ?? 0);
   const values = [toColumn(id), epoch, toColumn(key), value.inline, value.parts, bytes];
   try {
     if (!log) return await queries.run(STEP, ...values, firstSeq);
-    return await queries.run(STEP_WITH_EVENTS, ...values, firstSeq, count, log.inline, log.parts);
+    const batch = [firstSeq, count, log.inline, log.parts, notes];
+    return await queries.run(STEP_WITH_EVENTS, ...values, ...batch);
   } catch (thrown) {
     if (!isRepeated(thrown)) throw thrown;
     // The owner is checked first: one of the past must not hear of a step that is there already.
@@ -124,6 +133,7 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
     "update offshoot.runs set input = $2, input_parts = $3, bytes = bytes + $4 where id = $1",
     ...[id, input.inline, input.parts, input.bytes],
   );
+  await tx.run(INSERT_FACTS, ...toFactValues(run));
   return true;
 }
 

@@ -23,6 +23,7 @@ import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
 import type { Database, Queries } from "./postgres-database.ts";
 import { readEventRows } from "./postgres-events.ts";
 import type { PostgresNews } from "./postgres-news.ts";
+import { toNotesValue } from "./postgres-notes.ts";
 import {
   APPEND,
   type Belief,
@@ -191,9 +192,11 @@ class PostgresStore implements Store {
   async saveStep(id: string, epoch: number, { key, value, last }: FinishedStep): Promise<void> {
     const belief = { id, epoch, firstSeq: last?.firstSeq, count: last?.events.length ?? 0 };
     const events = (last?.events ?? []) as unknown as Json;
+    const notes = last ? toNotesValue(last.firstSeq, last.events) : null;
     await this.#writeOwned(belief, [value, events], (queries, [step, batch], isRetry) => {
       const log = belief.count > 0 ? batch : undefined;
-      return writeStep({ db: this.#db, queries, isRetry }, belief, { key, value: step, log });
+      const row = { key, value: step, log, notes };
+      return writeStep({ db: this.#db, queries, isRetry }, belief, row);
     });
   }
 
@@ -204,8 +207,9 @@ class PostgresStore implements Store {
     events: readonly RunEvent[],
   ): Promise<void> {
     const belief = { id, epoch, firstSeq, count: events.length };
+    const notes = toNotesValue(firstSeq, events);
     await this.#writeOwned(belief, [events as unknown as Json], async (queries, [batch]) => {
-      const log = [firstSeq, events.length, batch.inline, batch.parts];
+      const log = [firstSeq, events.length, batch.inline, batch.parts, notes];
       const bytes = events.length === 0 ? 0 : batch.bytes;
       return await queries.run(APPEND, toColumn(id), epoch, bytes, ...log);
     });
@@ -225,7 +229,8 @@ class PostgresStore implements Store {
       const batch = await writeValue(tx, id, events as unknown as Json);
       const result = await writeValue(tx, id, end.result);
       await insertThings(tx, things);
-      const log = [firstSeq, events.length, batch.inline, batch.parts];
+      const notes = toNotesValue(firstSeq, events);
+      const log = [firstSeq, events.length, batch.inline, batch.parts, notes];
       const bytes = result.bytes + (events.length === 0 ? 0 : batch.bytes);
       await tx.run(APPEND, toColumn(id), epoch, bytes, ...log);
       const ending = [end.ending, end.at_ms, result.inline, result.parts];

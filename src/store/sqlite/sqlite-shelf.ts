@@ -264,7 +264,8 @@ class SqliteShelf implements Shelf {
     let written = 0;
     try {
       for await (const piece of toPieces(bytes)) {
-        await this.#db.write("process", () => this.#addPiece(writer, piece));
+        const place = await this.#db.write("process", () => this.#addPiece(writer, piece));
+        Object.assign(writer, place);
         written += piece.byteLength;
       }
       await this.#db.write("power", () => this.#finish(writer));
@@ -301,16 +302,16 @@ class SqliteShelf implements Shelf {
 
   async checkRoom(): Promise<void> {}
 
-  /** Inside a transaction. The first piece takes the writer's numbers. */
-  #addPiece(writer: Writer, bytes: Uint8Array): void {
+  /** Inside a transaction, which may be made again: gives where the writer is once it is written. */
+  #addPiece(writer: Writer, bytes: Uint8Array): Omit<Writer, "name"> {
     const position = this.#checkedPosition(writer);
-    if (writer.position === undefined) {
-      writer.position = position;
-      writer.first = this.#nextGeneration(position);
-      writer.next = writer.first;
-    }
+    // The first piece takes the writer's numbers.
+    const isFirst = writer.position === undefined;
+    const first = isFirst ? this.#nextGeneration(position) : writer.first;
+    const part = isFirst ? first : writer.next;
     const sql = "insert into contents (position, part, bytes) values (?, ?, ?)";
-    this.#db.run(sql, position, writer.next++, bytes);
+    this.#db.run(sql, position, part, bytes);
+    return { position, first, next: part + 1 };
   }
 
   /** Inside a transaction: the pieces count from here on, and the older ones go. */
@@ -319,8 +320,8 @@ class SqliteShelf implements Shelf {
     const sql = "select count(*) as n from contents where position = ? and part >= ? and part < ?";
     const found = Number(this.#db.get(sql, position, writer.first, writer.next)?.["n"]);
     if (found !== writer.next - writer.first) throw toContentLost(writer.name);
-    this.#addPiece(writer, new Uint8Array(0));
-    this.#db.run("delete from contents where position = ? and part < ?", position, writer.first);
+    const { first } = this.#addPiece(writer, new Uint8Array(0));
+    this.#db.run("delete from contents where position = ? and part < ?", position, first);
   }
 
   /** The thing may be gone, and its place taken by another's: so the name is asked each time. */

@@ -24,6 +24,7 @@ import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.t
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
+import { noteEvents, noteRun } from "./sqlite-notes.ts";
 import { tryRemoveLeftDraft } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
@@ -354,6 +355,7 @@ class SqliteStore implements Store {
       "update runs set input = ?, input_blob = ?, bytes = bytes + ? where id = ?",
       ...[input.inline, input.blob, input.bytes, id],
     );
+    noteRun(this.#db.run, run);
   }
 
   /** Inside a transaction: appends, or throws why not. */
@@ -371,6 +373,7 @@ class SqliteStore implements Store {
       "insert into events (run_id, first_seq, count, epoch, body, body_blob) values (?, ?, ?, ?, ?, ?)",
       ...[run, firstSeq, events.length, epoch, body.inline, body.blob],
     );
+    noteEvents(this.#db.run, id, { firstSeq, events });
   }
 
   /** Inside a transaction, which counts the bytes that it gives. */

@@ -4,6 +4,10 @@
  * one transaction for all of them, and one wait for the disk. Where many come one after the other, as the
  * tokens of many streams do, those that need not wait for the disk wait a few milliseconds for company;
  * and those that had company wait for as much of it as last time, for no longer than the disk took.
+ *
+ * Where one of those who are written together fails, the transaction is undone and made again with a savepoint for
+ * each, so that it fails alone. Savepoints for all of them would cost as much as the writing: SQLite copies each page
+ * that it changes inside of one.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -17,7 +21,10 @@ import { Failure } from "../../base/failure.ts";
  */
 export type Durability = "process" | "power";
 
-/** Rejects with `store_busy` after `BUSY_LIMIT_MS`. Nobody overtakes: events of a run come in their order. */
+/**
+ * Rejects with `store_busy` after `BUSY_LIMIT_MS`. Nobody overtakes: events of a run come in their order. `work` is
+ * done again where the transaction was undone: what it changes beside the database, it must be able to change again.
+ */
 export type WriteLine = <Out>(durability: Durability, work: () => Out) => Promise<Out>;
 
 interface LineParts {
@@ -37,8 +44,10 @@ export type Attempt<Out> = { readonly value: Out } | { readonly thrown: unknown 
 interface Writer {
   readonly durability: Durability;
   readonly deadlineMs: number;
-  /** Does its work; what came of it is told once the transaction is written. */
+  /** Does its work; what came of it is told once the transaction is written. Throws what the work throws. */
   work(): void;
+  /** The same, so that it can be undone alone: what the work throws is told, too. */
+  attempt(): void;
   /** Called with what became of the transaction. */
   settle(thrown: unknown): void;
 }
@@ -91,6 +100,10 @@ export function createWriteLine(parts: LineParts): WriteLine {
         durability,
         deadlineMs: parts.clock.now() + BUSY_LIMIT_MS,
         work() {
+          const value = work();
+          tell = () => resolve(value);
+        },
+        attempt() {
           const done = parts.attempt(work);
           tell = () => ("value" in done ? resolve(done.value) : reject(done.thrown));
         },
@@ -119,28 +132,63 @@ export function createWriteLine(parts: LineParts): WriteLine {
 }
 
 /** Writes the first of those who wait, as many as are done within `LONG_MS`, takes them out of the line and counts them. */
-async function writeTogether({ transact, clock }: LineParts, waiting: Writer[]): Promise<number> {
-  const [first] = waiting;
-  if (!first) return 0;
-  let done = 0;
-  const work = (): void => {
-    const startedMs = performance.now();
-    for (done = 0; done < waiting.length; ) {
-      waiting[done++]?.work();
-      if (performance.now() - startedMs > LONG_MS) return;
-    }
-  };
-  let thrown: unknown;
-  try {
-    await whenFree(() => transact(strongest(waiting), work), clock, first.deadlineMs);
-  } catch (cause) {
-    thrown = cause;
-    // One whose time is over is told so; the others still have some.
-    if (isBusy(cause)) done = waiting.filter(({ deadlineMs }) => deadlineMs <= clock.now()).length;
+async function writeTogether(parts: LineParts, waiting: Writer[]): Promise<number> {
+  const { clock } = parts;
+  let written = await writeGroup(parts, waiting, (writer) => writer.work());
+  if (written.hasFailed) {
+    written = await writeGroup(parts, waiting, (writer) => writer.attempt());
   }
+  let { done } = written;
+  const { thrown, hasFailed } = written;
+  // One whose time is over is told so; the others still have some.
+  if (isBusy(thrown) && !hasFailed)
+    done = waiting.filter(({ deadlineMs }) => deadlineMs <= clock.now()).length;
   const settled = waiting.splice(0, Math.max(done, 1));
   for (const { settle } of settled) settle(thrown);
   return settled.length;
+}
+
+interface WrittenGroup {
+  readonly done: number;
+  /** Why the transaction was not written. */
+  readonly thrown?: unknown;
+  /** Whether that is because of one of the writers. */
+  readonly hasFailed: boolean;
+}
+
+/** Writes as many of those who wait, from the first one on, as are done within `LONG_MS`. Takes none out of the line. */
+async function writeGroup(
+  { transact, clock }: LineParts,
+  waiting: readonly Writer[],
+  writeOne: (writer: Writer) => void,
+): Promise<WrittenGroup> {
+  let done = 0;
+  let hasFailed = false;
+  const work = (): void => {
+    const startedMs = performance.now();
+    hasFailed = true;
+    for (done = 0; done < waiting.length; ) {
+      const writer = waiting[done++];
+      if (writer) writeOne(writer);
+      if (performance.now() - startedMs > LONG_MS) break;
+    }
+    hasFailed = false;
+  };
+  const write = (): unknown => {
+    try {
+      return transact(strongest(waiting), work);
+    } catch (thrown) {
+      // What a writer throws is no reason to wait, also where it says that something was busy.
+      if (hasFailed) return thrown;
+      throw thrown;
+    }
+  };
+  try {
+    const thrown = await whenFree(write, clock, waiting[0]?.deadlineMs);
+    return { done, thrown, hasFailed };
+  } catch (thrown) {
+    return { done, thrown, hasFailed };
+  }
 }
 
 interface Pace {

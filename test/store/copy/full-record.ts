@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Json } from "../../../src/base/json.ts";
 import type { Kept } from "../../../src/store/kept.ts";
 import { entry } from "../audit-contract.ts";
+import { begin, question, task, toolStart, turnEnd, turnStart } from "../noted-events.ts";
 import { nameOf, newThing, streamOf } from "../shelf-contract.ts";
 import { NOON, used } from "../spending-contract.ts";
 import { ended, newRun, notices } from "../store-contract.ts";
@@ -68,6 +69,9 @@ async function fillRuns(kept: Kept): Promise<void> {
   await store.createQueued(newRun("run_3"), place);
   await store.claim("run_3", "worker_1");
   await store.awaitTurn("run_3", 1, place);
+  await begin(store, task("run_noted", { created_at_ms: 5 }));
+  const turn = [turnStart(1, 0), turnEnd(1, 5, { usd: 0.01 }), toolStart("c", "shell", 6)];
+  await store.append("run_noted", 1, 0, [...turn, question("q", 7)]);
   await store.createRun(newRun(ODD, { parent_id: "run_1", title: '"quoted' }));
   for (let at = 0; at < 600; at++) await store.createRun(newRun(`run_many_${at}`));
   await store.beat(WORKER);

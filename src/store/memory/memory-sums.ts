@@ -1,0 +1,73 @@
+/** Sums of usage and of calls of tools, row by row. Pure. */
+
+import type { SpanRow, ToolSum, UsageKey, UsageSum } from "../run-index.ts";
+import type { NotedUsage } from "../run-notes.ts";
+
+export type Changed<Row> = { -readonly [Field in keyof Row]: Row[Field] };
+
+export interface UsageRow extends NotedUsage {
+  readonly run_id: string;
+  readonly seq: number;
+  readonly root_id: string;
+  readonly tenant: string;
+  readonly key_id: string | null;
+  readonly model: string | null;
+  readonly label: string | null;
+  readonly ms: number;
+}
+
+export const USAGE_KEY_OF: Readonly<Record<UsageKey, (row: UsageRow) => string | null>> = {
+  model: ({ model }) => model,
+  agent: ({ label }) => label,
+  key: ({ key_id }) => key_id,
+  tenant: ({ tenant }) => tenant,
+  root: ({ root_id }) => root_id,
+};
+
+export const NOTHING = {
+  ...{ calls: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
+  ...{ known_usd: 0, unpriced_calls: 0, ms: 0 },
+};
+
+export function addTo(sum: Changed<UsageSum>, row: UsageRow): void {
+  sum.calls++;
+  sum.input_tokens += row.input_tokens;
+  sum.cached_tokens += row.cached_tokens;
+  sum.output_tokens += row.output_tokens;
+  sum.reasoning_tokens += row.reasoning_tokens;
+  sum.known_usd += row.usd ?? 0;
+  if (row.usd === null) sum.unpriced_calls++;
+  sum.ms += row.ms;
+}
+
+export function compareSums(a: UsageSum, b: UsageSum): number {
+  const tokens = (sum: UsageSum): number => sum.input_tokens + sum.output_tokens;
+  return (
+    compareTexts(a.day, b.day) ||
+    b.known_usd - a.known_usd ||
+    tokens(b) - tokens(a) ||
+    compareTexts(a.key, b.key)
+  );
+}
+
+/** Nothing comes first. */
+function compareTexts(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  return a === null || (b !== null && a < b) ? -1 : 1;
+}
+
+export function addCall(sums: Map<string, Changed<ToolSum>>, span: SpanRow): void {
+  const tool = span.name ?? "";
+  const sum = sums.get(tool) ?? {
+    tool,
+    ...{ calls: 0, failed: 0, denied: 0, ms: 0, max_ms: 0, last_at_ms: 0 },
+  };
+  sums.set(tool, sum);
+  const ms = (span.ended_at_ms ?? span.started_at_ms) - span.started_at_ms;
+  sum.calls++;
+  if (span.status === "failed") sum.failed++;
+  if (span.status === "denied") sum.denied++;
+  sum.ms += ms;
+  sum.max_ms = Math.max(sum.max_ms, ms);
+  sum.last_at_ms = Math.max(sum.last_at_ms, span.started_at_ms);
+}

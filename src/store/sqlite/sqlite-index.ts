@@ -1,0 +1,175 @@
+/** Questions about all runs, asked of the tables `run_facts`, `spans`, `usage` and `questions`. */
+
+import {
+  toQuestionRow,
+  toRunRow,
+  toSearchWords,
+  toSpanRow,
+  toToolSum,
+  toUsageSum,
+  USAGE_COLUMNS,
+} from "../index-rows.ts";
+import type {
+  QuestionQuery,
+  RunIndex,
+  RunListQuery,
+  UsageQuery,
+  WindowQuery,
+} from "../run-index.ts";
+import { rootOf } from "../run-notes.ts";
+import { toColumn } from "../text-column.ts";
+import type { Database } from "./sqlite-database.ts";
+import type { SqlValue } from "./sqlite-driver.ts";
+
+export function createSqliteIndex(db: Database): RunIndex {
+  return {
+    async listRuns(query) {
+      const { sql, values } = toListSql(query);
+      return db.all(sql, ...values).map(toRunRow);
+    },
+    async getRow(id) {
+      const row = db.get(`select ${ROW} from run_facts f where run_id = ?`, toColumn(id));
+      return row && toRunRow(row);
+    },
+    async listTree(id) {
+      const sql = `select ${ROW} from run_facts f where ${BELOW} order by run_id`;
+      return db.all(sql, ...below(id)).map(toRunRow);
+    },
+    async listSpans(id) {
+      const sql = `select s.*, u.input_tokens, u.cached_tokens, u.output_tokens, u.usd
+        from spans s left join usage u on u.run_id = s.run_id and u.seq = s.seq
+        where s.root_id = ?1 and (s.run_id = ?2 or (s.run_id >= ?3 and s.run_id < ?4))
+        order by s.run_id, s.seq`;
+      return db.all(sql, ...below(id)).map(toSpanRow);
+    },
+    async countTree(id) {
+      const sql = `select count(*) as runs, total(turns) as turns, total(calls) as calls,
+          total(status = 'ended') as ended, total(turn_seq) as open, max(ended_at_ms) as at
+        from run_facts where ${BELOW}`;
+      return Object.values(db.get(sql, ...below(id)) ?? {}).join(" ");
+    },
+    async sumUsage(query) {
+      const { sql, values } = toUsageSql(query);
+      return db.all(sql, ...values).map(toUsageSum);
+    },
+    async sumTools(query) {
+      return db.all(TOOLS, ...toWindow(query)).map(toToolSum);
+    },
+    async listQuestions(query) {
+      const { sql, values } = toQuestionSql(query);
+      return db.all(sql, ...values).map(toQuestionRow);
+    },
+    async getQuestion(runId, question) {
+      const sql = "select * from questions where run_id = ? and question = ?";
+      const row = db.get(sql, toColumn(runId), toColumn(question));
+      return row && toQuestionRow(row);
+    },
+  };
+}
+
+const ROW = `f.*, (select count(*) from questions q where q.root_id = f.root_id
+    and q.closed_at_ms is null and (f.parent_id is null or q.run_id = f.run_id)) as waiting`;
+
+/** A run and all below it: the ids of those begin with its id and a slash, and `0` follows the slash. */
+const BELOW = "root_id = ?1 and (run_id = ?2 or (run_id >= ?3 and run_id < ?4))";
+
+function below(id: string): SqlValue[] {
+  return [toColumn(rootOf(id)), toColumn(id), toColumn(`${id}/`), toColumn(`${id}0`)];
+}
+
+interface Sql {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** A term for each filter that is set. */
+function toListSql(query: RunListQuery): Sql {
+  const terms: string[] = [];
+  const values: SqlValue[] = [];
+  const add = (term: string, ...given: SqlValue[]): void => {
+    terms.push(term);
+    values.push(...given);
+  };
+  const { parent, status, before, search, from_ms, to_ms } = query;
+  if (parent === undefined) terms.push("parent_id is null");
+  else add("parent_id = ?", toColumn(parent));
+  // Spelled out, so that the partial index of running ones fits.
+  if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
+  for (const [column, value] of Object.entries(toColumns(query))) {
+    if (value !== undefined) add(`${column} = ?`, toColumn(value));
+  }
+  if (query.agent !== undefined) {
+    add("(label = ? or agent = ?)", toColumn(query.agent), toColumn(query.agent));
+  }
+  if (query.waiting) terms.push(WAITING);
+  if (from_ms !== undefined) add("created_at_ms >= ?", from_ms);
+  if (to_ms !== undefined) add("created_at_ms < ?", to_ms);
+  for (const word of toSearchWords(search))
+    add("instr(lower(title || ' ' || run_id), ?) > 0", word);
+  if (before) add("(created_at_ms, run_id) < (?, ?)", before.created_at_ms, toColumn(before.id));
+  const order = "order by created_at_ms desc, run_id desc limit ?";
+  const sql = `select ${ROW} from run_facts f where ${terms.join(" and ")} ${order}`;
+  return { sql, values: [...values, query.limit] };
+}
+
+const WAITING = `exists (select 1 from questions w where w.root_id = f.root_id
+  and w.closed_at_ms is null and (f.parent_id is null or w.run_id = f.run_id))`;
+
+function toColumns(query: RunListQuery): Readonly<Record<string, string | undefined>> {
+  const { tenant, ending, model, key_id, session, folder, name } = query;
+  return { session, key_id, folder, model, tenant, ending, name };
+}
+
+function toUsageSql(query: UsageQuery): Sql {
+  const column = USAGE_COLUMNS[query.by];
+  const { daily, roots, tenant, from_day, to_day, limit } = query;
+  const day = daily ? "day" : "null";
+  const values: SqlValue[] = [];
+  let where = `root_id in (${(roots ?? []).map(() => "?").join(", ")})`;
+  if (roots) values.push(...roots.map(toColumn));
+  else {
+    where = "day >= ? and day <= ?";
+    values.push(from_day, to_day);
+  }
+  if (tenant !== undefined) {
+    where += " and tenant = ?";
+    values.push(toColumn(tenant));
+  }
+  const sql = `select ${day} as day, ${column} as key, count(*) as calls,
+      sum(input_tokens) as input_tokens, sum(cached_tokens) as cached_tokens,
+      sum(output_tokens) as output_tokens, sum(reasoning_tokens) as reasoning_tokens,
+      total(usd) as known_usd, sum(usd is null) as unpriced_calls, sum(ms) as ms
+    from usage where ${where} group by 1, 2
+    order by 1, known_usd desc, input_tokens + output_tokens desc, 2 limit ?`;
+  return { sql, values: [...values, limit] };
+}
+
+const TOOLS = `select s.name as tool, count(*) as calls, sum(s.status = 'failed') as failed,
+    sum(s.status = 'denied') as denied, sum(coalesce(s.ended_at_ms - s.started_at_ms, 0)) as ms,
+    max(coalesce(s.ended_at_ms - s.started_at_ms, 0)) as max_ms, max(s.started_at_ms) as last_at_ms
+  from spans s join run_facts f on f.run_id = s.run_id
+  where s.kind = 'call' and s.day >= ?1 and s.day <= ?2 and (?3 is null or f.tenant = ?3)
+  group by s.name order by calls desc, s.name`;
+
+function toWindow({ from_day, to_day, tenant }: WindowQuery): SqlValue[] {
+  return [from_day, to_day, tenant === undefined ? null : toColumn(tenant)];
+}
+
+function toQuestionSql({ tenant, run, after, limit }: QuestionQuery): Sql {
+  const terms = ["closed_at_ms is null"];
+  const values: SqlValue[] = [];
+  if (tenant !== undefined) {
+    terms.push("tenant = ?");
+    values.push(toColumn(tenant));
+  }
+  if (run !== undefined) {
+    terms.push("root_id = ? and (run_id = ? or (run_id >= ? and run_id < ?))");
+    values.push(...below(run));
+  }
+  if (after) {
+    terms.push("(at_ms, run_id) > (?, ?)");
+    values.push(after.at_ms, toColumn(after.id));
+  }
+  const sql = `select * from questions where ${terms.join(" and ")} order by at_ms, run_id limit ?`;
+  return { sql, values: [...values, limit] };
+}
