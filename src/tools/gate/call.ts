@@ -4,6 +4,9 @@ import type { Json, JsonObject } from "../../base/json.ts";
 import type { Redact } from "../../base/redact.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { ProcessMark, ToolDecision } from "../../protocol/run-events.ts";
+import type { KeepEvents } from "../changes/change-keeper.ts";
+import type { Changes } from "../changes/changes.ts";
+import type { Hooks } from "../hooks/run-hooks.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Tool } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -29,6 +32,10 @@ export interface GateParts {
   readonly limits: GateLimits;
   /** Keeps the values of key variables out of what tools return. */
   readonly redact: Redact;
+  /** Keeps how files were before calls changed them; left out where nobody undoes it. */
+  readonly changes?: Changes | undefined;
+  /** Programs of the user's around calls, which can deny and never grant. Closed with the gate. */
+  readonly hooks?: Hooks | undefined;
 }
 
 export interface GateLimits {
@@ -52,6 +59,10 @@ export interface CallContext {
   tell?(event: JsonObject): Promise<unknown>;
   /** Told of each program that the call is about to start, which waits for it; see `Command.onStart`. */
   starting?(process: ProcessMark): Promise<unknown>;
+  /** Told in one line what is wrong around the call: with a hook. */
+  notice?(message: string): Promise<unknown>;
+  /** Told what the call does to files, each before and after it is done. Awaited; left out, nothing is kept. */
+  keepFiles?: KeepEvents | undefined;
   /**
    * Called before a person is asked, so that others see that the call waits; without secrets. Returns the
    * question's name; the call's own key stands for it when left out.

@@ -14,11 +14,13 @@ import type { Answer, AnswerFromElsewhere, Denial } from "./ask.ts";
 import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
 import { decide, type Verdict } from "./decide.ts";
 import type { Rule } from "./rules.ts";
+import { runToolHooks } from "./tool-hooks.ts";
 import { findUngranted, type Touch, touch } from "./touch.ts";
 
 export type Judgement = Allowed | Denied;
 
 export interface Allowed {
+  readonly touched: Touch;
   readonly decision: Decision;
   readonly tool: Tool;
   readonly input: unknown;
@@ -44,7 +46,7 @@ export async function judge(
   call: ToolCall,
   parts: GateParts,
   memory: Memory,
-  context: Pick<CallContext, "signal" | "take" | "idempotencyKey" | "asked">,
+  context: Pick<CallContext, "signal" | "take" | "idempotencyKey" | "asked" | "notice">,
 ): Promise<Judgement> {
   const { name } = call;
   const deny = (by: DecidedBy, refusal: Failure, more: Partial<Decided> = {}): Denied => {
@@ -54,6 +56,7 @@ export async function judge(
 
   const tool = parts.tools.find(({ spec }) => spec.name === name);
   if (!tool) return deny("tool", unknownTool(name, parts.tools));
+  await tool.load?.();
   const parsed = parse(tool, call.arguments);
   if (parsed instanceof Failure) return deny("arguments", parsed);
   const { input } = parsed;
@@ -68,11 +71,18 @@ export async function judge(
   const standing = (await tool.pin?.standing()) ?? "agreed";
   const isChanged = standing === "changed";
   const { level } = parts.sandbox;
-  const costly = tool.asksAbout?.(input);
+  const costly = await tool.asksAbout?.(input);
   const verdict = decide({ ...touched, effect, level, costly, isChanged }, parts.policy);
   if (verdict.verdict === "deny")
     return deny(verdict.by, forbid(name, verdict.reason), { rule: verdict.rule });
   if (touched.blocked) return deny("guard", touched.blocked);
+
+  // Before anybody is asked: a person's yes must not be taken back by a program.
+  const stopped = await runToolHooks("before_tool", { call, touched }, parts, context);
+  if (stopped) {
+    const { hook, reason } = stopped;
+    return deny("hook", forbid(name, `hook ${hook} denied it: ${reason}`), { hook });
+  }
 
   const asked = { call, effect, verdict, touched };
   const answered = await askIfNeeded(asked, parts, memory, context);
@@ -86,6 +96,7 @@ export async function judge(
   }
   if (standing !== "agreed") await tool.pin?.agree();
   return {
+    touched,
     decision: toDecision(parts, { verdict: "allow", by, rule: verdict.rule, reason, ...closed }),
     tool,
     input,
@@ -268,6 +279,7 @@ function forbid(name: string, reason: string): Failure {
 }
 
 interface Decided extends Closed {
+  readonly hook?: string | undefined;
   readonly verdict: "allow" | "deny";
   readonly by: DecidedBy;
   readonly rule: Rule | undefined;
@@ -275,7 +287,7 @@ interface Decided extends Closed {
 }
 
 export function toDecision({ sandbox }: Pick<GateParts, "sandbox">, decided: Decided): Decision {
-  const { verdict, by, rule, reason, question, answer } = decided;
+  const { verdict, by, rule, reason, question, answer, hook } = decided;
   return {
     verdict,
     by,
@@ -285,5 +297,6 @@ export function toDecision({ sandbox }: Pick<GateParts, "sandbox">, decided: Dec
     sandbox: sandbox.level,
     ...(question === undefined ? {} : { question }),
     ...(answer === undefined ? {} : { answer }),
+    ...(hook === undefined ? {} : { hook }),
   };
 }
