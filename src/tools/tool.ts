@@ -36,8 +36,10 @@ export interface Tool {
   readonly effect: Effect;
   /** The effect of one call, where it does less than the tool can. */
   effectOf?(input: unknown): Effect;
+  /** Loads what its calls need; the gate awaits it before `parse`. Left out where all of it is there. */
+  load?(): Promise<unknown>;
   /** Why a call is asked about although its effect is not: what it may cost. */
-  asksAbout?(input: unknown): string | undefined;
+  asksAbout?(input: unknown): string | undefined | Promise<string | undefined>;
   /** How many children a call with these arguments starts, as the model wrote them; none where it is left out. */
   countChildren?(input: Json): number;
   /** How long a call may take, where the gate's own limit is too short. */

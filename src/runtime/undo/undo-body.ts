@@ -1,0 +1,140 @@
+/**
+ * An undo as a run of the record, below the run whose changes it takes back: so it is deleted with it, goes on
+ * after a crash from its journal, and can be undone itself.
+ *
+ * Two steps. The first compares every file and keeps it as it is now; the second restores all of them. Where a
+ * file is not what it must be, nothing is changed and the run ends as failed.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Redact } from "../../base/redact.ts";
+import type { RecordReader, RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
+import { readLog } from "../../engine/read-log.ts";
+import { type FileState, isSameState, MAX_KEPT_BYTES } from "../../protocol/file-changes.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
+import { createChangeKeeper, decodeContent } from "../../tools/changes/change-keeper.ts";
+import { type FileStates, openFileStates } from "../../tools/changes/file-states.ts";
+import { type Restoring, restoreFiles } from "../../tools/changes/restore-files.ts";
+import type { UndoItem } from "./plan-undo.ts";
+import type { ContentPlace } from "./read-changes.ts";
+import type { UndoJob } from "./undo-job.ts";
+
+/** Its file events belong to no call of a model. */
+const CALL_ID = "undo";
+
+export interface UndoBodyParts {
+  readonly clock: Clock;
+  readonly redact: Redact;
+  /** Called before each change of a name; tests crash there. */
+  readonly onChange?: ((path: string) => unknown) | undefined;
+}
+
+export function createUndoBody(parts: UndoBodyParts): RunBody {
+  return async (context, input) => {
+    const { root, items } = input as unknown as UndoJob;
+    const states = await openFileStates(root);
+    const keeping: Keeping = { states, items, held: new Map() };
+    const changed = (await context.step("keep", () =>
+      keepNow(parts, context, keeping),
+    )) as readonly string[];
+    if (changed.length > 0) return toOutcome(parts, changed);
+    const foreign = (await context.step("restore", async (step) => {
+      const wanted = items.map((item) => toRestoring(context, item, keeping));
+      const isRetry = context.epoch > 1;
+      const { onChange } = parts;
+      const found = await restoreFiles(states, wanted, { tag: context.id, isRetry, onChange });
+      step.end(found.length > 0 ? [] : toAfter(parts, items));
+      return [...found];
+    })) as readonly string[];
+    return toOutcome(parts, foreign);
+  };
+}
+
+interface Keeping {
+  readonly states: FileStates;
+  readonly items: readonly UndoItem[];
+  /** What is replaced, for as long as this process has the run: more than the record keeps. */
+  readonly held: Map<string, Buffer>;
+}
+
+/** The paths that are not what they must be; none of them is kept then. */
+async function keepNow(
+  { clock, redact }: UndoBodyParts,
+  context: RunContext,
+  { states, items, held }: Keeping,
+): Promise<string[]> {
+  const keeper = createChangeKeeper({ clock, redact });
+  const changed: string[] = [];
+  const events: RunEvent[] = [];
+  for (const { path, from } of items) {
+    const seen = await states.look(path, MAX_HELD_BYTES);
+    if (!isSameState(seen.state, from)) changed.push(path);
+    if (seen.content) held.set(path, seen.content);
+    const { content, state } = seen;
+    const small = content && content.length > MAX_KEPT_BYTES ? undefined : content;
+    events.push({ ...keeper.before(path, { state, content: small }), call_id: CALL_ID });
+  }
+  if (changed.length === 0 && events.length > 0) await context.emit(events);
+  return changed;
+}
+
+/** What tools write is at most this large. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+
+function toRestoring(
+  { id, runs }: RunContext,
+  { path, from, to, content }: UndoItem,
+  { held }: Keeping,
+): Restoring {
+  const { record } = runs;
+  const readOld = async (): Promise<Buffer> =>
+    held.get(path) ?? (await findContent(record, id, from));
+  return {
+    path,
+    from,
+    to,
+    content: content ? () => readContent(record, content) : undefined,
+    oldContent: from.kind === "file" ? readOld : undefined,
+  };
+}
+
+async function readContent(record: RecordReader, { run, seq }: ContentPlace): Promise<Buffer> {
+  const [logged] = await record.readEvents(run, seq - 1, 1);
+  const event = logged?.event;
+  if (event?.type === "file_before" && event.content) return decodeContent(event.content);
+  throw new Failure("not_found", `What run ${run} had kept is no longer in the record.`);
+}
+
+/** A content that the log of the run itself keeps. */
+async function findContent(record: RecordReader, id: string, state: FileState): Promise<Buffer> {
+  for await (const page of readLog(record, id)) {
+    for (const { event } of page) {
+      if (event.type !== "file_before" || !event.content) continue;
+      if (isSameState(event.state, state)) return decodeContent(event.content);
+    }
+  }
+  throw new Failure("not_found", `The content of a file was not kept by ${id}.`);
+}
+
+function toAfter({ clock }: UndoBodyParts, items: readonly UndoItem[]): RunEvent[] {
+  return items.map(({ path, to: state }) => ({
+    ...{ type: "file_after", call_id: CALL_ID, path, state, at_ms: clock.now() },
+  })) as RunEvent[];
+}
+
+/** `foreign` are the files that hindered it. */
+function toOutcome({ clock }: UndoBodyParts, foreign: readonly string[]): RunOutcome {
+  const isDone = foreign.length === 0;
+  const ending = isDone ? "completed" : "failed";
+  const message = isDone ? "" : `Nothing was restored: ${foreign.join(", ")} changed meanwhile.`;
+  const none = { output_text: "", output_json: null, turns: 0, tool_calls: 0, usage: NO_USAGE };
+  const error = isDone ? null : ({ code: "conflict", message } as const);
+  const cost = { cost_usd: 0, spent: {}, at_ms: clock.now() };
+  return {
+    ending,
+    result: { foreign: [...foreign] },
+    events: [{ type: "run_end", ending, message, error, ...none, ...cost }],
+  };
+}
