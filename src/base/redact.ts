@@ -5,6 +5,8 @@
  * looks like one (`Bearer …`, `sk-…`, `key=…`) is replaced by its shape.
  */
 
+import { storedSecrets } from "./stored-keys.ts";
+
 const SHAPES: readonly RegExp[] = [
   /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
   // Tokens that clouds give: of Entra ID and others (JWT), of Google.
@@ -47,11 +49,12 @@ export function redactExactly(secrets: Iterable<string>): Redact {
   return (text) => known.reduce((clean, key) => clean.replaceAll(key, "[redacted]"), text);
 }
 
-/** The values of all variables whose names say that they hold a secret, and not where one is. */
+/** The stored keys, and the values of all variables whose names say that they hold a secret, and not where one is. */
 export function findSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   const secretName = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)/i;
   const placeName = /(_FILE|_PATH|_DIR|_URI|_URL|^GOOGLE_APPLICATION_CREDENTIALS)$/i;
-  return Object.entries(env).flatMap(([name, value]) =>
+  const named = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && secretName.test(name) && !placeName.test(name) ? [value] : [],
   );
+  return [...named, ...storedSecrets(env)];
 }

@@ -1,0 +1,70 @@
+/** What `offshoot doctor` says of stored keys, aliases and templates. Shows the value of no key, and asks the keyring for none. */
+
+import { parseModelRef } from "../providers/models/model-ref.ts";
+import { findKeyring } from "../runtime/auth/keyring.ts";
+import type { Config } from "../runtime/config/config.ts";
+import { catalogOf } from "../runtime/model-address.ts";
+import { userPaths } from "../runtime/paths.ts";
+import type { Check, Surroundings } from "./doctor-checks.ts";
+import { keyStoreOf } from "./open-keys.ts";
+import { openTemplates } from "./open-templates.ts";
+
+/** Where they are and which; what is wrong with a file or its mode is broken, because runs fail for it. */
+export async function checkStoredKeys(around: Surroundings): Promise<Check[]> {
+  const { entries, problems } = await (await keyStoreOf(around)).list();
+  const { authDir } = userPaths(around.env, around.home);
+  const name = "stored keys";
+  const faults = problems.map((problem): Check => {
+    const [found = problem, advice] = problem.split(/\. (?=Run |Remove )/);
+    return { name, status: "broken", found, advice };
+  });
+  const listed = entries.map(({ variable, place }) => {
+    const isHidden = Boolean(around.env[variable]?.trim());
+    return `${variable} (${place}${isHidden ? ", the environment's wins" : ""})`;
+  });
+  const found = listed.length > 0 ? `${listed.join(", ")} in ${authDir}` : "none";
+  if (faults.length > 0 && listed.length === 0) return faults;
+  return [{ name, status: "ok", found, advice: undefined }, ...faults];
+}
+
+/** Where the next key goes. A program is not asked here: that could open a window. */
+export function checkKeyStore({ env }: Surroundings, config: Config | undefined): Check {
+  const wish = config?.get("key_store") ?? "auto";
+  const keyring = findKeyring(env, process.platform);
+  const name = "key store";
+  if (wish === "keyring" && !keyring) {
+    const advice =
+      "Install `secret-tool` (libsecret-tools), or run `offshoot config set key_store file`.";
+    return { name, status: "gap", found: "`keyring`, and this system has none", advice };
+  }
+  const auto = keyring ? `${keyring.name} where it answers, else files` : "files (no keyring here)";
+  return { name, status: "ok", found: wish === "auto" ? auto : wish, advice: undefined };
+}
+
+/** An alias is looked up when it is named: one that leads nowhere is said here before. */
+export function checkAliases(config: Config | undefined): Check[] {
+  const aliases = Object.entries(config?.get("aliases") ?? {});
+  if (!config || aliases.length === 0) return [];
+  const catalog = catalogOf(config);
+  return aliases.flatMap(([alias, model]): Check[] => {
+    try {
+      parseModelRef(String(model), undefined, catalog);
+      return [];
+    } catch {
+      const found = `\`${alias}\` names ${String(model)}, whose vendor is unknown`;
+      const advice = `Correct \`aliases\` (${config.sourceOf("aliases")}).`;
+      return [{ name: "aliases", status: "gap", found, advice }];
+    }
+  });
+}
+
+/** Those that cannot be used. */
+export async function checkTemplates(around: Surroundings): Promise<Check[]> {
+  const { found } = await openTemplates(around);
+  return found
+    .filter(({ standing }) => standing === "broken")
+    .map(({ path, problem }) => ({
+      ...({ name: "templates", status: "gap", found: `${path} ${problem}` } as const),
+      advice: "Correct it: `run -t` refuses it until then.",
+    }));
+}
