@@ -1,0 +1,117 @@
+/** What the first hour says. Pure: words in, lines out. */
+
+import { MODELS } from "../../providers/models/model-table.ts";
+import type { Catalog } from "../../providers/vendors/catalog.ts";
+import type { LocalServer } from "../../providers/vendors/local-servers.ts";
+import type { Found } from "./look-around.ts";
+
+/** What was found, a line for each kind. */
+export function toFoundLines({ keys, problem, servers, model }: Found): string[] {
+  const named = (isStored: boolean): string =>
+    keys.flatMap((key) => (key.isStored === isStored ? [key.variable] : [])).join(", ");
+  const local = servers.map(({ vendor, baseUrl, model: name }) => {
+    return `${vendor} at ${new URL(baseUrl).host} (${name})`;
+  });
+  return [
+    `keys in the environment:  ${named(false) || "none"}`,
+    `stored keys:              ${problem ?? (named(true) || "none")}`,
+    `servers on this machine:  ${local.join(", ") || "none"}`,
+    `default model:            ${model ? `${model.ref} (${model.source})` : "none"}`,
+  ];
+}
+
+/** For pipes, and wherever nobody can be asked: what was found, and the commands that a person would type. */
+export function toPlainLines(found: Found): string[] {
+  const { keys, servers, model } = found;
+  const [server] = servers;
+  const vendor = keys[0]?.vendor ?? "openai";
+  const isReady = model !== undefined || keys.length > 0 || server !== undefined;
+  return [
+    isReady ? "A model can be asked here." : "No model is set up yet.",
+    ...toFoundLines(found),
+    "To set one up, answer a few questions on a terminal:  offshoot setup",
+    "Or by commands:",
+    `  offshoot auth set ${vendor}            the key is typed unseen, or read from standard input`,
+    `  offshoot auth test ${vendor}           one short call`,
+    server
+      ? `  offshoot config set model ${server.vendor}/${server.model}`
+      : `  offshoot config set model ${vendor}/MODEL   (offshoot models --all lists them)`,
+  ];
+}
+
+/** What can be chosen by a number. */
+export type Option =
+  | { readonly kind: "server"; readonly server: LocalServer }
+  | { readonly kind: "vendor"; readonly vendor: string };
+
+/** Those that most people have; any other is typed by its name. */
+const OFFERED = ["openai", "anthropic", "gemini", "openrouter", "mistral", "groq"];
+
+/** Servers of this machine first: they cost nothing. Then the vendors whose key is there. */
+export function toOptions({ servers, keys, catalog }: Found): Option[] {
+  const hosted = keys.map(({ vendor }) => vendor).filter((vendor) => !catalog.of(vendor).local);
+  const vendors = [...new Set([...hosted, ...OFFERED])];
+  return [
+    ...servers.map((server): Option => ({ kind: "server", server })),
+    ...vendors.map((vendor): Option => ({ kind: "vendor", vendor })),
+  ];
+}
+
+export function toMenu(options: readonly Option[], found: Found): string {
+  const lines = options.map(
+    (option, at) => `  ${String(at + 1).padStart(2)}  ${describe(option, found)}`,
+  );
+  return [
+    "Which model do you want to use?",
+    ...lines,
+    "Type a number, or the name of another vendor (`offshoot models --all` lists them).",
+    "Enter alone goes on without one; Ctrl-D leaves.",
+    "",
+  ].join("\n");
+}
+
+function describe(option: Option, { keys, catalog }: Found): string {
+  if (option.kind === "server") {
+    const { vendor, model, baseUrl } = option.server;
+    return `${vendor}/${model}, found at ${new URL(baseUrl).host}`;
+  }
+  const { vendor } = option;
+  const key = keys.find((one) => one.vendor === vendor);
+  const { summary, keyUrl } = catalog.of(vendor);
+  if (key)
+    return `${vendor} (${summary}): the key is ${key.isStored ? "stored" : "in the environment"}`;
+  return `${vendor} (${summary}): needs a key${keyUrl ? `, ${keyUrl}` : ""}`;
+}
+
+/** More would scroll the question away. */
+const MAX_MODELS = 9;
+
+/** The vendor's own choice first, where there is one. */
+export function toModelNames(vendor: string, catalog: Catalog): string[] {
+  const { defaultModel, models = [] } = catalog.of(vendor);
+  const table = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
+  const names = [
+    ...(defaultModel ? [defaultModel] : []),
+    ...models,
+    ...table.map((one) => one.name),
+  ];
+  return [...new Set(names)].slice(0, MAX_MODELS);
+}
+
+export function toModelMenu(vendor: string, names: readonly string[]): string {
+  const lines = names.map((name, at) => `  ${at + 1}  ${vendor}/${name}${toPrice(vendor, name)}`);
+  return [
+    `Which model of ${vendor} do you want as the default?`,
+    ...lines,
+    names.length > 0
+      ? "Type a number or another name. Enter alone takes the first."
+      : "Type its name. Enter alone goes back.",
+    "",
+  ].join("\n");
+}
+
+function toPrice(vendor: string, name: string): string {
+  const { price } = MODELS.find((one) => one.vendor === vendor && one.name === name) ?? {};
+  if (!price || price.output === 0) return "";
+  return `  $${price.input} in, $${price.output} out per million tokens`;
+}
