@@ -98,5 +98,6 @@ export const CHAT_COMMAND: Command = {
     "offshoot chat -c",
     "offshoot chat -m anthropic/claude-sonnet-5-5 --max-cost 0.50",
   ],
+  keys: true,
   load: () => import("./commands/chat.ts"),
 };

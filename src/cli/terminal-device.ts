@@ -3,6 +3,7 @@
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { ReadStream } from "node:tty";
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
+import { createHiddenLine, LEFT } from "./hidden-line.ts";
 import type { Terminal } from "./io.ts";
 
 export const DEVICE = "/dev/tty";
@@ -22,6 +23,16 @@ export function openTerminalDevice(): Terminal | undefined {
       forgetTypedAhead();
       show(prompt);
       return await readLineFrom(new ReadStream(openSync(DEVICE, "r")), signal);
+    },
+    async askHidden(prompt, signal) {
+      throwIfAborted(signal);
+      forgetTypedAhead();
+      show(prompt);
+      try {
+        return await readHidden(new ReadStream(openSync(DEVICE, "r")), signal);
+      } finally {
+        show("\n");
+      }
     },
     show,
   };
@@ -65,6 +76,34 @@ function forgetTypedAhead(): void {
     keys.setRawMode(false);
     keys.destroy();
     closeSync(fd);
+  }
+}
+
+/** Key by key, because line by line the terminal shows what is typed. It is as it was at any exit of the process. */
+async function readHidden(stream: ReadStream, signal: AbortSignal): Promise<string | undefined> {
+  const stop = (): void => void stream.destroy(toAbortFailure(signal));
+  const restore = (): void => {
+    try {
+      stream.setRawMode(false);
+    } catch {
+      // There is no terminal any more.
+    }
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  process.on("exit", restore);
+  const typed = createHiddenLine();
+  try {
+    stream.setRawMode(true);
+    for await (const keys of stream.setEncoding("utf8")) {
+      const line = typed.take(String(keys));
+      if (line !== undefined) return line === LEFT ? undefined : line;
+    }
+    return undefined;
+  } finally {
+    process.off("exit", restore);
+    signal.removeEventListener("abort", stop);
+    restore();
+    stream.destroy();
   }
 }
 

@@ -54,6 +54,15 @@ export function toLooks(
   return { isStyled: isForced || (isAble && !env["NO_COLOR"]), isRedrawn: isAble };
 }
 
+/**
+ * Whether the terminal breaks its rows again when it becomes narrower, as nearly all do. xterm, GNU screen and the
+ * console of Linux cut them off.
+ */
+export function reflows(env: Io["env"]): boolean {
+  if (env["TMUX"]) return true;
+  return !env["STY"] && !env["XTERM_VERSION"] && env["TERM"] !== "linux";
+}
+
 /** How a piece of a line looks, with what switches it on and off. Colours are the terminal's own sixteen. */
 const LOOKS = {
   dim: ["2", "22"],

@@ -6,6 +6,7 @@ import type { AnswerReply } from "../../src/testing/reply.ts";
 import { replyEvents } from "../../src/testing/reply-events.ts";
 import { untilTrue } from "../patience.ts";
 import { createPlace, type Place } from "./command.ts";
+import { startInTmux, type Tmux } from "./tmux.ts";
 import { CHAT } from "./wires.ts";
 
 export interface ChatPlace extends AsyncDisposable {
@@ -51,6 +52,32 @@ export async function createChatPlace(
   };
 }
 
+interface OpenedChat {
+  readonly columns?: number;
+  readonly rows?: number;
+  /** Options of the command. */
+  readonly more?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A chat in tmux that can be typed into, and has its model. */
+export async function openChat(
+  { place, args }: ChatPlace,
+  { columns = 100, rows = 30, more = [], env = {} }: OpenedChat = {},
+): Promise<Tmux> {
+  const tmux = await startInTmux(place, [...args, ...more], [columns, rows], env);
+  await tmux.sees(/^> *$/);
+  await tmux.sees(/test-model/);
+  return tmux;
+}
+
+/** Some 100,000 characters of Markdown. */
+export const PROSE = Array.from(
+  { length: 1000 },
+  (_, at) =>
+    `Paragraph ${String(at).padStart(3, "0")} has **strong** words, some \`code\` in it, and it ends after some hundred characters.\n\n`,
+).join("");
+
 const EDIT = { name: "edit", arguments: { path: "a.txt", old_string: "two", new_string: "TWO" } };
 
 function choose(request: ModelRequest): AnswerReply {
@@ -69,6 +96,10 @@ function choose(request: ModelRequest): AnswerReply {
   if (last === "a hint") return reply.text("Heard: a hint");
   if (last === "what did I say first?") return reply.text(`You said first: ${prompts[0]}`);
   if (last === "how often did I speak?") return reply.text(`${prompts.length} times`);
+  if (last.startsWith("Summarise our conversation")) return reply.text("We spoke of alpha.");
+  if (last === "what came along?") return reply.text("Nothing came along.");
+  if (last.endsWith("what came along?")) return reply.text(last);
+  if (last === "write prose") return reply.text(PROSE);
   if (last.startsWith("count ")) return reply.text(`${last.split("\n").length} lines`);
   if (last.startsWith("stream ")) {
     const rows = Array.from({ length: Number(last.slice(7)) }, (_, at) => `row ${at} of many\n`);

@@ -7,26 +7,14 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { programLack, unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";
-import { type ChatPlace, createChatPlace } from "./chat-place.ts";
-import { startInTmux, type Tmux } from "./tmux.ts";
+import { createChatPlace, openChat } from "./chat-place.ts";
 
 const held = unless(programLack("tmux"));
-
-async function open(
-  place: ChatPlace,
-  size: readonly [number, number] = [100, 30],
-  ...more: string[]
-): Promise<Tmux> {
-  const tmux = await startInTmux(place.place, [...place.args, ...more], size);
-  await tmux.sees(/^> *$/);
-  await tmux.sees(/test-model/);
-  return tmux;
-}
 
 describe(...held("a chat in tmux (needs tmux)"), () => {
   it("asks with the diff before a file is changed, and goes on with what was said", async () => {
     await using place = await createChatPlace({ "a.txt": "one\ntwo\nthree\n" });
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     await tmux.type("edit please", "Enter");
     await tmux.sees(/^ {2}-two$/);
     await tmux.sees(/^ {2}\+TWO$/);
@@ -45,7 +33,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
 
   it("is denied with a reason, which the model is told", async () => {
     await using place = await createChatPlace({ "a.txt": "one\ntwo\nthree\n" });
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     await tmux.type("edit please", "Enter");
     await tmux.sees(/^Approve edit\?$/);
     await tmux.type("n, leave that file alone", "Enter");
@@ -55,7 +43,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
 
   it("steers with Enter, queues with Tab, and gives both back with Esc", async () => {
     await using place = await createChatPlace();
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     await tmux.type("hold", "Enter");
     await tmux.sees(/^Holding/);
     await tmux.type("first hint", "Enter");
@@ -72,7 +60,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
 
   it("hears what steers it at its next step, and says what was queued after it", async () => {
     await using place = await createChatPlace();
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     await tmux.type("hold", "Enter");
     await tmux.sees(/^Holding/);
     await tmux.type("a hint", "Enter");
@@ -88,7 +76,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
   it("goes back to a turn, forks, and goes on with a session after kill -9", async () => {
     await using place = await createChatPlace();
     {
-      await using tmux = await open(place);
+      await using tmux = await openChat(place);
       await tmux.type("say alpha", "Enter");
       await tmux.sees(/^alpha$/);
       await tmux.type("say beta", "Enter");
@@ -109,7 +97,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
       await tmux.sees(/^Holding/);
       await tmux.kill("KILL");
     }
-    await using again = await open(place, [100, 30], "-c");
+    await using again = await openChat(place, { more: ["-c"] });
     await again.sees(/^Going on with: say alpha/);
     await again.type("how often did I speak?", "Enter");
     await again.sees(/^5 times$/);
@@ -117,7 +105,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
 
   it("folds a paste of 10,000 lines, sends all of it, and unfolds it", async () => {
     await using place = await createChatPlace();
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     const lines = Array.from({ length: 10_000 }, (_, at) => `line ${at}`).join("\n");
     await tmux.paste(`count ${lines}`);
     await tmux.sees(/^> \[paste 1: 10,000 lines\]$/);
@@ -135,7 +123,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
   ] as const) {
     it(`has wide and combining characters and its caret in place at ${columns} columns`, async () => {
       await using place = await createChatPlace();
-      await using tmux = await open(place, [columns, rows]);
+      await using tmux = await openChat(place, { columns, rows });
       await tmux.type("say 漢字 e\u0301 한국", "Enter");
       await tmux.sees(/^漢字 e\u0301 한국$/);
       await tmux.type("漢字ab");
@@ -150,40 +138,31 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     });
   }
 
-  // Lines come before the program hears of the new size: sometimes one of them is erased as a live row.
-  const resized = unless(
-    process.env["OFFSHOOT_TEST_RESIZE"]
-      ? undefined
-      : "a line can still be lost; `OFFSHOOT_TEST_RESIZE=1` shows it",
-  );
-  it(
-    ...resized("keeps every line once where the terminal is resized while it streams"),
-    async () => {
-      await using place = await createChatPlace();
-      await using tmux = await open(place);
-      await tmux.type("stream 400", "Enter");
-      await tmux.sees(/^row 20 of many$/);
-      for (const [columns, rows] of [
-        [60, 20],
-        [140, 40],
-        [80, 12],
-      ] as const) {
-        await tmux.resize(columns, rows);
-      }
-      place.release();
-      await tmux.sees(/^row 399 of many$/);
-      await tmux.sees(/^1 turn · /);
-      const rows = (await tmux.read()).filter((line) => line.startsWith("row "));
-      assert.deepEqual(
-        rows,
-        Array.from({ length: 400 }, (_, at) => `row ${at} of many`),
-      );
-    },
-  );
+  it("keeps every line once where the terminal is resized while it streams", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place);
+    await tmux.type("stream 400", "Enter");
+    await tmux.sees(/^row 20 of many$/);
+    for (const [columns, rows] of [
+      [60, 20],
+      [140, 40],
+      [80, 12],
+    ] as const) {
+      await tmux.resize(columns, rows);
+    }
+    place.release();
+    await tmux.sees(/^row 399 of many$/);
+    await tmux.sees(/^1 turn · /);
+    const rows = (await tmux.read()).filter((line) => line.startsWith("row "));
+    assert.deepEqual(
+      rows,
+      Array.from({ length: 400 }, (_, at) => `row ${at} of many`),
+    );
+  });
 
   it("says in one line what is wrong, and keeps what was typed", async () => {
     await using place = await createChatPlace();
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     await tmux.type("/modle x", "Enter");
     await tmux.sees(/^Unknown command \/modle\. Did you mean \/model\?$/);
     await tmux.sees(/^> \/modle x$/);
@@ -200,7 +179,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
   for (const signal of ["TERM", "HUP"]) {
     it(`leaves the terminal as it was after SIG${signal}`, async () => {
       await using place = await createChatPlace();
-      await using tmux = await open(place);
+      await using tmux = await openChat(place);
       await tmux.type("typed");
       await tmux.kill(signal);
       await tmux.sees(/^over$/);
@@ -212,7 +191,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
 
   it("stops with Ctrl-C, and leaves with the second", async () => {
     await using place = await createChatPlace();
-    await using tmux = await open(place);
+    await using tmux = await openChat(place);
     await tmux.type("hold", "Enter");
     await tmux.sees(/^Holding/);
     await tmux.type("C-c");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { untilTrue } from "../patience.ts";
@@ -18,11 +18,17 @@ export interface Tmux extends AsyncDisposable {
   resize(columns: number, rows: number): Promise<void>;
   /** Every line, the scrollback's first, without blanks at their ends. */
   read(): Promise<string[]>;
+  /** The same, with lines that the terminal has broken as one. */
+  readWhole(): Promise<string[]>;
   /** Resolves when a line is like that. */
   sees(pattern: RegExp): Promise<void>;
   cursor(): Promise<{ readonly column: number; readonly row: number }>;
   /** Sends the command a signal. */
   kill(signal: string): Promise<void>;
+  /** What the command has written to the terminal, from shortly after its start on. */
+  bytes(): Promise<string>;
+  /** Closes the terminal, as a window is closed. Resolves when the command has ended. */
+  close(): Promise<void>;
 }
 
 const NAMED = /^(?:Enter|Tab|Escape|Up|Down|Left|Right|C-.|M-.)$/;
@@ -31,6 +37,7 @@ export async function startInTmux(
   { home, cwd }: Place,
   args: readonly string[],
   [columns, rows]: readonly [number, number],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Tmux> {
   const env = {
     PATH: process.env["PATH"],
@@ -38,6 +45,7 @@ export async function startInTmux(
     LC_ALL: "C.UTF-8",
     EDITOR: "exit 3;",
     OFFSHOOT_PROBE_LOCAL: "false",
+    ...more,
   };
   const socket = join(home, `tmux-${Math.random().toString(36).slice(2)}`);
   const tmux = async (...words: readonly string[]): Promise<string> =>
@@ -65,12 +73,18 @@ export async function startInTmux(
     cwd,
     line,
   );
-  const read = async (): Promise<string[]> =>
-    (await tmux("capture-pane", "-p", "-t", "t", "-S", "-"))
+  const log = join(home, "bytes");
+  await writeFile(log, "");
+  await tmux("pipe-pane", "-t", "t", `cat >> ${log}`);
+  const readPid = async (): Promise<number> => Number(await readFile(pidFile, "utf8"));
+  const capture = async (...flags: readonly string[]): Promise<string[]> =>
+    (await tmux("capture-pane", "-p", ...flags, "-t", "t", "-S", "-"))
       .split("\n")
       .map((one) => one.trimEnd());
+  const read = (): Promise<string[]> => capture();
   return {
     read,
+    readWhole: () => capture("-J"),
     async type(...keys) {
       for (const key of keys)
         await tmux("send-keys", "-t", "t", ...(NAMED.test(key) ? [key] : ["-l", key]));
@@ -101,11 +115,24 @@ export async function startInTmux(
       return { column, row };
     },
     async kill(signal) {
-      const { readFile } = await import("node:fs/promises");
-      process.kill(Number(await readFile(pidFile, "utf8")), `SIG${signal}` as NodeJS.Signals);
+      process.kill(await readPid(), `SIG${signal}` as NodeJS.Signals);
+    },
+    bytes: () => readFile(log, "utf8"),
+    async close() {
+      const pid = await readPid();
+      await tmux("kill-server");
+      await untilTrue(() => !isAlive(pid), "the command to end");
     },
     async [Symbol.asyncDispose]() {
       await tmux("kill-server").catch(() => {});
     },
   };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

@@ -3,15 +3,15 @@
 import { access, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
-import { clip } from "../../base/text.ts";
+import { clip, plural } from "../../base/text.ts";
 import { readCosts } from "../../delegation/ledger/costs.ts";
 import { renderSession } from "../../delegation/ledger/session.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
+import type { UndoReport } from "../../runtime/undo/undo.ts";
 import type { CommandCall } from "../command.ts";
 import { renderRows } from "../commands/runs-cost.ts";
 import { showTree } from "../commands/runs-tree.ts";
 import type { Output } from "../io.ts";
-import type { FileRewind } from "./conversation.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import { type Choice, Picker } from "./picker.ts";
 import { KEYS, SLASH_COMMANDS, type SlashCall, type SlashName } from "./slash.ts";
@@ -29,8 +29,9 @@ export interface CommandParts {
   carry(text: string): void;
   /** Puts words into the editor. */
   write(words: string): void;
+  /** The conversation is another one from here on. */
+  moved(): Promise<void>;
   leave(): void;
-  readonly files?: FileRewind | undefined;
 }
 
 export async function runSlash({ name, rest }: SlashCall, parts: CommandParts): Promise<void> {
@@ -83,19 +84,24 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     queue(rest);
   },
   async fork(parts, rest) {
-    if (rest !== "") return goTo(parts, toTurn(rest), "forked");
+    if (rest !== "") return goTo(parts, toTurn(rest), { done: "forked", told: FILES_STAY });
     await parts.engine.conversation.fork();
+    await parts.moved();
     parts.say("Forked: this goes on in a copy, and the old session stays.");
   },
   async rewind(parts, rest) {
-    if (rest !== "") return goTo(parts, toTurn(rest), "rewound");
+    const [turn = "", files = "", ...more] = rest.split(/\s+/);
+    if (more.length > 0 || !["", ...Object.keys(FILES)].includes(files)) {
+      throw invalid("/rewind takes a turn, and `force` or `talk` after it.");
+    }
+    if (turn !== "") return rewindTo(parts, toTurn(turn), { files: files as keyof typeof FILES });
     const turns = await parts.engine.conversation.turns();
     const prompts = turns.filter(({ prompt }) => prompt !== null);
     if (prompts.length === 0) return parts.say("There is nothing to go back to yet.");
     const choices = prompts.map(
-      ({ turn, prompt }): Choice => ({
-        label: `${turn}. ${clip(prompt ?? "", 100)}`,
-        choose: () => void goTo(parts, turn - 1, "rewound", prompt ?? ""),
+      (one): Choice => ({
+        label: `${one.turn}. ${clip(one.prompt ?? "", 100)}`,
+        choose: () => rewindTo(parts, one.turn - 1, { words: one.prompt ?? "" }),
       }),
     );
     parts.pick(new Picker("Go back to before", choices));
@@ -107,20 +113,22 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     const choices = [...all].reverse().map(
       ({ id, title, used_at_ms }): Choice => ({
         label: `${new Date(used_at_ms).toISOString().slice(0, 16).replace("T", " ")}  ${clip(title, 80)}`,
-        choose: () => void open(parts, id),
+        choose: () => open(parts, id),
       }),
     );
     parts.pick(new Picker("Go on with", choices));
   },
-  new({ engine, say }) {
+  async new({ engine, say, moved }) {
     engine.conversation.reset();
+    await moved();
     say("A new session begins.");
   },
-  async compact({ engine, say, askModel, carry }) {
+  async compact({ engine, say, askModel, carry, moved }) {
     if (engine.conversation.runs.length === 0) return say("There is nothing to make short yet.");
     const summary = await askModel(SUMMARY_PROMPT);
     if (summary.trim() === "") return say("There was no summary; the session goes on as it was.");
     engine.conversation.reset();
+    await moved();
     carry(`A summary of what we said and did before:\n\n${summary}`);
     say("A new session goes on with this summary; the old one stays.");
   },
@@ -157,23 +165,76 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
 const SUMMARY_PROMPT =
   "Summarise our conversation so that somebody who has not seen it can go on: what I want, what was decided and why, what was done to which files, what is left to do. Use no tools.";
 
+/** What happens to files that the user has changed since, one line each. */
+const FILES = {
+  force: "Restore the files anyway",
+  talk: "Rewind the conversation alone; files stay as they are",
+} as const;
+
+interface Rewinding {
+  readonly files?: keyof typeof FILES | "";
+  /** What the person had said after the turn: it comes back into the editor. */
+  readonly words?: string;
+}
+
+/** Conversation and files together. Where a file is not as the tools left it, nothing happens before it is said what to do. */
+async function rewindTo(parts: CommandParts, turn: number, rewinding: Rewinding): Promise<void> {
+  const { files = "", words = "" } = rewinding;
+  const done = { done: "rewound", words };
+  if (files === "talk") return await goTo(parts, turn, { ...done, told: FILES_STAY });
+  const report = await parts.engine.undo(turn, { force: files === "force" });
+  const { obstacles } = report;
+  if (obstacles.length === 0 || files === "force") {
+    return await goTo(parts, turn, { ...done, told: tellFiles(report) });
+  }
+  const named = obstacles.map(({ path, why }) => `${path} ${why}`);
+  parts.say(`Not rewound, and nothing was changed:\n${named.join("\n")}`);
+  parts.say(`/rewind ${turn} force: ${FILES.force}. /rewind ${turn} talk: ${FILES.talk}.`);
+  const choices = (["force", "talk"] as const).map(
+    (one): Choice => ({
+      label: FILES[one],
+      choose: () => rewindTo(parts, turn, { files: one, words }),
+    }),
+  );
+  parts.pick(new Picker("What about the files", choices));
+}
+
+const FILES_STAY = "Files stay as they are.";
+
+function tellFiles({ files, obstacles, unseen, undo }: UndoReport): string {
+  const told = files.length === 0 ? ["No file had to be restored."] : [];
+  if (files.length > 0) {
+    const names = files.slice(0, 5).map(({ path }) => path);
+    const more = files.length > names.length ? ", …" : "";
+    told.push(`${plural(files.length, "file")} restored: ${names.join(", ")}${more}.`);
+  }
+  if (undo !== null) told.push(`Take that back: offshoot undo ${undo}`);
+  const left = obstacles.filter(({ canForce }) => !canForce).map(({ path }) => path);
+  if (left.length > 0) told.push(`Left alone: ${left.join(", ")}.`);
+  if (unseen.length > 0) told.push(`May have changed more: ${unseen.join(", ")}.`);
+  return told.join("\n");
+}
+
+interface Going {
+  readonly done: string;
+  readonly told: string;
+  readonly words?: string;
+}
+
 /** After this turn; the words that followed it come back into the editor. */
-async function goTo(parts: CommandParts, turn: number, done: string, words = ""): Promise<void> {
-  const { conversation } = parts.engine;
-  const { id } = conversation;
-  await conversation.fork(turn);
-  const files = id === undefined ? undefined : await parts.files?.restore(id, turn);
-  const told = files
-    ? `${files.restored} files restored, ${files.kept} kept as they are.`
-    : "Files stay as they are.";
+async function goTo(parts: CommandParts, turn: number, going: Going): Promise<void> {
+  const { done, told, words = "" } = going;
+  await parts.engine.conversation.fork(turn);
+  await parts.moved();
   parts.say(
-    `The session is ${done} to ${turn === 0 ? "its beginning" : `turn ${turn}`}. ${told} The old session stays.`,
+    `The session is ${done} to ${turn === 0 ? "its beginning" : `turn ${turn}`}. The old session stays.\n${told}`,
   );
   if (words !== "") parts.write(words);
 }
 
-async function open({ engine, say }: CommandParts, name: string): Promise<void> {
+async function open({ engine, say, moved }: CommandParts, name: string): Promise<void> {
   const { title } = await engine.conversation.open(name);
+  await moved();
   const turns = await engine.conversation.turns();
   const last = turns.at(-1);
   say(`Going on with: ${clip(title, 100)} (${turns.length} turns)`);

@@ -9,11 +9,24 @@ import type { Io, KeyReader, Output } from "../io.ts";
 import type { FinishedLine, Picture } from "../screen/frame.ts";
 import { createKeyDecoder, type Typed } from "../screen/keys.ts";
 import { createLiveArea, type LiveArea } from "../screen/live-area.ts";
+import { reflows } from "../terminal.ts";
 
 /** Frames of what streams come so far apart; a key is answered at once. */
 const FRAME_MS = 50;
+/**
+ * After a frame of many lines: nobody reads that fast, and each such frame writes live rows again. The bytes of a long
+ * answer are counted in test/cli/screen/streamed-bytes.test.ts.
+ */
+const FLOOD_MS = 150;
+const FLOOD_CHARS = 400;
 /** How long the rest of a sequence may take after its Escape, over SSH too. */
 const ESCAPE_MS = 40;
+
+/**
+ * After a change of size nothing is drawn for so long: which rows are ours is counted by the size, and tmux tells of the
+ * sizes of one drag up to a quarter of a second late.
+ */
+const REST_MS = 300;
 
 /** Bracketed paste, kitty's keyboard protocol (keys that differ are told apart), xterm's modifyOtherKeys. */
 const ON = "\x1b[?2004h\x1b[>1u\x1b[>4;1m";
@@ -44,7 +57,7 @@ export interface ChatScreen {
 }
 
 interface ScreenParts {
-  readonly io: Pick<Io, "openKeys"> & { readonly output: Output };
+  readonly io: Pick<Io, "openKeys" | "env"> & { readonly output: Output };
   readonly clock: Clock;
 }
 
@@ -67,7 +80,10 @@ class Screen implements ChatScreen {
   #keys: KeyReader | undefined;
   #escape: AbortController | undefined;
   #frame: AbortController | undefined;
+  /** Set while the terminal may still change its size. */
+  #rest: AbortController | undefined;
   #drawnAtMs = Number.NEGATIVE_INFINITY;
+  #frameMs = FRAME_MS;
   #isLent = false;
   #isClosed = false;
   #stopResizing: (() => void) | undefined;
@@ -77,7 +93,11 @@ class Screen implements ChatScreen {
     this.#openKeys = io.openKeys;
     this.#clock = clock;
     this.#handlers = handlers;
-    this.#area = createLiveArea(io.output);
+    this.#area = createLiveArea({
+      output: io.output,
+      reflows: reflows(io.env),
+      now: () => clock.now(),
+    });
   }
 
   open(): boolean {
@@ -95,7 +115,7 @@ class Screen implements ChatScreen {
         onGone: () => this.#handlers.onGone(),
       },
     });
-    this.#stopResizing = this.#output.onResize?.(() => this.refresh("now"));
+    this.#stopResizing = this.#output.onResize?.(() => this.#waitForSize());
     return this.#keys !== undefined;
   }
 
@@ -113,13 +133,13 @@ class Screen implements ChatScreen {
   }
 
   refresh(when: "soon" | "now" = "soon"): void {
-    if (this.#isClosed || this.#isLent) return;
+    if (this.#isClosed || this.#isLent || this.#rest) return;
     const sinceMs = this.#clock.now() - this.#drawnAtMs;
-    if (when === "now" || sinceMs >= FRAME_MS) return this.#draw();
+    if (when === "now" || sinceMs >= this.#frameMs) return this.#draw();
     if (this.#frame) return;
     const frame = new AbortController();
     this.#frame = frame;
-    this.#clock.sleep(FRAME_MS - sinceMs, frame.signal).then(
+    this.#clock.sleep(this.#frameMs - sinceMs, frame.signal).then(
       () => this.#draw(),
       () => {},
     );
@@ -128,11 +148,12 @@ class Screen implements ChatScreen {
   #draw(): void {
     this.#frame?.abort();
     this.#frame = undefined;
-    if (this.#isClosed || this.#isLent) return;
-    const isDrawn = this.#area.draw(this.#handlers.toPicture());
+    if (this.#isClosed || this.#isLent || this.#rest) return;
+    const length = this.#area.draw(this.#handlers.toPicture());
     this.#drawnAtMs = this.#clock.now();
+    this.#frameMs = length !== undefined && length > FLOOD_CHARS ? FLOOD_MS : FRAME_MS;
     // A terminal that is slow gets the next frame when it has taken this one.
-    if (!isDrawn) this.refresh();
+    if (length === undefined) this.refresh();
   }
 
   async lend<Out>(work: () => Promise<Out>): Promise<Out> {
@@ -162,6 +183,7 @@ class Screen implements ChatScreen {
     this.#area.clear();
     this.#isClosed = true;
     this.#frame?.abort();
+    this.#rest?.abort();
     this.#escape?.abort();
     this.#stopResizing?.();
     this.#keys?.close();
@@ -170,11 +192,25 @@ class Screen implements ChatScreen {
   #read(keys: string): void {
     this.#escape?.abort();
     for (const typed of this.#decoder.feed(keys)) this.#handlers.onTyped(typed);
-    if (this.#decoder.isOpen) this.#waitForRest();
+    if (this.#decoder.isOpen) this.#waitForSequence();
     this.refresh("now");
   }
 
-  #waitForRest(): void {
+  #waitForSize(): void {
+    if (!this.#rest) this.#area.hearOfSize();
+    this.#rest?.abort();
+    const rest = new AbortController();
+    this.#rest = rest;
+    this.#clock.sleep(REST_MS, rest.signal).then(
+      () => {
+        this.#rest = undefined;
+        this.refresh("now");
+      },
+      () => {},
+    );
+  }
+
+  #waitForSequence(): void {
     const waiting = new AbortController();
     this.#escape = waiting;
     this.#clock.sleep(ESCAPE_MS, waiting.signal).then(

@@ -5,6 +5,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
+import { type CostRow, readCosts } from "../../delegation/ledger/costs.ts";
 import type { Io } from "../io.ts";
 import type { FinishedLine } from "../screen/frame.ts";
 import { PEN, plainRow } from "../screen/rows.ts";
@@ -17,6 +18,8 @@ import type { Spent } from "./status-row.ts";
 import { Transcript, type TranscriptOptions } from "./transcript.ts";
 
 export const TICK_MS = 200;
+/** A tool may need some time to stop; whoever leaves does not wait for one that never does. */
+const END_MS = 5000;
 
 export interface WorkParts {
   readonly io: Pick<Io, "env" | "cwd">;
@@ -33,9 +36,12 @@ export interface WorkParts {
   notify(text: string): void;
 }
 
+const NOTHING_SPENT: Spent = { tokens: 0, knownUsd: 0, unknownCalls: 0 };
+
 /** A command of the person's, or the start of a run. */
 interface Deed {
   readonly title: string;
+  readonly isStart: boolean;
   readonly stopping: AbortController;
   readonly startedAtMs: number;
 }
@@ -45,14 +51,16 @@ export class ChatWork {
   #engine: ChatEngine | undefined;
   #turn: ChatTurn | undefined;
   #deed: Deed | undefined;
-  /** Of the turns that have ended. */
-  #before: Spent = { tokens: 0, knownUsd: 0, unknownCalls: 0 };
+  /** Of the runs of this conversation that have ended. */
+  #before = NOTHING_SPENT;
   #contextUsed = 0;
   #steered: string[] = [];
   #queue: string[] = [];
   /** Goes with the next words, for the model: output of commands, a summary. */
   #carried: string[] = [];
   #ticking: AbortController | undefined;
+  /** The last prompt, until all of it has ended. Never rejects. */
+  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WorkParts) {
     this.#parts = parts;
@@ -91,6 +99,12 @@ export class ChatWork {
     this.#engine = engine;
   }
 
+  /** The conversation is another one: its costs so far are in the record, how full its window is not yet known. */
+  async startOver({ record, conversation }: ChatEngine): Promise<void> {
+    this.#contextUsed = 0;
+    this.#before = toSpent(await readCosts(record, [...conversation.runs], "model"));
+  }
+
   carry(text: string): void {
     this.#carried.push(text);
   }
@@ -102,7 +116,7 @@ export class ChatWork {
 
   /** Steers what is at work, or begins; before the runtime is there the words wait. */
   tell(words: string): void {
-    if (this.#turn) void this.#steer(words);
+    if (this.#turn || this.#deed?.isStart) this.#steer(words);
     else if (this.#engine && !this.#deed) void this.send(words);
     else this.#queue.push(words);
   }
@@ -113,16 +127,28 @@ export class ChatWork {
     this.#parts.giveBack([...this.#steered.splice(0), ...this.#queue.splice(0)]);
   }
 
-  end(): void {
-    this.#ticking?.abort();
-    this.#turn?.stop();
+  /** Stops what is at work, and resolves when the record says so. What does not stop in time is left interrupted. */
+  async end(): Promise<void> {
+    // Nothing is begun from here on.
+    this.#engine = undefined;
     this.#deed?.stopping.abort();
+    this.#turn?.stop();
+    const late = new AbortController();
+    const inTime = this.#parts.clock.sleep(END_MS, late.signal).catch(() => {});
+    await Promise.race([this.#sending, inTime]);
+    late.abort();
+    this.#ticking?.abort();
   }
 
-  async #steer(words: string): Promise<void> {
+  /** What is said while a run starts waits until it is there. */
+  #steer(words: string): void {
     this.#steered.push(words);
+    if (this.#turn) void this.#steerTurn(this.#turn, words);
+  }
+
+  async #steerTurn(turn: ChatTurn, words: string): Promise<void> {
     try {
-      await this.#turn?.steer(words);
+      await turn.steer(words);
     } catch {
       // It has just ended: what was meant for it is said next.
       if (this.#unsteer(words)) this.#queue.unshift(words);
@@ -145,10 +171,16 @@ export class ChatWork {
 
   /** A prompt, from its words to its end. Gives the last answer's text. Never rejects: the words come back. */
   async send(words: string): Promise<string> {
-    const engine = this.#engine;
-    if (!engine) return "";
+    if (!this.#engine) return "";
+    const sent = this.#send(words, this.#engine);
+    this.#sending = sent;
+    return await sent;
+  }
+
+  async #send(words: string, engine: ChatEngine): Promise<string> {
     this.#deed = {
       title: "starting",
+      isStart: true,
       stopping: new AbortController(),
       startedAtMs: this.#parts.clock.now(),
     };
@@ -167,6 +199,7 @@ export class ChatWork {
       );
       if (this.#deed.stopping.signal.aborted) this.#turn.stop();
       this.#deed = undefined;
+      for (const early of this.#steered) void this.#steerTurn(this.#turn, early);
       const run = await this.#turn.finish();
       await engine.conversation.settle(run);
       this.#endTurn();
@@ -174,7 +207,7 @@ export class ChatWork {
     } catch (thrown) {
       this.#carried.unshift(...carried);
       this.#parts.say(toFailure(thrown).message, PEN.bad);
-      this.#parts.giveBack([words]);
+      this.#parts.giveBack([words, ...this.#steered.splice(0)]);
       return "";
     } finally {
       this.#deed = undefined;
@@ -214,6 +247,7 @@ export class ChatWork {
     this.#parts.showWords(`!${command}`);
     this.#deed = {
       title: cleanForTerminal(`!${command}`),
+      isStart: false,
       stopping,
       startedAtMs: this.#parts.clock.now(),
     };
@@ -256,6 +290,18 @@ export class ChatWork {
     };
     again().catch(() => {});
   }
+}
+
+function toSpent(rows: readonly CostRow[]): Spent {
+  return rows.reduce(
+    (sum, row) =>
+      addSpent(sum, {
+        tokens: (row.input_tokens ?? 0) + (row.output_tokens ?? 0),
+        knownUsd: row.known_usd ?? 0,
+        unknownCalls: row.unknown_calls,
+      }),
+    NOTHING_SPENT,
+  );
 }
 
 function addSpent(one: Spent, other: Spent | undefined): Spent {

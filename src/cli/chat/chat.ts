@@ -9,23 +9,20 @@ import type { Ask } from "../../tools/gate/ask.ts";
 import type { Io } from "../io.ts";
 import type { FinishedLine, Picture } from "../screen/frame.ts";
 import { type Typed, toChord } from "../screen/keys.ts";
-import { PEN, plainRow, type Row } from "../screen/rows.ts";
+import { PEN, type Row } from "../screen/rows.ts";
 import { cleanForTerminal, isStyled } from "../terminal.ts";
 import { toActivityRows, toWaitingRows } from "./activity-rows.ts";
 import { type CommandParts, runSlash } from "./chat-commands.ts";
 import type { ChatScreen } from "./chat-screen.ts";
 import { ChatWork } from "./chat-work.ts";
-import { CompletionMenu } from "./completion-menu.ts";
 import { applyKey } from "./edit-keys.ts";
-import { Editor } from "./editor/editor.ts";
-import { History } from "./editor/history.ts";
-import { layOutEditor, moveVertically, toTextColumns } from "./editor/layout.ts";
-import { appendHistory, readHistory } from "./history-file.ts";
-import { HistorySearch } from "./history-search.ts";
+import type { Editor } from "./editor/editor.ts";
+import { layOutEditor } from "./editor/layout.ts";
 import { toNotification } from "./notify.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import type { Picker } from "./picker.ts";
 import { editElsewhere } from "./programs.ts";
+import { MARGIN, PROMPT, PromptField } from "./prompt-field.ts";
 import { Questions } from "./questions.ts";
 import { readFileChange } from "./read-change.ts";
 import { readSlash, SLASH_COMMANDS, type SlashCall } from "./slash.ts";
@@ -45,18 +42,13 @@ export interface ChatSetup {
   readonly resume?: string | undefined;
 }
 
-const PROMPT: Row = [{ text: "> ", pen: PEN.busy }];
-const MARGIN: Row = plainRow("  ");
 /** How long the first of two Ctrl-C counts. */
 const TWICE_MS = 3000;
 
 export class Chat {
   readonly #setup: ChatSetup;
-  readonly #editor = new Editor();
+  readonly #field: PromptField;
   readonly #questions: Questions;
-  readonly #menu: CompletionMenu;
-  readonly #search: HistorySearch;
-  #history = new History();
   #screen: ChatScreen | undefined;
   #engine: ChatEngine | undefined;
   readonly #work: ChatWork;
@@ -72,22 +64,24 @@ export class Chat {
     this.left = new Promise((resolve) => {
       this.#leave = resolve;
     });
-    this.#menu = new CompletionMenu(this.#editor, setup.io.cwd, () => this.#screen?.refresh());
-    this.#search = new HistorySearch(this.#editor, () => this.#history);
+    this.#field = new PromptField({
+      cwd: setup.io.cwd,
+      columns: () => this.#columns,
+      onChange: () => this.#screen?.refresh(),
+    });
     this.#work = new ChatWork({
       ...setup,
       wasShown: (call) => this.#questions.wasShown(call),
       print: (lines) => this.#print(lines),
       say: (text, pen) => this.say(text, pen),
       showWords: (words) => this.#showWords(words),
-      giveBack: (words) => this.#giveBack(words),
+      giveBack: (words) => this.#field.giveBack(words),
       refresh: (when) => this.#screen?.refresh(when),
       notify: (text) => this.#notify(text),
     });
     this.#questions = new Questions({
       readChange: (call) => readFileChange(call, setup.io.cwd),
       print: (lines) => this.#print(lines),
-      columns: () => this.#screen?.columns ?? 80,
       onChange: (isAsked) => {
         if (isAsked) this.#notify("A tool call waits for your answer");
         this.#screen?.refresh("now");
@@ -105,7 +99,7 @@ export class Chat {
       this.#work.use(engine);
       for (const warning of engine.warnings) this.say(warning);
       this.say(`model: ${engine.model.reason} · /help lists commands and keys`);
-      this.#history = new History(await readHistory(engine.historyFile));
+      await this.#field.open(engine.historyFile);
       const { resume, firstWords } = this.#setup;
       if (resume !== undefined) await this.#command({ name: "resume", rest: resume });
       if (firstWords !== undefined) this.#work.tell(firstWords);
@@ -119,7 +113,7 @@ export class Chat {
 
   /** Ends what is at work, and says how to go on. */
   async end(): Promise<string> {
-    this.#work.end();
+    await this.#work.end();
     const id = this.#engine?.conversation.id;
     await this.#engine?.close();
     return id === undefined ? "" : `session: ${id} (offshoot chat --session ${id})\n`;
@@ -132,18 +126,16 @@ export class Chat {
   onTyped(typed: Typed): void {
     this.#note = "";
     if (typed.type === "key") return this.#press(toChord(typed));
-    const field =
-      this.#questions.editor ?? (this.#search.isOpen ? this.#search.field : this.#editor);
-    if (typed.type === "paste") field.paste(typed.text);
-    else field.type(typed.text);
-    if (this.#search.isOpen) this.#search.look();
-    else if (field === this.#editor) this.#menu.look();
+    const answer = this.#questions.editor;
+    if (!answer) this.#field.write(typed);
+    else if (typed.type === "paste") answer.paste(typed.text);
+    else answer.type(typed.text);
   }
 
   toPicture(): Picture {
-    const columns = this.#screen?.columns ?? 80;
+    const columns = this.#columns;
     const maxRows = this.#screen?.maxRows ?? 22;
-    const field = this.#questions.editor ?? this.#editor;
+    const field = this.#questions.editor ?? this.#field.editor;
     const room = { columns, prompt: PROMPT, margin: MARGIN };
     const menu = this.#toMenu(columns, maxRows);
     const nowMs = this.#setup.clock.now();
@@ -162,13 +154,17 @@ export class Chat {
     return toPicture({ open, activity, waiting, menu, editor, status }, shares, columns);
   }
 
+  get #columns(): number {
+    return this.#screen?.columns ?? 80;
+  }
+
   say(text: string, pen: string = PEN.dim): void {
-    this.#print(wrapLine(cleanForTerminal(text), pen, this.#screen?.columns ?? 80));
+    this.#print(wrapLine(cleanForTerminal(text), pen, this.#columns));
   }
 
   #print(lines: readonly FinishedLine[]): void {
     // What the answer has finished stands before it.
-    this.#takeOpen(this.#screen?.columns ?? 80, Number.POSITIVE_INFINITY);
+    this.#takeOpen(this.#columns, Number.POSITIVE_INFINITY);
     this.#screen?.print(lines);
   }
 
@@ -182,14 +178,14 @@ export class Chat {
   #toMenu(columns: number, maxRows: number): Row[] {
     if (this.#questions.editor) return this.#questions.toRows();
     if (this.#picker) return this.#picker.toRows(columns, Math.floor(maxRows / 2));
-    if (this.#search.isOpen) return this.#search.toRows();
-    return this.#menu.toRows(columns);
+    return this.#field.toHelpRows(columns);
   }
 
   #toStatus(columns: number): Row {
     const engine = this.#engine;
     const { turn, spent, contextUsed } = this.#work;
-    const hint = turn ? "Enter steers · Tab queues · Esc stops" : "";
+    const atWork = turn ? "Enter steers · Tab queues · Esc stops" : "";
+    const hint = this.#questions.editor ? "Enter answers · Esc stops the run" : atWork;
     return toStatusRow(
       {
         model: engine?.model.ref,
@@ -209,11 +205,10 @@ export class Chat {
     if (chord === "ctrl-z") return this.#screen?.suspend();
     if (this.#questions.editor) return this.#pressAnswer(this.#questions.editor, chord);
     if (this.#picker) return this.#pressPicker(this.#picker, chord);
-    if (this.#search.isOpen && this.#search.press(chord)) return;
-    if (this.#menu.press(chord)) return;
+    if (this.#field.pressHelp(chord)) return;
     const deed = this.#toDeed(chord);
     if (deed) deed();
-    else if (applyKey(this.#editor, chord)) this.#menu.look();
+    else this.#field.press(chord);
   }
 
   #toDeed(chord: string): (() => void) | undefined {
@@ -221,14 +216,9 @@ export class Chat {
       enter: () => this.#enter(),
       tab: () => this.#tab(),
       escape: () => this.#stop(),
-      up: () => this.#moveUp(),
-      down: () => this.#moveDown(),
-      "ctrl-p": () => this.#moveUp(),
-      "ctrl-n": () => this.#moveDown(),
-      "ctrl-r": () => this.#search.begin(),
       "ctrl-g": () => void this.#editElsewhere(),
       "ctrl-l": () => this.#screen?.refresh("now"),
-      "ctrl-d": () => (this.#editor.isEmpty ? this.#leave(0) : this.#editor.delete("right")),
+      "ctrl-d": () => this.#leaveOrDelete(this.#field.editor),
     };
     return Object.hasOwn(deeds, chord) ? deeds[chord] : undefined;
   }
@@ -236,7 +226,7 @@ export class Chat {
   #pressAnswer(editor: Editor, chord: string): void {
     if (chord === "enter") {
       const words = this.#questions.submit();
-      if (words !== "") this.#giveBack([words]);
+      if (words !== "") this.#field.giveBack([words]);
     } else if (chord === "escape") this.#stop();
     else applyKey(editor, chord);
   }
@@ -246,7 +236,7 @@ export class Chat {
     else if (chord === "down" || chord === "ctrl-n") picker.move(1);
     else if (chord === "enter" || chord === "escape") {
       this.#picker = undefined;
-      if (chord === "enter") picker.choose();
+      if (chord === "enter") void this.#attempt(() => picker.choose());
     }
   }
 
@@ -258,11 +248,14 @@ export class Chat {
     this.#interruptedAtMs = nowMs;
     this.#note = "Ctrl-C again leaves";
     this.#picker = undefined;
-    this.#search.end();
+    this.#field.endSearch();
     if (this.#work.isBusy) return this.#stop();
-    this.#history.add(this.#editor.whole);
-    this.#editor.replace("");
-    this.#menu.look();
+    this.#field.clear();
+  }
+
+  #leaveOrDelete(editor: Editor): void {
+    if (editor.isEmpty) this.#leave(0);
+    else editor.delete("right");
   }
 
   #stop(): void {
@@ -270,62 +263,27 @@ export class Chat {
     this.#questions.cancel();
   }
 
-  /** Words that nobody has heard, before those that are written now. */
-  #giveBack(words: readonly string[]): void {
-    if (words.length === 0) return;
-    const now = this.#editor.isEmpty ? [] : [this.#editor.whole];
-    this.#editor.replace([...words, ...now].join("\n"));
-  }
-
-  #moveUp(): void {
-    const place = this.#vertical(-1);
-    if (place !== undefined) return this.#editor.moveTo(place);
-    const text = this.#history.back(this.#editor.whole);
-    if (text !== undefined) this.#editor.replace(text);
-  }
-
-  #moveDown(): void {
-    const place = this.#vertical(1);
-    if (place !== undefined) return this.#editor.moveTo(place);
-    const text = this.#history.forth();
-    if (text !== undefined) this.#editor.replace(text);
-  }
-
-  #vertical(step: -1 | 1): number | undefined {
-    const columns = toTextColumns({ columns: this.#screen?.columns ?? 80, prompt: PROMPT });
-    return moveVertically(this.#editor, this.#editor.folds, { step, columns });
-  }
-
   #enter(): void {
-    const { text, caret } = this.#editor;
-    if (caret > 0 && text[caret - 1] === "\\" && caret === text.length) {
-      this.#editor.delete("left");
-      return this.#editor.type("\n");
+    const { editor } = this.#field;
+    if (editor.text.endsWith("\\") && editor.caret === editor.text.length) {
+      editor.delete("left");
+      return editor.type("\n");
     }
-    const words = this.#editor.whole;
+    const words = editor.whole;
     if (words.trim() === "") return;
     const call = readSlash(words);
     if (typeof call === "string") return this.say(call, PEN.warn);
     if (call) return this.#takeCommand(call);
     if (words.startsWith("!")) return this.#takeShell(words);
-    this.#take();
+    this.#field.send();
     this.#work.tell(words);
   }
 
   #tab(): void {
-    const words = this.#editor.whole;
+    const words = this.#field.editor.whole;
     if (!this.#work.turn || words.trim() === "") return;
-    this.#take();
+    this.#field.send();
     this.#work.queue(words);
-  }
-
-  /** The words are sent: they leave the editor, and the history has them. */
-  #take(): void {
-    const words = this.#editor.whole;
-    this.#editor.replace("");
-    this.#menu.look();
-    if (this.#history.add(words) && this.#engine)
-      void appendHistory(this.#engine.historyFile, words);
   }
 
   #takeCommand(call: SlashCall): void {
@@ -335,7 +293,7 @@ export class Chat {
       return;
     }
     if (!this.#engine && call.name !== "quit") return;
-    this.#take();
+    this.#field.send();
     void this.#command(call);
   }
 
@@ -352,11 +310,17 @@ export class Chat {
       askModel: (words) => this.#work.send(words),
       queue: (words) => this.#work.queue(words),
       carry: (text) => this.#work.carry(text),
-      write: (words) => this.#editor.replace(words),
+      write: (words) => this.#field.editor.replace(words),
+      moved: () => this.#work.startOver(engine),
       leave: () => this.#leave(0),
     };
+    await this.#attempt(() => runSlash(call, parts));
+  }
+
+  /** What goes wrong is a line, and the chat goes on. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
     try {
-      await runSlash(call, parts);
+      await work();
     } catch (thrown) {
       this.say(toFailure(thrown).message, PEN.bad);
     }
@@ -364,7 +328,7 @@ export class Chat {
   }
 
   #showWords(words: string): void {
-    const columns = this.#screen?.columns ?? 80;
+    const columns = this.#columns;
     const lines =
       words.length > 4000 ? `${words.slice(0, 4000)}\n… (${words.length} characters)` : words;
     const [first, ...rest] = wrapLine(cleanForTerminal(lines), PEN.bold, columns - 2);
@@ -381,20 +345,17 @@ export class Chat {
       this.#note = "A command is at work; Esc stops it";
       return;
     }
-    this.#take();
+    this.#field.send();
     void this.#work.runShell(command);
   }
 
   async #editElsewhere(): Promise<void> {
-    try {
+    await this.#attempt(async () => {
       const text = await this.#screen?.lend(() =>
-        editElsewhere(this.#editor.whole, this.#setup.io),
+        editElsewhere(this.#field.editor.whole, this.#setup.io),
       );
-      if (text !== undefined) this.#editor.replace(text);
-    } catch (thrown) {
-      this.say(toFailure(thrown).message, PEN.bad);
-    }
-    this.#screen?.refresh("now");
+      if (text !== undefined) this.#field.editor.replace(text);
+    });
   }
 
   #notify(text: string): void {

@@ -43,14 +43,3 @@ export interface Conversation {
   /** Goes on with nothing. */
   reset(): void;
 }
-
-/**
- * Puts files back to what they were after a turn, for `/rewind`. Nobody does so yet: without it files stay as they
- * are, and the chat says so.
- */
-export interface FileRewind {
-  restore(
-    conversation: string,
-    turn: number,
-  ): Promise<{ readonly restored: number; readonly kept: number }>;
-}

@@ -13,6 +13,7 @@ import { pickTools } from "../../runtime/pick-tools.ts";
 import { toPlannedModel } from "../../runtime/planned-model.ts";
 import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
+import type { UndoOptions, UndoReport } from "../../runtime/undo/undo.ts";
 import type { Ask } from "../../tools/gate/ask.ts";
 import type { Options } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
@@ -49,6 +50,8 @@ export interface ChatEngine {
   readonly record: RecordReader;
   readonly historyFile: string;
   start(words: string, before: string): Promise<StartedRun>;
+  /** Takes back what the tools did to files after a turn of the session. */
+  undo(turn: number, options: UndoOptions): Promise<UndoReport>;
   setModel(name: string): Promise<void>;
   setThinking(isThinking: boolean): void;
   /** The usual ones where none are named. */
@@ -112,6 +115,11 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
       });
       return { run, notes, follow: (signal) => followTree(runtime.engine, run.id, { signal }) };
     },
+    async undo(turn, how) {
+      const { id } = conversation;
+      if (id === undefined) return NOTHING_UNDONE;
+      return await runtime.undo({ session: id, turn }, how);
+    },
     async setModel(name) {
       const next = await openConfig({ ...options, model: name }, io, layer);
       model = await pickModel(next, network, io);
@@ -129,6 +137,10 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
     },
   };
 }
+
+const NOTHING_UNDONE: UndoReport = {
+  ...{ root: "", runs: [], files: [], obstacles: [], unseen: [], undo: null },
+};
 
 function windowOf({ ref, baseUrl }: PickedModel, config: Config): number | undefined {
   const known = { overrides: toModelOverrides(config.get("models")), catalog: catalogOf(config) };

@@ -4,42 +4,43 @@ import { clipRow, PEN, plainRow, type Row } from "../screen/rows.ts";
 
 export interface Choice {
   readonly label: string;
-  choose(): void;
+  /** Rejects where it cannot be done any more. */
+  choose(): Promise<void>;
 }
 
 export class Picker {
-  readonly #title: string;
-  readonly #choices: readonly Choice[];
+  readonly title: string;
+  readonly choices: readonly Choice[];
   #at: number;
 
   /** The last one is picked first: what is newest stands at the end, by the editor. */
   constructor(title: string, choices: readonly Choice[]) {
-    this.#title = title;
-    this.#choices = choices;
+    this.title = title;
+    this.choices = choices;
     this.#at = choices.length - 1;
   }
 
   move(step: -1 | 1): void {
-    this.#at = Math.max(0, Math.min(this.#choices.length - 1, this.#at + step));
+    this.#at = Math.max(0, Math.min(this.choices.length - 1, this.#at + step));
   }
 
-  choose(): void {
-    this.#choices[this.#at]?.choose();
+  async choose(): Promise<void> {
+    await this.choices[this.#at]?.choose();
   }
 
   toRows(columns: number, maxRows: number): Row[] {
     const most = Math.max(1, maxRows - 1);
     const first = Math.max(
       0,
-      Math.min(this.#at - Math.floor(most / 2), this.#choices.length - most),
+      Math.min(this.#at - Math.floor(most / 2), this.choices.length - most),
     );
-    const rows = this.#choices.slice(first, first + most).map(({ label }, at) => {
+    const rows = this.choices.slice(first, first + most).map(({ label }, at) => {
       const isPicked = first + at === this.#at;
       return clipRow(
         plainRow(`${isPicked ? "> " : "  "}${label}`, isPicked ? PEN.bold : ""),
         columns - 1,
       );
     });
-    return [plainRow(`${this.#title} (↑ ↓, Enter, Esc)`, PEN.warn), ...rows];
+    return [plainRow(`${this.title} (↑ ↓, Enter, Esc)`, PEN.warn), ...rows];
   }
 }

@@ -14,7 +14,8 @@ import type { ChatSetup } from "./chat.ts";
 import { runSlash } from "./chat-commands.ts";
 import { ChatTurn } from "./chat-turn.ts";
 import type { ChatEngine } from "./open-chat.ts";
-import type { Picker } from "./picker.ts";
+import type { Choice, Picker } from "./picker.ts";
+import { runShell } from "./programs.ts";
 import { readSlash } from "./slash.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -48,8 +49,14 @@ class PlainChat {
   readonly #setup: ChatSetup;
   readonly #engine: ChatEngine;
   #turn: ChatTurn | undefined;
+  /** A command of the person's that is at work. */
+  #command: AbortController | undefined;
+  /** A list that the next line may choose from, by its number. */
+  #picker: Picker | undefined;
   #isLeft = false;
   #carried: string[] = [];
+  /** When something was last written. */
+  #saidAtMs = 0;
 
   constructor(setup: ChatSetup, engine: ChatEngine) {
     this.#setup = setup;
@@ -57,6 +64,7 @@ class PlainChat {
   }
 
   async say(text: string): Promise<void> {
+    this.#saidAtMs = this.#setup.clock.now();
     await this.#setup.io.stdout.write(`${cleanForTerminal(text)}\n`);
   }
 
@@ -64,8 +72,15 @@ class PlainChat {
     // Line by line the terminal itself is the editor.
     const reader = createInterface({ input: process.stdin, terminal: false });
     const stopListening = this.#setup.io.onInterrupt(() => {
-      if (this.#turn) this.#turn.stop();
-      else reader.close();
+      if (!this.#turn && !this.#command) return reader.close();
+      this.#turn?.stop();
+      this.#command?.abort();
+    });
+    const stopWatching = this.#setup.io.onReaderGone(() => {
+      this.#isLeft = true;
+      this.#turn?.stop();
+      this.#command?.abort();
+      reader.close();
     });
     try {
       for await (const line of reader) {
@@ -74,6 +89,7 @@ class PlainChat {
       }
     } finally {
       stopListening();
+      stopWatching();
       reader.close();
     }
   }
@@ -82,12 +98,42 @@ class PlainChat {
   async take(line: string): Promise<void> {
     if (line.trim() === "") return;
     const call = readSlash(line);
+    const choice = this.#takeChoice(line);
     try {
-      if (typeof call === "string") await this.say(call);
+      if (choice) await choice.choose();
+      else if (typeof call === "string") await this.say(call);
       else if (call) await runSlash(call, this.#toParts());
+      else if (line.startsWith("!")) await this.#runShell(line.slice(1).trim());
       else await this.#send(line);
     } catch (thrown) {
       await this.say(toFailure(thrown).message);
+    }
+  }
+
+  #takeChoice(line: string): Choice | undefined {
+    const picker = this.#picker;
+    this.#picker = undefined;
+    return /^\d+$/.test(line.trim()) ? picker?.choices[Number(line) - 1] : undefined;
+  }
+
+  async #offer(picker: Picker): Promise<void> {
+    this.#picker = picker;
+    const rows = picker.choices.map(({ label }, at) => `${at + 1}: ${label}`);
+    await this.say([`${picker.title}, by its number:`, ...rows].join("\n"));
+  }
+
+  async #runShell(command: string): Promise<void> {
+    const stopping = new AbortController();
+    this.#command = stopping;
+    try {
+      const { told, code } = await runShell(command, this.#setup.io, {
+        onText: (text) => void this.#setup.io.stdout.write(cleanForTerminal(text)),
+        signal: stopping.signal,
+      });
+      if (code !== 0) await this.say(`exit code ${code ?? "none: it was stopped"}`);
+      this.#carried.push(told);
+    } finally {
+      this.#command = undefined;
     }
   }
 
@@ -96,11 +142,12 @@ class PlainChat {
       engine: this.#engine,
       cwd: this.#setup.io.cwd,
       say: (text) => void this.say(text),
-      pick: (picker: Picker) => void this.say(picker.toRows(COLUMNS, 100).map(textOf).join("\n")),
+      pick: (picker) => void this.#offer(picker),
       askModel: (words) => this.#send(words),
       queue: (words) => void this.take(words),
       carry: (text) => void this.#carried.push(text),
       write: (words) => void this.say(`Your words were: ${words}`),
+      moved: () => Promise.resolve(),
       leave: () => {
         this.#isLeft = true;
       },
@@ -122,6 +169,7 @@ class PlainChat {
       clock.now(),
     );
     this.#turn = turn;
+    this.#saidAtMs = clock.now();
     const beating = new AbortController();
     this.#beat(turn, beating.signal).catch(() => {});
     try {
@@ -139,13 +187,16 @@ class PlainChat {
     const room = { columns: COLUMNS, maxOpen: 1000, isStyled: false };
     const { finished } = transcript.take(room);
     const text = finished.map(({ row }: FinishedLine) => `${textOf(row)}\n`).join("");
-    if (text !== "") void this.#setup.io.stdout.write(text);
+    if (text === "") return;
+    this.#saidAtMs = this.#setup.clock.now();
+    void this.#setup.io.stdout.write(text);
   }
 
   async #beat(turn: ChatTurn, signal: AbortSignal): Promise<void> {
     const { clock } = this.#setup;
     for (;;) {
-      await clock.sleep(HEARTBEAT_MS, signal);
+      await clock.sleep(Math.max(0, this.#saidAtMs + HEARTBEAT_MS - clock.now()), signal);
+      if (clock.now() - this.#saidAtMs < HEARTBEAT_MS) continue;
       await this.say(`still at work, ${toElapsed(clock.now() - turn.startedAtMs)}`);
     }
   }

@@ -25,11 +25,10 @@ export async function editElsewhere(
       env,
     });
     const [code] = (await once(child, "close")) as [number | null];
-    if (code !== 0)
-      throw new Failure(
-        "invalid_request",
-        `\`${program}\` ended with ${code}; your words are as they were.`,
-      );
+    if (code !== 0) {
+      const message = `\`${program}\` ended with ${code ?? "a signal"}; your words are as they were.`;
+      throw new Failure("invalid_request", message);
+    }
     return (await readFile(file, "utf8")).replace(/\n$/, "");
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -38,6 +37,9 @@ export async function editElsewhere(
 
 /** What goes along with the next words. */
 const MAX_KEPT = 20_000;
+
+/** A command that does not stop when it is asked to is killed after this. */
+const KILL_MS = 2000;
 
 export interface ShellRun {
   /** What is sent with the next words. */
@@ -58,12 +60,17 @@ export async function runShell(
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
-  const stop = (): void => {
+  const kill = (how: NodeJS.Signals): void => {
     try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+      if (child.pid !== undefined) process.kill(-child.pid, how);
     } catch {
       // It has ended.
     }
+  };
+  let killing: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    kill("SIGTERM");
+    killing = setTimeout(() => kill("SIGKILL"), KILL_MS).unref();
   };
   signal.addEventListener("abort", stop, { once: true });
   let kept = "";
@@ -75,8 +82,10 @@ export async function runShell(
   try {
     const [code] = (await once(child, "close")) as [number | null];
     const cut = kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT)}\n[more was printed]` : kept;
-    return { code, told: `I ran \`${command}\` (exit code ${code}):\n\n${cut.trimEnd()}` };
+    const how = code === null ? "stopped by me" : `exit code ${code}`;
+    return { code, told: `I ran \`${command}\` (${how}):\n\n${cut.trimEnd()}` };
   } finally {
+    clearTimeout(killing);
     signal.removeEventListener("abort", stop);
   }
 }

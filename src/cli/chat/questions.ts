@@ -14,11 +14,11 @@ import { Editor } from "./editor/editor.ts";
 
 /** More of a change than anybody reads before a yes; the rest is counted. */
 const MAX_DIFF = 400;
+const MAX_COLUMNS = 1000;
 
 export interface QuestionParts {
   readChange(call: Pick<ToolStart, "name" | "arguments">): Promise<FileChange | undefined>;
   print(lines: readonly FinishedLine[]): void;
-  readonly columns: () => number;
   /** A question is there, or gone. */
   onChange(isAsked: boolean): void;
 }
@@ -127,10 +127,8 @@ export class Questions {
   #show(question: Question, change: FileChange | undefined): void {
     this.#shown.add(`${question.tool} ${question.arguments}`);
     const given = change ? "{}" : question.arguments;
-    const text = renderQuestion(
-      { ...question, arguments: given, always: [] },
-      this.#parts.columns(),
-    );
+    // Its lines are broken by the terminal, which copies them whole.
+    const text = renderQuestion({ ...question, arguments: given, always: [] }, MAX_COLUMNS);
     const lines = text
       .split("\n")
       .filter((line) => line.trim() !== "" && !line.includes("always allow:"));

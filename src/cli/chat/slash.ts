@@ -27,8 +27,8 @@ export const SLASH_COMMANDS = {
     isAnytime: false,
   },
   rewind: {
-    usage: "[TURN]",
-    summary: "Go back to a turn; the old session stays",
+    usage: "[TURN [force | talk]]",
+    summary: "Go back to a turn, with the files; the old session stays",
     isAnytime: false,
   },
   resume: { usage: "[ID]", summary: "Go on with another session of this folder", isAnytime: false },

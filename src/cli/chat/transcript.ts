@@ -17,8 +17,8 @@ import type {
 } from "../../protocol/run-events.ts";
 import { toElapsed, toPartialMoney } from "../output/amounts.ts";
 import { createLiveTree, type LiveTree, type NodeNews } from "../output/live-tree.ts";
+import { textsOf } from "../output/message-texts.ts";
 import { toSummary } from "../output/run-summary.ts";
-import { textsOf } from "../output/text-output.ts";
 import { toCallRow, toDiffRows, toFileChange, toResultRows } from "../output/tool-rows.ts";
 import { SIGNS } from "../output/tree-line.ts";
 import type { FinishedLine } from "../screen/frame.ts";
@@ -102,9 +102,6 @@ export class Transcript {
   #readRoot(event: RunEvent): void {
     switch (event.type) {
       case "text_delta":
-        this.#endThought();
-        this.#text ??= createMarkdownStream();
-        return this.#text.push(event.delta);
       case "refusal_delta":
         this.#endThought();
         this.#text ??= createMarkdownStream();

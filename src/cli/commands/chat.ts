@@ -62,7 +62,11 @@ async function runOnScreen(setup: ChatSetup): Promise<number> {
     throw new Failure("invalid_request", message);
   }
   // Ctrl-C is a key here; a signal comes from elsewhere and ends the chat, with the terminal as it was.
-  const stopListening = io.onInterrupt(() => chat.onGone());
+  const stopListening = [
+    io.onInterrupt(() => chat.onGone()),
+    // A terminal that is gone cannot be written: the run is still ended as it should be.
+    io.onReaderGone(() => chat.onGone()),
+  ];
   try {
     void chat.begin(screen);
     const exitCode = await chat.left;
@@ -71,7 +75,7 @@ async function runOnScreen(setup: ChatSetup): Promise<number> {
     await io.stderr.write(farewell);
     return exitCode;
   } finally {
-    stopListening();
+    for (const stop of stopListening) stop();
     screen.close();
   }
 }

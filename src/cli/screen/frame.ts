@@ -34,6 +34,11 @@ export interface Picture {
 export interface Size {
   readonly columns: number;
   readonly rows: number;
+  /**
+   * Whether the terminal breaks its rows again when it becomes narrower. One that does not cuts them off. False where
+   * that is not sure: a row too few that is taken off leaves a copy, a row too many takes a finished line away.
+   */
+  readonly reflows: boolean;
 }
 
 /** What is on the terminal. */
@@ -59,7 +64,7 @@ export const NOTHING_DRAWN: Drawn = {
   caretRow: 0,
   caretColumns: 0,
   caretPainted: "",
-  size: { columns: 0, rows: 0 },
+  size: { columns: 0, rows: 0, reflows: false },
 };
 
 interface Frame {
@@ -80,7 +85,45 @@ const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
 /** Not by `CLEAR_BELOW` alone: see `live-block.ts`. */
 const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\x1b[D`;
 
+/** More lines than that many batches hold are cheaper with the live rows written again below them. */
+const MAX_BATCHES = 4;
+
 export function toFrame(before: Drawn, wish: FrameWish): Frame {
+  let [bytes, drawn] = ["", before];
+  for (const finished of toBatches(before, wish)) {
+    const frame = toOneFrame(drawn, { ...wish, finished });
+    bytes += frame.bytes;
+    drawn = frame.drawn;
+  }
+  return { bytes: bytes.replaceAll(`${END}${BEGIN}`, ""), drawn };
+}
+
+/** The finished lines by as many as can be put in above the live rows at once; all together where that does not pay. */
+function toBatches(before: Drawn, wish: FrameWish): (readonly FinishedLine[])[] {
+  const { finished, picture, size } = wish;
+  const room = Math.min(size.rows, LOWEST_SCREEN) - picture.rows.length;
+  const all = [finished];
+  if (finished.length > room * MAX_BATCHES || !hasSize(before, size)) return all;
+  const batches: FinishedLine[][] = [[]];
+  let left = room;
+  for (const line of finished) {
+    const { height } = toDrawnLine(line, wish);
+    if (height > room) return all;
+    if (height > left) {
+      batches.push([]);
+      left = room;
+    }
+    batches.at(-1)?.push(line);
+    left -= height;
+  }
+  return batches.length > MAX_BATCHES ? all : batches;
+}
+
+function hasSize({ size }: Drawn, { columns, rows }: Size): boolean {
+  return size.columns === columns && size.rows === rows;
+}
+
+function toOneFrame(before: Drawn, wish: FrameWish): Frame {
   const { finished, picture, size, isStyled } = wish;
   const live = picture.rows.map((row) => toDrawnRow(row, isStyled));
   const done = finished.map((line) => toDrawnLine(line, wish));
@@ -89,9 +132,8 @@ export function toFrame(before: Drawn, wish: FrameWish): Frame {
   const drawn = { rows: live, caretRow: picture.caret.row, caretColumns, caretPainted, size };
   const caret = { row: picture.caret.row + done.length, painted: caretPainted };
   const next = { all: [...done, ...live], caret, live: live.length };
-  const isSame = before.size.columns === size.columns && before.size.rows === size.rows;
-  const bytes =
-    isSame && canChange(next.all, size) ? change(before, next) : redraw(before, next, size);
+  const isPatched = hasSize(before, size) && canChange(next.all, size);
+  const bytes = isPatched ? change(before, next) : redraw(before, next, size);
   return { bytes, drawn };
 }
 
@@ -154,7 +196,8 @@ function redraw(before: Drawn, { all, caret, live }: Next, size: Size): string {
 }
 
 /** How many rows of the terminal, as wide as it is now, are above the one with the cursor. */
-function rowsAbove({ rows, caretRow, caretColumns }: Drawn, { columns }: Size): number {
+function rowsAbove({ rows, caretRow, caretColumns }: Drawn, { columns, reflows }: Size): number {
+  if (!reflows) return caretRow;
   const above = rows.slice(0, caretRow);
   const count = above.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
   return count + Math.floor(caretColumns / columns);
@@ -285,6 +328,10 @@ function goUp(rows: number): string {
   return rows > 0 ? `\x1b[${rows}A` : "";
 }
 
+/**
+ * By line breaks, which make the rows that are missing: a terminal that has become lower has taken rows away below its
+ * cursor, and a movement would stop at its last row. Leaves the column open.
+ */
 function goDown(rows: number): string {
-  return rows > 0 ? `\x1b[${rows}B` : "";
+  return "\n".repeat(Math.max(0, rows));
 }

@@ -11,6 +11,7 @@ import {
   type FinishedLine,
   NOTHING_DRAWN,
   type Picture,
+  type Size,
   toErased,
   toFrame,
 } from "./frame.ts";
@@ -21,32 +22,52 @@ export interface LiveArea {
   readonly columns: number;
   /** A line that stays, above the live rows: on the screen with the next frame. */
   print(lines: readonly FinishedLine[]): void;
-  /** True where the frame was written; false while the terminal has not taken the last one. */
-  draw(picture: Picture): boolean;
+  /** How long the frame was that was written; undefined while the terminal has not taken the last one. */
+  draw(picture: Picture): number | undefined;
   /** Takes the live rows off; what was printed is there then. For an editor, a command, Ctrl-Z and the end. */
   clear(): void;
   /** What takes the live rows off, for who writes it past the output: at the exit of a process. */
   toErased(): string;
   /** The terminal was somebody else's meanwhile: nothing of what was drawn is there. */
   forget(): void;
+  /** The terminal tells of another size. It may have had it for a while, and broken what was drawn meanwhile. */
+  hearOfSize(): void;
 }
 
-export function createLiveArea(output: Output): LiveArea {
-  return new Area(output);
+/** tmux tells of a new size a quarter of a second late. */
+const UNHEARD_MS = 300;
+
+interface AreaParts {
+  readonly output: Output;
+  /** See `Size`. */
+  readonly reflows: boolean;
+  readonly now: () => number;
+}
+
+export function createLiveArea(parts: AreaParts): LiveArea {
+  return new Area(parts);
 }
 
 class Area implements LiveArea {
   readonly #output: Output;
+  readonly #reflows: boolean;
+  readonly #now: () => number;
   #drawn: Drawn = NOTHING_DRAWN;
   #waiting: FinishedLine[] = [];
   #isBusy = false;
+  /** When rows were last put in or taken out. */
+  #movedAtMs = Number.NEGATIVE_INFINITY;
+  /** Rows were put in between the parts of others, maybe: each counts as one until all are drawn again. */
+  #isDoubtful = false;
 
-  constructor(output: Output) {
+  constructor({ output, reflows, now }: AreaParts) {
     this.#output = output;
+    this.#reflows = reflows;
+    this.#now = now;
   }
 
   get maxRows(): number {
-    return Math.max(1, (this.#output.rows ?? 24) - 2);
+    return Math.max(1, this.#size.rows - 2);
   }
 
   get columns(): number {
@@ -57,36 +78,46 @@ class Area implements LiveArea {
     for (const line of lines) this.#waiting.push(line);
   }
 
-  draw(picture: Picture): boolean {
-    if (this.#isBusy) return false;
+  draw(picture: Picture): number | undefined {
+    if (this.#isBusy) return undefined;
     const finished = this.#waiting;
     this.#waiting = [];
-    const size = { columns: this.columns, rows: Math.max(1, this.#output.rows ?? 24) };
-    const wish = { finished, picture, size, isStyled: isStyled(this.#output) };
+    const wish = { finished, picture, size: this.#size, isStyled: isStyled(this.#output) };
     const { bytes, drawn } = toFrame(this.#drawn, wish);
+    if (finished.length > 0 || drawn.rows.length !== this.#drawn.rows.length)
+      this.#movedAtMs = this.#now();
     this.#drawn = drawn;
+    this.#isDoubtful = false;
     this.#write(bytes);
-    return true;
+    return bytes.length;
   }
 
   clear(): void {
-    const size = { columns: this.columns, rows: Math.max(1, this.#output.rows ?? 24) };
-    const erased = toErased(this.#drawn, size);
+    const erased = this.toErased();
     this.#drawn = NOTHING_DRAWN;
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return this.#write(erased);
     const picture = { rows: [[]], caret: { row: 0, before: [] } };
-    const wish = { finished: waiting, picture, size, isStyled: isStyled(this.#output) };
+    const wish = { finished: waiting, picture, size: this.#size, isStyled: isStyled(this.#output) };
     this.#write(`${erased}${toFrame(NOTHING_DRAWN, wish).bytes}`);
   }
 
   toErased(): string {
-    return toErased(this.#drawn, { columns: this.columns, rows: this.#output.rows ?? 24 });
+    return toErased(this.#drawn, this.#size);
   }
 
   forget(): void {
     this.#drawn = NOTHING_DRAWN;
+  }
+
+  hearOfSize(): void {
+    if (this.#now() - this.#movedAtMs < UNHEARD_MS) this.#isDoubtful = true;
+  }
+
+  get #size(): Size {
+    const rows = Math.max(1, this.#output.rows ?? 24);
+    return { columns: this.columns, rows, reflows: this.#reflows && !this.#isDoubtful };
   }
 
   #write(bytes: string): void {

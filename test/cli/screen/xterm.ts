@@ -13,12 +13,15 @@ export interface Xterm {
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-export function createXterm(columns: number, rows: number): Xterm {
+/** `reflows`: whether it breaks rows again when it becomes narrower, or cuts them off as xterm itself does. */
+export function createXterm(columns: number, rows: number, { reflows = true } = {}): Xterm {
   const terminal = new headless.Terminal({
     cols: columns,
     rows,
     scrollback: 1_000_000,
     allowProposedApi: true,
+    // The way to a terminal without it: an old console of Windows.
+    ...(reflows ? {} : { windowsPty: { backend: "conpty", buildNumber: 1 } as const }),
   });
   const row = (at: number): string =>
     terminal.buffer.active.getLine(at)?.translateToString(true) ?? "";

@@ -159,7 +159,8 @@ class Stream implements MarkdownStream {
     }
     this.#table.push(line);
     const hasNoRule = this.#table.length === 2 && !isTableRule(line);
-    if (hasNoRule || this.#table.length > room.maxOpen) this.#printTable(room, finished);
+    if (hasNoRule || this.#table.length > Math.max(HELD_TABLE, room.maxOpen))
+      this.#printTable(room, finished);
   }
 
   #finishTable(room: MarkdownRoom, finished: FinishedLine[]): void {
@@ -221,6 +222,9 @@ class Stream implements MarkdownStream {
     return rows.slice(cut.count).map(({ row }) => row);
   }
 }
+
+/** Its columns are as wide as these lines need; a longer table is printed as it comes, in columns of that width. */
+const HELD_TABLE = 20;
 
 const UNDECIDED = /^\s*(?:\||`{3}|`{1,2}$|~{1,3}$)/;
 

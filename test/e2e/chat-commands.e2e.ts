@@ -1,0 +1,133 @@
+/** What can be typed into a chat besides words: commands, files, programs. In tmux, with what the model was told. */
+
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { programLack, unless } from "../needs.ts";
+import { untilTrue } from "../patience.ts";
+import { createChatPlace, openChat } from "./chat-place.ts";
+
+const held = unless(programLack("tmux"));
+/** Enough for ripgrep to obey `.gitignore`. */
+const GIT = { ".git/HEAD": "ref: refs/heads/main\n", ".gitignore": "secret-*\n" };
+
+describe(...held("what is typed into a chat (needs tmux)"), () => {
+  it("/export writes the session, says where, and never writes over a file", async () => {
+    await using place = await createChatPlace({ "taken.md": "mine" });
+    await using tmux = await openChat(place);
+    await tmux.type("/export", "Enter");
+    await tmux.sees(/^There is nothing to export yet\.$/);
+    await tmux.type("say **alpha**", "Enter");
+    await tmux.sees(/^alpha$/);
+    await tmux.type("/export taken.md", "Enter");
+    await tmux.sees(/taken\.md is there already\. Name another file: \/export FILE$/);
+    assert.equal(await readFile(join(place.place.cwd, "taken.md"), "utf8"), "mine");
+    await tmux.type("/export nowhere/all.md", "Enter");
+    await tmux.sees(/nowhere\/all\.md/);
+    await tmux.type("/export all.md", "Enter");
+    await tmux.sees(/^Written to .*all\.md$/);
+    const written = await readFile(join(place.place.cwd, "all.md"), "utf8");
+    assert.match(written, /say \*\*alpha\*\*/);
+    assert.match(written, /^\*\*alpha\*\*$/m);
+  });
+
+  it("/compact goes on in a new session, whose first words have the summary", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place);
+    await tmux.type("/compact", "Enter");
+    await tmux.sees(/^There is nothing to make short yet\.$/);
+    await tmux.type("say alpha", "Enter");
+    await tmux.sees(/^alpha$/);
+    await tmux.type("/compact", "Enter");
+    await tmux.sees(/^A new session goes on with this summary; the old one stays\.$/);
+    await tmux.type("what came along?", "Enter");
+    await tmux.sees(/^A summary of what we said and did before:$/);
+    await tmux.type("how often did I speak?", "Enter");
+    await tmux.sees(/^2 times$/);
+    await tmux.type("/resume", "Enter");
+    await tmux.sees(/^Go on with /);
+    await tmux.sees(/ say alpha$/);
+  });
+
+  it("@ completes files that git would track, and sends the one that is named", async () => {
+    await using place = await createChatPlace({
+      ...GIT,
+      "src/the-file.ts": "export const answer = 42;\n",
+      "secret-file.ts": "no\n",
+    });
+    await using tmux = await openChat(place);
+    await tmux.type("@file");
+    await tmux.sees(/^> @src\/the-file\.ts$/);
+    assert.ok(!(await tmux.read()).some((line) => line.includes("secret-file")));
+    await tmux.type("Tab");
+    await tmux.sees(/^> @src\/the-file\.ts$/);
+    await tmux.type("what came along?", "Enter");
+    await tmux.sees(/^with src\/the-file\.ts$/);
+    await tmux.sees(/export const answer = 42;/);
+  });
+
+  it("!command runs in the folder, tells its exit code, and goes with the next words", async () => {
+    await using place = await createChatPlace({ "here.txt": "" });
+    await using tmux = await openChat(place);
+    await tmux.type("!ls; exit 4", "Enter");
+    await tmux.sees(/^here\.txt$/);
+    await tmux.sees(/^exit code 4$/);
+    await tmux.type("what came along?", "Enter");
+    await tmux.sees(/^I ran ls; exit 4 \(exit code 4\):$/);
+  });
+
+  it("Esc stops a !command, and the chat goes on", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place);
+    await tmux.type("!echo begun; exec sleep 600", "Enter");
+    await tmux.sees(/^begun$/);
+    await tmux.type("Escape");
+    await tmux.sees(/^exit code none: it was stopped$/);
+    await tmux.type("what came along?", "Enter");
+    await tmux.sees(/^I ran echo begun; exec sleep 600 \(stopped by me\):$/);
+  });
+
+  it("Ctrl-G opens the editor with a folded paste written out, and takes what it leaves", async () => {
+    await using place = await createChatPlace();
+    const editor = join(place.place.home, "editor");
+    await writeFile(editor, '#!/bin/sh\nprintf \'say %s lines\' $(wc -l < "$1") > "$1"\n', {
+      mode: 0o755,
+    });
+    await using tmux = await openChat(place, { env: { EDITOR: editor } });
+    await tmux.paste(Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n"));
+    await tmux.sees(/^> \[paste 1: 40 lines\]$/);
+    await tmux.type("C-g");
+    // 39 line ends: the last line has none.
+    await tmux.sees(/^> say 39 lines$/);
+    await tmux.type("Enter");
+    await tmux.sees(/^39 lines$/);
+  });
+
+  it("rings when a call waits for an answer", async () => {
+    await using place = await createChatPlace({ "a.txt": "one\ntwo\nthree\n" });
+    await using tmux = await openChat(place);
+    assert.ok(!(await tmux.bytes()).includes("\x07"));
+    await tmux.type("edit please", "Enter");
+    await tmux.sees(/^Approve edit\?$/);
+    await untilTrue(async () => (await tmux.bytes()).includes("\x07"), "the bell");
+    await tmux.sees(/Enter answers · Esc stops the run$/);
+  });
+
+  it("/model, /think, /tools and /help say what is there, and what is wrong is one line", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place);
+    await tmux.type("/think maybe", "Enter");
+    await tmux.sees(/^\/think takes on or off\.$/);
+    await tmux.type("/tools nonsense", "Enter");
+    await tmux.sees(/nonsense/);
+    await tmux.type("/tools none", "Enter");
+    await tmux.sees(/^tools: none$/);
+    await tmux.type("/model", "Enter");
+    await tmux.sees(/^model: custom\/test-model \(--model\)$/);
+    await tmux.type("/rewind x", "Enter");
+    await tmux.sees(/^`x` is not a turn\. Give a number from 0\.$/);
+    await tmux.type("/help", "Enter");
+    await tmux.sees(/^Ctrl-_, Alt-_ +undo, redo$/);
+  });
+});
