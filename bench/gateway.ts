@@ -1,5 +1,5 @@
 /**
- * A gateway's own cost: CPU of its process a request, and the time it adds, for Responses requests
+ * A gateway's own cost: CPU of its process a request, and the time it adds, for Responses and Messages requests
  * translated to a chat server, beside a pipe of bytes and beside other gateways of the registry.
  *
  *     npm run bench:gateway [-- --check] [--only=NAME,NAME] [--quick]
@@ -26,6 +26,8 @@ const STREAMS = 1000;
 const IS_QUICK = process.argv.includes("--quick");
 /** Against the byte pipe of the same run. */
 const MOST_TIMES_PIPE = 2;
+/** Messages in and chat out, against the gateway that is made for it. */
+const MOST_TIMES_LLMS = 0.5;
 const MOST_KB_A_STREAM = 100;
 const NAME_WIDTH = Math.max(...Object.keys(CONTENDERS).map(({ length }) => length));
 
@@ -165,7 +167,11 @@ function print(contender: string, what: string, cpu: number, ms: number): void {
 
 function check(figures: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {
   const own = [...figures.keys()].filter((key) => key.startsWith("offshoot/"));
-  const problems = own.flatMap((key) => findProblems(figures, key.slice("offshoot/".length)));
+  const places = own.map((key) => key.slice("offshoot/".length));
+  const problems = [
+    ...places.flatMap((at) => findProblems(figures, at)),
+    ...places.flatMap((at) => findMessagesProblems(figures, at)),
+  ];
   const kb = held.get("offshoot") ?? 0;
   if (kb > MOST_KB_A_STREAM) problems.push(`${kb.toFixed(0)} KB a stream`);
   for (const problem of problems) write(`too much: ${problem}\n`);
@@ -183,6 +189,15 @@ function findProblems(figures: ReadonlyMap<string, number>, at: string): string[
     ...(times > MOST_TIMES_PIPE ? [`${at}: ${times.toFixed(2)} times the byte pipe`] : []),
     ...cheaper.map((peer) => `${at}: not below ${peer}`),
   ];
+}
+
+function findMessagesProblems(figures: ReadonlyMap<string, number>, at: string): string[] {
+  const cpu = figures.get(`offshoot with messages/${at}`) ?? Number.NaN;
+  const ofPipe = cpu / (figures.get(`byte pipe/${at}`) ?? Number.NaN);
+  const ofLlms = cpu / (figures.get(`@musistudio/llms/${at}`) ?? Number.NaN);
+  const told = `messages ${at}: ${ofPipe.toFixed(2)} times the byte pipe, ${ofLlms.toFixed(2)} times @musistudio/llms`;
+  write(`${told}\n`);
+  return ofPipe > MOST_TIMES_PIPE || ofLlms > MOST_TIMES_LLMS ? [told] : [];
 }
 
 function write(text: string): void {

@@ -51,6 +51,16 @@ function responseBody(stream: boolean): object {
   };
 }
 
+function messagesBody(model: string, stream: boolean): object {
+  return {
+    model,
+    system: "You are brief.",
+    messages: [{ role: "user", content: PROMPT }],
+    max_tokens: 400,
+    ...(stream ? { stream } : {}),
+  };
+}
+
 export const CONTENDERS: Readonly<Record<string, Contender>> = {
   "byte pipe": {
     start: startPipe,
@@ -71,17 +81,17 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
     // A field that the vendor's table lets through.
     body: (stream) => ({ ...responseBody(stream), top_k: 40 }),
   },
+  "offshoot with messages": {
+    start: startOffshoot,
+    path: "/v1/messages",
+    headers: () => ({ "x-api-key": "bench", "anthropic-version": "2023-06-01" }),
+    body: (stream) => messagesBody("bench", stream),
+  },
   "@musistudio/llms": {
     start: startLlms,
     path: "/v1/messages",
     headers: () => ({ "x-api-key": "bench" }),
-    body: (stream) => ({
-      model: "bench,bench",
-      system: "You are brief.",
-      messages: [{ role: "user", content: PROMPT }],
-      max_tokens: 400,
-      ...(stream ? { stream } : {}),
-    }),
+    body: (stream) => messagesBody("bench,bench", stream),
   },
   "@portkey-ai/gateway": {
     start: startPortkey,

@@ -12,6 +12,7 @@ import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { createSlices } from "../../base/slices.ts";
+import { keyIn } from "../../base/stored-keys.ts";
 import { clip } from "../../base/text.ts";
 import type { CloudSign, UnsignedRequest } from "../http/http-provider.ts";
 import { regionOfUrl, requireAwsRegion } from "./aws-region.ts";
@@ -39,7 +40,7 @@ const REFRESH_BEFORE_MS = 5 * 60_000;
 
 /** One for all requests of a process that ask as the same person: it owns the credentials. */
 export function createAwsSign(env: Environment, options: AwsSignOptions = {}): CloudSign {
-  const bearer = env["AWS_BEARER_TOKEN_BEDROCK"]?.trim();
+  const bearer = keyIn(env, "AWS_BEARER_TOKEN_BEDROCK");
   if (bearer) return async () => ({ authorization: `Bearer ${bearer}` });
   const credentials = keepCredentials(options.credentials ?? openChain(env, options), options);
   const { clock = systemClock } = options;

@@ -8,7 +8,7 @@
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Annotation, OutputText } from "../../protocol/content.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
-import { seal, unseal } from "../sealed-reasoning.ts";
+import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 import type { Citation, ReasoningContent } from "./schema.ts";
 
 /** Who can open what is sealed here. */

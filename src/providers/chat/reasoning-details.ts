@@ -6,7 +6,7 @@
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Reasoning } from "../../protocol/items.ts";
-import { seal, unseal } from "../sealed-reasoning.ts";
+import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 
 const SEALER = "chat";
 

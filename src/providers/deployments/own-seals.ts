@@ -6,7 +6,7 @@
 
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import { seal, unseal } from "../sealed-reasoning.ts";
+import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 
 /** `mark`: letters alone. */
 export function markSeals(events: readonly ModelEvent[], mark: string): readonly ModelEvent[] {

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import { seal, unseal } from "../sealed-reasoning.ts";
+import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 
 export interface SealedPart {
   /** Of the thought that this item shows. */

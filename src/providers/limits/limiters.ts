@@ -10,6 +10,8 @@ import { createLimiter, type Limiter, type LimiterOptions } from "./limiter.ts";
 export interface Limiters {
   /** The limiter of that account; the same one each time. */
   of(account: Account): Limiter;
+  /** All that are known now, for people. */
+  report?(): readonly Limiter[];
 }
 
 export interface Account {
@@ -39,6 +41,7 @@ export function createLimiters(
       limiters.set(name, limiter);
       return limiter;
     },
+    report: () => [...limiters.values()],
   };
 }
 

@@ -80,7 +80,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   µs: 1e-3,
   ns: 1e-6,
 };
-const PIECE = String.raw`(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)`;
+const PIECE = String.raw`(\d+(?:\.\d+)?)(ms|us|\u00b5s|ns|d|h|m|s)`;
 const SPAN = new RegExp(`^(?:${PIECE})+$`);
 
 /** As Go writes a duration: `1h2m3.5s`, `20ms`. */

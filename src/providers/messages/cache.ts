@@ -7,8 +7,14 @@
  * the request before is marked too, because the server looks back over 20 blocks and no further.
  */
 
+import type {
+  Cached,
+  MessagesBlock,
+  MessagesTurn,
+  TextBlock,
+} from "../../protocol/messages-blocks.ts";
 import { type CacheMark, MAX_MARKS } from "../cache-marks.ts";
-import type { Cached, MessagesBlock, MessagesTool, MessagesTurn, TextBlock } from "./schema.ts";
+import type { MessagesTool } from "./schema.ts";
 
 interface Cacheable {
   readonly system: TextBlock[];

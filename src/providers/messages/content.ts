@@ -4,8 +4,16 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Annotation, ContentPart, InputFile } from "../../protocol/content.ts";
+import {
+  type Citation,
+  type DocumentBlock,
+  type ImageBlock,
+  type ImageType,
+  BLOCKS as ORIGINAL,
+  type TextBlock,
+} from "../../protocol/messages-blocks.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
 import { isMarked } from "../cache-marks.ts";
 import {
@@ -15,7 +23,6 @@ import {
   readDataUrl,
   readFileContent,
 } from "../file-content.ts";
-import type { Citation, DocumentBlock, ImageBlock, ImageType, TextBlock } from "./schema.ts";
 
 type PartBlock = TextBlock | ImageBlock | DocumentBlock;
 
@@ -37,27 +44,6 @@ export function encodeSaid(content: string | readonly ContentPart[]): TextBlock[
 /** No block for a text of blanks, which the API refuses. */
 export function encodeText(text: string): TextBlock[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
-}
-
-/** Holds, in an annotation, the citation it was made of: the API wants it back with the text. */
-const ORIGINAL = "anthropic";
-
-/** `end`: where the cited text ends; it starts at 0, because it is all of its part. */
-export function toAnnotation(citation: JsonObject, end: number): Annotation {
-  const span = { start_index: 0, end_index: end, [ORIGINAL]: citation };
-  const url = textOf(citation["url"]) ?? textOf(citation["source"]);
-  if (url !== undefined) {
-    return { type: "url_citation", url, title: textOf(citation["title"]) ?? "", ...span };
-  }
-  const { document_index: index } = citation;
-  return {
-    type: "file_citation",
-    file_id: textOf(citation["file_id"]) ?? "",
-    filename: textOf(citation["document_title"]) ?? "",
-    quote: textOf(citation["cited_text"]) ?? null,
-    ...(typeof index === "number" ? { index } : {}),
-    ...span,
-  };
 }
 
 function encodePart(part: ContentPart): PartBlock[] {
@@ -159,8 +145,4 @@ function encodeDocument({ mediaType, base64 }: FileContent): DocumentBlock["sour
 
 function refused(message: string): Failure {
   return new Failure("invalid_request", message, { param: "input" });
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

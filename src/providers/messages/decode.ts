@@ -9,6 +9,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
+import { CALL_FIELDS, CONTAINER, fieldsOfCall } from "../../protocol/messages-blocks.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Usage } from "../../protocol/usage.ts";
@@ -17,15 +18,7 @@ import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
 import { type BlockPlace, HostedCalls } from "./hosted-calls.ts";
-import {
-  CALL_FIELDS,
-  CONTAINER,
-  fieldsOfCall,
-  type OpenBlock,
-  OpenCall,
-  OpenForeign,
-  OpenThought,
-} from "./open-blocks.ts";
+import { type OpenBlock, OpenCall, OpenForeign, OpenThought } from "./open-blocks.ts";
 import { OpenMessage, OpenText } from "./open-message.ts";
 import {
   type AnswerFields,

@@ -6,14 +6,12 @@
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
+import { BLOCKS } from "../../protocol/messages-blocks.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import { type RunKind, runKindOf } from "../vendors/native-tools.ts";
 import type { OpenBlock } from "./open-blocks.ts";
 import type { BlockDelta, ReadBlock } from "./schema.ts";
-
-/** The field of an item that holds the blocks it was made of. */
-export const BLOCKS = "anthropic";
 
 const KINDS: Readonly<Record<string, RunKind>> = {
   web_search: "web_search",

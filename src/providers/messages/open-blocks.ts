@@ -3,12 +3,13 @@
  * means something to the vendor alone and is carried word for word.
  */
 
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
+import { FOREIGN, SEALER } from "../../protocol/messages-blocks.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import { seal } from "../../protocol/sealed-reasoning.ts";
 import { toNamelessCall } from "../broken-answer.ts";
-import { seal } from "../sealed-reasoning.ts";
 import { readShape, type Shaped } from "../shape.ts";
 import { type BlockDelta, type READ_CALL, READ_THOUGHT, type ReadBlock } from "./schema.ts";
 
@@ -18,9 +19,6 @@ export interface OpenBlock {
   /** Called once; the block is not read any more. */
   close(status: ItemStatus, out: ModelEvent[]): void;
 }
-
-/** Names the wire in the envelope of a sealed block. */
-export const SEALER = "messages";
 
 /**
  * The block itself, with its signature, is sealed into the item: the API wants it back as it was, and
@@ -105,14 +103,6 @@ export class OpenCall implements OpenBlock {
   }
 }
 
-/** The type of an item that carries a block is this and the block's own. */
-export const FOREIGN = "anthropic:";
-
-/** Stands for the fields of a call that a function call has no place for. */
-export const CALL_FIELDS = "tool_use";
-/** Stands for the machine on which the vendor runs the answer's programs. */
-export const CONTAINER = "container";
-
 /** A tool the vendor runs itself, what that gave, a compaction, a kind we have never seen. */
 export class OpenForeign implements OpenBlock {
   readonly #place: { readonly index: number; readonly id: string };
@@ -141,16 +131,6 @@ export class OpenForeign implements OpenBlock {
     const type = `${FOREIGN}${this.#block["type"] ?? "block"}`;
     return { type, id: this.#place.id, block: this.#block } as unknown as Item;
   }
-}
-
-/** What a call says beside its input: which program made it, of which set of tools it is. */
-export function fieldsOfCall(block: ReadBlock): JsonObject | undefined {
-  const { caller } = block as { caller?: Json };
-  // A direct call is what the API takes one for that says nothing.
-  const isDirect = !isJsonObject(caller) || caller["type"] === "direct";
-  const known = ["type", "id", "name", "input", ...(isDirect ? ["caller"] : [])];
-  const fields = Object.entries(block).filter(([name]) => !known.includes(name));
-  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
 }
 
 /** Texts of a block grow by their deltas; anything else is replaced. */

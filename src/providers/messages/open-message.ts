@@ -4,9 +4,9 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Annotation, OutputText } from "../../protocol/content.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { Message } from "../../protocol/items.ts";
+import { toAnnotation } from "../../protocol/messages-blocks.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { readShape } from "../shape.ts";
-import { toAnnotation } from "./content.ts";
 import type { OpenBlock } from "./open-blocks.ts";
 import { type BlockDelta, READ_TEXT, type ReadBlock } from "./schema.ts";
 

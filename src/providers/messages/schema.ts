@@ -6,7 +6,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
-import type { CacheMark } from "../cache-marks.ts";
+import type { Cached, MessagesTurn, TextBlock } from "../../protocol/messages-blocks.ts";
 import { anything, list, loose, number, object, type Shape, type Shaped, text } from "../shape.ts";
 
 /** A request's body. `temperature` and `top_p` are known to models before Claude 4.7 alone. */
@@ -27,95 +27,6 @@ export interface MessagesBody {
   service_tier?: "auto" | "standard_only" | undefined;
   metadata?: { user_id: string } | undefined;
 }
-
-export interface MessagesTurn {
-  role: "user" | "assistant";
-  content: MessagesBlock[];
-}
-
-/** Blocks we write ourselves; those a server gave us go back word for word, under a cast. */
-export type MessagesBlock =
-  | TextBlock
-  | ImageBlock
-  | DocumentBlock
-  | ThinkingBlock
-  | RedactedBlock
-  | ToolUseBlock
-  | ToolResultBlock;
-
-/** Marks the end of a prefix that the server keeps: for five minutes, or for an hour. */
-export interface Cached {
-  cache_control?: CacheMark;
-}
-
-export interface TextBlock extends Cached {
-  type: "text";
-  text: string;
-  citations?: Citation[];
-}
-
-export interface ImageBlock extends Cached {
-  type: "image";
-  source:
-    | { type: "base64"; media_type: ImageType; data: string }
-    | { type: "url"; url: string }
-    | { type: "file"; file_id: string };
-}
-
-export type ImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-
-export interface DocumentBlock extends Cached {
-  type: "document";
-  source:
-    | { type: "base64"; media_type: "application/pdf"; data: string }
-    | { type: "text"; media_type: "text/plain"; data: string }
-    | { type: "url"; url: string }
-    | { type: "file"; file_id: string };
-  title?: string;
-}
-
-interface ThinkingBlock {
-  type: "thinking";
-  thinking: string;
-  signature: string;
-}
-
-interface RedactedBlock {
-  type: "redacted_thinking";
-  data: string;
-}
-
-export interface ToolUseBlock extends Cached {
-  type: "tool_use";
-  id: string;
-  name: string;
-  input: JsonObject;
-}
-
-export interface ToolResultBlock extends Cached {
-  type: "tool_result";
-  tool_use_id: string;
-  content?: string | (TextBlock | ImageBlock | DocumentBlock)[];
-  is_error?: boolean;
-}
-
-/** As the server takes a citation back: what it gave, but for `file_id`. */
-export type Citation =
-  | {
-      type: "web_search_result_location";
-      cited_text: string;
-      encrypted_index: string;
-      title: string | null;
-      url: string;
-    }
-  | {
-      type: "page_location";
-      cited_text: string;
-      document_index: number;
-      document_title: string | null;
-      start_page_number: number;
-      end_page_number: number;
-    };
 
 export interface MessagesTool extends Cached {
   name: string;

@@ -3,11 +3,12 @@
  * API asks for in every request and out of which it also takes the thinking.
  */
 
+import { THINKING_BUDGETS as BUDGETS, type MessagesTurn } from "../../protocol/messages-blocks.ts";
 import { forcesHosted, isForced } from "../offered-tools.ts";
 import type { ModelRequest, Reasoning } from "../provider.ts";
 import type { Quirks } from "../wire.ts";
 import { type ClaudeModel, claudeModelOf } from "./claude-models.ts";
-import type { Effort, MessagesTurn, Thinking } from "./schema.ts";
+import type { Effort, Thinking } from "./schema.ts";
 
 type Asked = NonNullable<Reasoning["effort"]>;
 
@@ -53,16 +54,6 @@ function adaptive({ effort, summary }: Reasoning, model: ClaudeModel): Thinking 
   if (effort === undefined && !(isShown && model.thinksByItself)) return undefined;
   return isShown ? { type: "adaptive", display: "summarized" } : { type: "adaptive" };
 }
-
-/** Tokens to think with; the API takes no less than the first. */
-const BUDGETS: Readonly<Record<Exclude<Asked, "none">, number>> = {
-  minimal: 1024,
-  low: 4096,
-  medium: 10_240,
-  high: 20_480,
-  xhigh: 32_768,
-  max: 49_152,
-};
 
 function withBudget(
   { reasoning, max_output_tokens, tool_choice }: ModelRequest,

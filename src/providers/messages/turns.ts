@@ -9,20 +9,23 @@
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
+import {
+  CALL_FIELDS,
+  type Cached,
+  CONTAINER,
+  FOREIGN,
+  type MessagesBlock,
+  type MessagesTurn,
+  SEALER,
+  type TextBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from "../../protocol/messages-blocks.ts";
+import { unseal } from "../../protocol/sealed-reasoning.ts";
 import { isMarked } from "../cache-marks.ts";
 import { type CallOutput, outputsByCall } from "../pair-results.ts";
-import { unseal } from "../sealed-reasoning.ts";
 import { encodeContent, encodeSaid, encodeText } from "./content.ts";
 import { blocksIn } from "./hosted-calls.ts";
-import { CALL_FIELDS, CONTAINER, FOREIGN, SEALER } from "./open-blocks.ts";
-import type {
-  Cached,
-  MessagesBlock,
-  MessagesTurn,
-  TextBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-} from "./schema.ts";
 
 export interface Conversation {
   /** What was said above the conversation: instructions that came as messages before its first. */

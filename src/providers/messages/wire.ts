@@ -6,12 +6,12 @@
 import { createSseReader } from "../../base/sse.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
+import { FOREIGN } from "../../protocol/messages-blocks.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Quirks, Wire } from "../wire.ts";
 import { claudeModelOf } from "./claude-models.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest, omitsOf } from "./encode.ts";
-import { FOREIGN } from "./open-blocks.ts";
 import { OPTIONS } from "./options.ts";
 import { relaxTools } from "./tools.ts";
 

@@ -3,6 +3,8 @@
  * on this machine, else the embedded one. The reason is always shown, so nobody is billed by surprise.
  */
 
+import { Failure } from "../../base/failure.ts";
+import { storedIn, storedProblem, usesStored } from "../../base/stored-keys.ts";
 import { CATALOG, type Catalog, VENDOR_NAMES, vendorOf } from "../vendors/catalog.ts";
 import type { LocalServer } from "../vendors/local-servers.ts";
 import { EMBEDDED, EMBEDDED_MODEL, formatModelRef, parseModelRef } from "./model-ref.ts";
@@ -42,7 +44,10 @@ export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice> {
   return chooseByKey(env) ?? (await chooseLocal(wishes.findLocal)) ?? chooseEmbedded();
 }
 
-/** The variable a vendor's key is in, or undefined when none of them is set. */
+/**
+ * The variable a vendor's key is in, or undefined when none of them is set. One that the environment has
+ * comes before one that is stored.
+ */
 export function keyVariableIn(
   vendor: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -50,18 +55,29 @@ export function keyVariableIn(
 ): string | undefined {
   const { keyVariable, otherKeyVariables = [] } = catalog.of(vendor);
   if (keyVariable === undefined) return undefined;
-  return [keyVariable, ...otherKeyVariables].find((name) => (env[name] ?? "").trim() !== "");
+  const names = [keyVariable, ...otherKeyVariables];
+  const set = names.find((name) => (env[name] ?? "").trim() !== "");
+  return set ?? names.find((name) => storedIn(env, name) !== undefined);
 }
 
+/** A key of the environment first, whoever its vendor is; then a stored one. */
 function chooseByKey(env: ModelWishes["env"]): ModelChoice | undefined {
-  for (const vendor of VENDOR_NAMES) {
+  const found = VENDOR_NAMES.flatMap((vendor) => {
     const { defaultModel } = vendorOf(vendor);
     const variable = keyVariableIn(vendor, env);
-    if (defaultModel === undefined || variable === undefined) continue;
-    const ref = `${vendor}/${defaultModel}`;
-    const reason = `${ref} (\`${variable}\` is set; ${HOW_TO_CHOOSE})`;
+    if (defaultModel === undefined || variable === undefined) return [];
+    return [{ ref: `${vendor}/${defaultModel}`, variable, isStored: usesStored(env, variable) }];
+  });
+  const best = found.find(({ isStored }) => !isStored) ?? found[0];
+  if (best) {
+    const { ref, variable, isStored } = best;
+    const why = isStored ? "its key is stored" : `\`${variable}\` is set`;
+    const reason = `${ref} (${why}; ${HOW_TO_CHOOSE})`;
     return { ref, reason, source: "key", baseUrl: undefined };
   }
+  // Another model in the place of the one whose key is there but may not be read would be a surprise.
+  const problem = storedProblem(env);
+  if (problem !== undefined) throw new Failure("key_missing", problem);
   return undefined;
 }
 

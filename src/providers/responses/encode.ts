@@ -11,10 +11,10 @@ import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Continuation } from "../../protocol/model-events.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
+import { isSealed } from "../../protocol/sealed-reasoning.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { ModelOptions, ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
-import { isSealed } from "../sealed-reasoning.ts";
 import { isOthers, toOwnTool, withoutMark } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 

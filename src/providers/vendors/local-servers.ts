@@ -10,7 +10,7 @@ import type { Transport } from "../http/transport.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { vendorOf } from "./catalog.ts";
 
-export type LocalVendor = "ollama" | "llamacpp" | "lmstudio";
+export type LocalVendor = "ollama" | "llamacpp" | "lmstudio" | "vllm";
 
 export interface LocalServer {
   readonly vendor: LocalVendor;
@@ -43,8 +43,13 @@ const NAMED_LIMIT_MS = 2000;
 /** Enough for a list of a thousand models. */
 const MAX_BYTES = 1024 * 1024;
 
-/** The first server that has a model, in the order Ollama, llama.cpp, LM Studio. */
+/** The first server that has a model, in the order Ollama, llama.cpp, LM Studio, vLLM. */
 export async function findLocalServer(search: LocalSearch): Promise<LocalServer | undefined> {
+  return (await findLocalServers(search))[0];
+}
+
+/** All of them, in that order. */
+export async function findLocalServers(search: LocalSearch): Promise<LocalServer[]> {
   const { probe, origins = {}, namedLimitMs = NAMED_LIMIT_MS } = search;
   const found = await Promise.all(
     SERVERS.map(async ({ vendor, origin, find }): Promise<LocalServer | undefined> => {
@@ -55,7 +60,7 @@ export async function findLocalServer(search: LocalSearch): Promise<LocalServer 
       return model === undefined ? undefined : { vendor, model, baseUrl: `${at}/v1` };
     }),
   );
-  return found.find((server) => server !== undefined);
+  return found.filter((server) => server !== undefined);
 }
 
 /** Where the vendors' own variables say their servers are: `OLLAMA_HOST`. Rejects what is no URL. */
@@ -112,6 +117,7 @@ const SERVERS: readonly {
   { vendor: "ollama", origin: "http://127.0.0.1:11434", find: findInOllama },
   { vendor: "llamacpp", origin: "http://127.0.0.1:8080", find: findInLlamaCpp },
   { vendor: "lmstudio", origin: "http://127.0.0.1:1234", find: findInLmStudio },
+  { vendor: "vllm", origin: "http://127.0.0.1:8000", find: findInVllm },
 ];
 
 /** `/api/tags` lists the newest first: what the user pulled last. */
@@ -134,6 +140,15 @@ async function findInLmStudio(ask: Ask): Promise<string | undefined> {
   const models = await ask("/v1/models");
   if (!isJsonObject(models) || models["object"] !== "list") return undefined;
   return firstName(listIn(models, "data"), "id");
+}
+
+/** Many programs listen on port 8000: a model of vLLM says whose it is. */
+async function findInVllm(ask: Ask): Promise<string | undefined> {
+  const models = await ask("/v1/models");
+  const own = listIn(models, "data").filter(
+    (entry) => isJsonObject(entry) && entry["owned_by"] === "vllm",
+  );
+  return firstName(own, "id");
 }
 
 function listIn(value: unknown, key: string): readonly unknown[] {

@@ -16,6 +16,8 @@ export interface SearchLimits {
   readonly pageChars: number;
   /** The only hosts that are shown, with those below them; empty for all. */
   readonly domains: readonly string[];
+  /** Hosts that are not shown, with those below them. */
+  readonly blocked?: readonly string[] | undefined;
 }
 
 /** More of them make a question that search services refuse. */
@@ -55,8 +57,10 @@ export function createPageTool(inner: Tool, limits: SearchLimits): Tool {
       fitArguments(inner, [[["url", "uri", "link", "page", "address"], url]]),
     async run({ url = "", pattern }, call) {
       if (!isAllowed(url, limits)) {
-        const allowed = limits.domains.join(", ");
-        const message = `\`${clip(url, 200)}\` is outside of the allowed domains: ${allowed}.`;
+        const { domains } = limits;
+        const why =
+          domains.length > 0 ? `outside of the allowed domains: ${domains.join(", ")}` : "blocked";
+        const message = `\`${clip(url, 200)}\` is ${why}.`;
         throw new Failure("forbidden", message);
       }
       const text = await readText(call());
@@ -139,11 +143,12 @@ function withSites(query: string, { domains }: SearchLimits): string {
   return `${query} ${domains.length > 1 ? `(${sites})` : sites}`;
 }
 
-function isAllowed(url: string, { domains }: SearchLimits): boolean {
-  if (domains.length === 0) return true;
+function isAllowed(url: string, { domains, blocked = [] }: SearchLimits): boolean {
+  if (domains.length === 0 && blocked.length === 0) return true;
   if (!URL.canParse(url)) return false;
   const host = new URL(url).hostname.toLowerCase();
-  return domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+  const isOf = (domain: string): boolean => host === domain || host.endsWith(`.${domain}`);
+  return (domains.length === 0 || domains.some(isOf)) && !blocked.some(isOf);
 }
 
 /** Rejects with what the tool says went wrong. */

@@ -1,6 +1,6 @@
 /**
  * `web_search`, under each of its names: models are offered two functions, one that searches and one
- * that opens a page or looks for words in it. Both become `web_search_call` items.
+ * that opens a page or looks for words in it. Both become `web_search_call` items. `web_fetch` is the second alone.
  *
  * The tools that do it are given: this server's own, or those of an MCP server in their place.
  */
@@ -33,6 +33,8 @@ const TOOL_TYPES = [
   "web_search_preview",
   "web_search_preview_2025_03_11",
 ];
+/** Opens pages that the conversation names, and searches for none. */
+const FETCH_TYPE = "web_fetch";
 
 const SEARCH_KEY = "web_search";
 const OPEN_KEY = "web_search_open_page";
@@ -41,15 +43,20 @@ type WebSearchCall = Extract<Item, { type: "web_search_call" }>;
 type Action = NonNullable<WebSearchCall["action"]>;
 
 export function createWebSearchKind(parts: WebSearchParts): ToolKind {
-  const opened = new WeakSet<KindRequest>();
+  const opened = new WeakMap<KindRequest, Set<string>>();
   return {
-    toolTypes: TOOL_TYPES,
+    toolTypes: [...TOOL_TYPES, FETCH_TYPE],
     itemTypes: ["web_search_call"],
     async open(tool: Tool, request) {
       // Calls do not say which of two tools they are of.
-      if (opened.has(request)) return { offers: [], ignored: [`a second ${tool.type}`] };
-      opened.add(request);
-      return toOpened(tool as WebTool, await parts.tools(request));
+      const keys = opened.get(request) ?? new Set<string>();
+      opened.set(request, keys);
+      const key = tool.type === (FETCH_TYPE as string) ? OPEN_KEY : SEARCH_KEY;
+      if (keys.has(key)) return { offers: [], ignored: [`a second ${tool.type}`] };
+      const made = toOpened(tool as WebTool, await parts.tools(request));
+      const offers = made.offers.filter((offer) => !keys.has(offer.key));
+      for (const offer of offers) keys.add(offer.key);
+      return { ...made, offers };
     },
     keyOf: (item) => (item.type === "web_search_call" ? keyOfAction(item.action?.type) : undefined),
     toFunctions: (item, nameOf) =>
@@ -62,13 +69,21 @@ function keyOfAction(type: string | undefined): string {
 }
 
 /** Each form has fields that the other has not. */
-type WebTool = Omit<WebSearchTool, "type"> & Omit<WebSearchPreviewTool, "type"> & { type: string };
+type WebTool = Omit<WebSearchTool, "type"> &
+  Omit<WebSearchPreviewTool, "type"> & { type: string; max_content_tokens?: number };
+
+/** Of ordinary text. */
+const CHARS_PER_TOKEN = 4;
 
 function toOpened(tool: WebTool, { search, open }: WebTools): OpenedTool {
   const { type } = tool;
   // Without the outside world there is nothing to search: there is no copy of it here.
   if (tool.external_web_access === false) {
     return { offers: [], ignored: [`${type} (external_web_access: false)`] };
+  }
+  if (type === FETCH_TYPE) {
+    if (open) return { offers: [toPageOffer(createPageTool(open, toLimits(tool)))] };
+    return { offers: [], ignored: [`${type} (this server opens no pages)`] };
   }
   if (!search) return { offers: [], ignored: [`${type} (this server has no search tool)`] };
   const limits = toLimits(tool);
@@ -79,21 +94,39 @@ function toOpened(tool: WebTool, { search, open }: WebTools): OpenedTool {
 }
 
 /** How much of the model's context a search may take. */
-const SIZES: Readonly<Record<string, Omit<SearchLimits, "domains">>> = {
+const SIZES: Readonly<Record<string, Omit<SearchLimits, "domains" | "blocked">>> = {
   low: { results: 5, pageChars: 8000 },
   medium: { results: 10, pageChars: 24_000 },
   high: { results: 20, pageChars: 60_000 },
 };
 
-function toLimits({ search_context_size, filters }: WebTool): SearchLimits {
+function toLimits({ search_context_size, filters, max_content_tokens }: WebTool): SearchLimits {
   const size = SIZES[search_context_size ?? "medium"] ?? SIZES["medium"];
-  const domains = (filters?.allowed_domains ?? []).map((domain) =>
+  const { allowed_domains, blocked_domains } = (filters ?? {}) as Sites;
+  const most = max_content_tokens ? { pageChars: max_content_tokens * CHARS_PER_TOKEN } : {};
+  const domains = toDomains(allowed_domains);
+  return {
+    results: 10,
+    pageChars: 24_000,
+    ...size,
+    ...most,
+    domains,
+    blocked: toDomains(blocked_domains),
+  };
+}
+
+interface Sites {
+  readonly allowed_domains?: readonly string[] | null;
+  readonly blocked_domains?: readonly string[] | null;
+}
+
+function toDomains(names: readonly string[] | null | undefined): string[] {
+  return (names ?? []).map((domain) =>
     domain
       .toLowerCase()
       .replace(/^https?:\/\//, "")
       .replace(/\/.*$/, ""),
   );
-  return { results: 10, pageChars: 24_000, ...size, domains };
 }
 
 function toSearchOffer(tool: GateTool, { user_location }: WebTool): Offer {
@@ -115,7 +148,8 @@ function toOffer(key: string, tool: GateTool): Offer {
   return {
     key,
     spec: { ...tool.spec, name: key },
-    isMeantBy: (choice) => key === SEARCH_KEY && TOOL_TYPES.includes(String(choice["type"])),
+    isMeantBy: ({ type }) =>
+      key === SEARCH_KEY ? TOOL_TYPES.includes(String(type)) : type === FETCH_TYPE,
     shows: "nothing",
     toItem: (call, id) => toSearchCall(call, key, id),
     run: {

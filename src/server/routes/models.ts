@@ -3,6 +3,8 @@
  * address of, and what is known of vendors whose key is set.
  */
 
+import type { IncomingMessage } from "node:http";
+import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
@@ -43,28 +45,82 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       path: "/v1/models",
       summary: "The models that may be asked",
       scope: "models",
-      handle: async ({ caller }) =>
-        toJson({
-          object: "list",
-          data: (await list()).filter(({ id }) => isAllowed(id, caller)),
-        }),
+      async handle({ caller, request, query }) {
+        const data = (await list()).filter(({ id }) => isAllowed(id, caller));
+        return toJson(
+          speaksMessages(request) ? toMessagesList(data, query) : { object: "list", data },
+        );
+      },
     },
     {
       method: "GET",
       path: "/v1/models/:id",
       summary: "One model",
       scope: "models",
-      handle: async ({ params, caller }) => toJson(await find(params["id"] ?? "", caller)),
+      handle: async ({ params, caller, request }) =>
+        toJson(toShape(await find(params["id"] ?? "", caller), request)),
     },
     {
       method: "GET",
       path: "/v1/models/:vendor/:id",
       summary: "One model, where its slash was not escaped",
       scope: "models",
-      handle: async ({ params, caller }) =>
-        toJson(await find(`${params["vendor"]}/${params["id"]}`, caller)),
+      handle: async ({ params, caller, request }) =>
+        toJson(toShape(await find(`${params["vendor"]}/${params["id"]}`, caller), request)),
     },
   ];
+}
+
+/** The two APIs share the addresses; clients of one of them name its version. */
+function speaksMessages({ headers }: IncomingMessage): boolean {
+  return "anthropic-version" in headers;
+}
+
+function toShape(model: ShownModel, request: IncomingMessage): object {
+  return speaksMessages(request) ? toMessagesModel(model) : model;
+}
+
+/** As the Messages API has it. */
+interface MessagesModel {
+  readonly type: "model";
+  readonly id: string;
+  readonly display_name: string;
+  readonly created_at: string;
+}
+
+function toMessagesModel({ id, created }: ShownModel): MessagesModel {
+  const created_at = new Date(created * 1000).toISOString().replace(".000Z", "Z");
+  return { type: "model", id, display_name: id, created_at };
+}
+
+const USUAL_LIMIT = 20;
+const MOST_LIMIT = 1000;
+
+/** Paged by ids, as that API pages: `after_id`, `before_id`, `limit`. */
+function toMessagesList(models: readonly ShownModel[], query: URLSearchParams): object {
+  const limit = readLimit(query.get("limit"));
+  const [after, before] = ["after_id", "before_id"].map((name) => {
+    const id = query.get(name);
+    return id === null ? -1 : models.findIndex((model) => model.id === id);
+  }) as [number, number];
+  const isBack = query.get("before_id") !== null && before >= 0;
+  const rest = isBack ? models.slice(0, before) : models.slice(after + 1);
+  const page = isBack ? rest.slice(-limit) : rest.slice(0, limit);
+  const data = page.map(toMessagesModel);
+  return {
+    data,
+    has_more: rest.length > page.length,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
+
+function readLimit(text: string | null): number {
+  if (text === null) return USUAL_LIMIT;
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_LIMIT) return limit;
+  const message = `\`limit\` must be a whole number from 1 to ${MOST_LIMIT}.`;
+  throw new Failure("invalid_request", message, { param: "limit" });
 }
 
 function isAllowed(id: string, { models }: Caller): boolean {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { Item } from "../../../src/protocol/items.ts";
+import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import type { Tool } from "../../../src/protocol/tools.ts";
 import type { Turn } from "../../../src/providers/bedrock/schema.ts";
-import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import { assistant, call, encode, output, READ, result, use, user } from "./converse.ts";
 
 const turnsOf = (items: readonly Item[], tools: readonly Tool[] = [READ]): readonly Turn[] =>

@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { Item } from "../../../src/protocol/items.ts";
+import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import type { GeminiMedia, GeminiRequest } from "../../../src/providers/gemini/schema.ts";
 import { sealPart } from "../../../src/providers/gemini/sealed-part.ts";
 import { geminiWire } from "../../../src/providers/gemini/wire.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
-import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import { assistant, call, output, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
 

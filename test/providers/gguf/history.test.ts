@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Item } from "../../../src/protocol/items.ts";
+import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import { toHistory } from "../../../src/providers/gguf/history.ts";
 import { JSON_RULE } from "../../../src/providers/json-rule.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
-import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import { assistant, call, output, thought, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
 

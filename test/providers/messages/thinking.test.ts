@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
+import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import { encodeRequest } from "../../../src/providers/messages/encode.ts";
 import { vertexWire } from "../../../src/providers/messages/vertex.ts";
 import { messagesWire } from "../../../src/providers/messages/wire.ts";
 import type { ModelRequest, Reasoning } from "../../../src/providers/provider.ts";
-import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import { request } from "../provider-contract.ts";
 
 const think = (effort: Reasoning["effort"], summary?: "auto"): Reasoning => ({ effort, summary });

@@ -2,9 +2,9 @@
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
+import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import { encodeRequest } from "../../../src/providers/messages/encode.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
-import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import type { Quirks } from "../../../src/providers/wire.ts";
 import { request } from "../provider-contract.ts";
 

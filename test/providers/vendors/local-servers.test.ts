@@ -48,8 +48,12 @@ const LMSTUDIO = {
   "/v1/models": { object: "list", data: [{ id: "qwen/qwen3-4b", object: "model" }] },
 };
 
+const VLLM = {
+  "/v1/models": { object: "list", data: [{ id: "qwen/qwen3-32b", owned_by: "vllm" }] },
+};
+
 function find(origins: Partial<Record<LocalVendor, string>>, namedLimitMs = PATIENCE_MS) {
-  const nowhere = { ollama: NOTHING, llamacpp: NOTHING, lmstudio: NOTHING };
+  const nowhere = { ollama: NOTHING, llamacpp: NOTHING, lmstudio: NOTHING, vllm: NOTHING };
   return findLocalServer({ probe, namedLimitMs, origins: { ...nowhere, ...origins } });
 }
 
@@ -66,6 +70,11 @@ describe("findLocalServer", () => {
   it("finds llama.cpp and LM Studio", async () => {
     assert.equal((await find({ llamacpp: await serve(LLAMACPP) }))?.model, "qwen.gguf");
     assert.equal((await find({ lmstudio: await serve(LMSTUDIO) }))?.model, "qwen/qwen3-4b");
+  });
+
+  it("finds vLLM, and takes no other program at its port for it", async () => {
+    assert.equal((await find({ vllm: await serve(VLLM) }))?.model, "qwen/qwen3-32b");
+    assert.equal(await find({ vllm: await serve(LMSTUDIO) }), undefined);
   });
 
   it("takes them in order, and passes over one without a model", async () => {

@@ -1,0 +1,399 @@
+/**
+ * The events of a response as the frames of a Messages stream.
+ *
+ * Order: nothing until there is output, so that a server may still answer with a status of its own; then
+ * `message_start`, blocks strictly one after the other and numbered from 0 without gaps, `message_delta`,
+ * `message_stop`. Clients lose what comes in any other order, so a block that begins while another is open waits
+ * for it. A stream that breaks ends with an `error`.
+ */
+
+import { FAILURES, Failure, type FailureCode } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { quote } from "../../base/quote.ts";
+import type {
+  EmittedAnnotation,
+  EmittedEvent,
+  EmittedItem,
+  EmittedReasoning,
+  EmittedResponse,
+} from "../../protocol/emitted.ts";
+import {
+  type AnswerBlock,
+  createWholeBlocks,
+  findContainer,
+  toCallFields,
+  toCitation,
+} from "./answer-blocks.ts";
+import {
+  CANCELLED,
+  createIds,
+  toApplied,
+  toEnd,
+  toMessageHead,
+  toOwnField,
+} from "./message-object.ts";
+import { toEstimatedUsage, toMessageUsage } from "./message-usage.ts";
+import type { MessagesAnswer } from "./parse-messages.ts";
+import {
+  THOUGHT_BREAK,
+  toHiddenThought,
+  toSignature,
+  toThoughtBlock,
+} from "./thought-signature.ts";
+
+export interface MessageWriterOptions {
+  readonly answer: MessagesAnswer;
+  /** How many tokens the request has, as we estimate it; asked for once. */
+  readonly estimate: () => number;
+  /** An error in the API's words. */
+  readonly toError: (failure: Failure) => object;
+}
+
+export interface MessageWriter {
+  /** What one event means, as whole frames; empty for most beginnings. */
+  write(event: EmittedEvent): string;
+}
+
+export function createMessageWriter(options: MessageWriterOptions): MessageWriter {
+  const writer = new BlockWriter(options);
+  return { write: (event) => writer.write(event) };
+}
+
+export function toFrame(event: { readonly type: string }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+const DELTA_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
+
+/** A block of the answer, open or waiting for its turn. */
+interface Block {
+  readonly start: AnswerBlock;
+  /** JSON of deltas that wait for those before it. */
+  readonly waiting: string[];
+  isEnded: boolean;
+  /** How much of its text was told. */
+  told: number;
+}
+
+/** The text that came last, which the next one nearly always goes on with. */
+interface LastText {
+  readonly item: number;
+  readonly part: number;
+  readonly block: Block;
+}
+
+class BlockWriter {
+  readonly #options: MessageWriterOptions;
+  readonly #idOf: (callId: string) => string;
+  #response: EmittedResponse | undefined;
+  #out = "";
+  #isOpen = false;
+  #isOver = false;
+  /** The number of the first of `#queue`, which is the open one. */
+  #index = 0;
+  readonly #queue: Block[] = [];
+  /** By item and part: `3:0`; calls by their item alone. */
+  readonly #blocks = new Map<string, Block>();
+  #last: LastText | undefined;
+  /** Which piece of a thought came last, by item. */
+  readonly #pieces = new Map<number, string>();
+  readonly #callFields = new Map<string, JsonObject>();
+  readonly #toWhole = createWholeBlocks();
+  /** Thoughts that are told only where a call follows them. */
+  #held: AnswerBlock[] = [];
+
+  constructor(options: MessageWriterOptions) {
+    this.#options = options;
+    this.#idOf = createIds(options.answer.takenIds);
+  }
+
+  write(event: EmittedEvent): string {
+    this.#out = "";
+    if (!this.#isOver) this.#read(event);
+    return this.#out;
+  }
+
+  #read(event: EmittedEvent): void {
+    switch (event.type) {
+      case "response.output_text.delta":
+        return this.#say(event.output_index, event.content_index, event.delta);
+      case "response.created":
+      case "response.queued":
+      case "response.in_progress":
+        this.#response = event.response;
+        return;
+      case "response.output_item.added":
+        return this.#beginItem(event.output_index, event.item);
+      case "response.function_call_arguments.delta":
+        return this.#argue(event.output_index, event.delta);
+      case "response.output_item.done":
+        return this.#endItem(event.output_index, event.item);
+      case "response.completed":
+      case "response.incomplete":
+        return this.#end(event.response);
+      case "response.failed":
+        return this.#fail(event.response);
+      case "error":
+        return this.#break(new Failure(toCode(event.code), event.error.message));
+      default:
+        return this.#readPart(event);
+    }
+  }
+
+  /** A text's `done` brings what no delta did: not every vendor sends its answer in pieces. */
+  #readPart(event: EmittedEvent): void {
+    switch (event.type) {
+      case "response.output_text.done":
+        return this.#sayRest(event.output_index, event.content_index, event.text);
+      case "response.refusal.delta":
+        return this.#say(event.output_index, event.content_index, event.delta);
+      case "response.refusal.done":
+        return this.#sayRest(event.output_index, event.content_index, event.refusal);
+      case "response.content_part.done": {
+        const { part } = event;
+        if (part.type === "output_text") this.#cite(event.output_index, event.content_index, part);
+        return this.#endPart(event.output_index, event.content_index);
+      }
+      case "response.reasoning_text.delta":
+        return this.#think(event.output_index, `c${event.content_index}`, event.delta);
+      case "response.reasoning_summary_text.delta":
+        return this.#think(event.output_index, `s${event.summary_index}`, event.delta);
+      default:
+      // The rest is about items that are told when they have ended.
+    }
+  }
+
+  #say(item: number, part: number, delta: string): void {
+    if (delta === "") return;
+    const last = this.#last;
+    const block =
+      last && last.item === item && last.part === part ? last.block : this.#textOf(item, part);
+    block.told += delta.length;
+    if (block === this.#queue[0])
+      this.#out += `${DELTA_HEAD}${this.#index},"delta":{"type":"text_delta","text":${quote(delta)}}}\n\n`;
+    else block.waiting.push(`{"type":"text_delta","text":${quote(delta)}}`);
+  }
+
+  #textOf(item: number, part: number): Block {
+    const key = `${item}:${part}`;
+    const block = this.#blocks.get(key) ?? this.#begin({ type: "text", text: "" }, key);
+    // Words follow: the thoughts before them were for nobody.
+    this.#held = [];
+    this.#last = { item, part, block };
+    return block;
+  }
+
+  #sayRest(item: number, part: number, whole: string): void {
+    const told = this.#blocks.get(`${item}:${part}`)?.told ?? 0;
+    this.#say(item, part, whole.slice(told));
+  }
+
+  #cite(
+    item: number,
+    part: number,
+    said: { annotations: readonly EmittedAnnotation[]; text: string },
+  ): void {
+    const block = this.#blocks.get(`${item}:${part}`);
+    for (const annotation of block ? said.annotations : []) {
+      const citation = toCitation(annotation, said.text);
+      if (citation && block) this.#add(block, { type: "citations_delta", citation });
+    }
+  }
+
+  #endPart(item: number, part: number): void {
+    const block = this.#blocks.get(`${item}:${part}`);
+    if (block) this.#close(block);
+  }
+
+  #think(item: number, piece: string, delta: string): void {
+    const { thinking } = this.#options.answer;
+    if (delta === "" || thinking !== "shown") return;
+    const block = this.#thoughtOf(item);
+    const before = this.#pieces.get(item) ?? piece;
+    this.#pieces.set(item, piece);
+    const text = before === piece ? delta : THOUGHT_BREAK + delta;
+    block.told += text.length;
+    this.#add(block, { type: "thinking_delta", thinking: text });
+  }
+
+  #thoughtOf(item: number): Block {
+    return (
+      this.#blocks.get(`${item}`) ??
+      this.#begin({ type: "thinking", thinking: "", signature: "" }, `${item}`)
+    );
+  }
+
+  #beginItem(place: number, item: EmittedItem): void {
+    if (item.type !== "function_call") return;
+    for (const thought of this.#held.splice(0)) this.#tell(thought);
+    const { call_id, name } = item;
+    const start = { type: "tool_use", id: this.#idOf(call_id), name, input: {} };
+    this.#begin({ ...start, ...this.#callFields.get(call_id) }, `${place}`);
+  }
+
+  #argue(place: number, delta: string): void {
+    const block = this.#blocks.get(`${place}`);
+    if (!block || delta === "") return;
+    block.told += delta.length;
+    this.#add(block, { type: "input_json_delta", partial_json: delta });
+  }
+
+  #endItem(place: number, item: EmittedItem): void {
+    switch (item.type) {
+      case "message":
+        for (const part of item.content.keys()) this.#endPart(place, part);
+        return;
+      case "reasoning":
+        return this.#endThought(place, item);
+      case "function_call":
+        return this.#endCall(place, item.arguments);
+      default:
+        for (const [callId, fields] of toCallFields(item) ?? [])
+          this.#callFields.set(callId, fields);
+        for (const block of this.#toWhole(item)) this.#tell(block);
+    }
+  }
+
+  /** Clients read a call's input from deltas alone, so there is at least one. */
+  #endCall(place: number, whole: string): void {
+    const block = this.#blocks.get(`${place}`);
+    if (!block) return;
+    this.#argue(place, (whole === "" ? "{}" : whole).slice(block.told));
+    this.#close(block);
+  }
+
+  #endThought(place: number, item: EmittedReasoning): void {
+    const { thinking } = this.#options.answer;
+    if (thinking === "hidden") {
+      const hidden = toHiddenThought(item);
+      if (hidden) this.#held.push(hidden as unknown as AnswerBlock);
+      return;
+    }
+    const whole = toThoughtBlock(item);
+    const begun = this.#blocks.get(`${place}`);
+    if (!begun && !whole) return;
+    if (!begun && whole?.type === "redacted_thinking")
+      return this.#tell(whole as unknown as AnswerBlock);
+    const block = begun ?? this.#thoughtOf(place);
+    const rest =
+      whole?.type === "thinking" && thinking === "shown" ? whole.thinking.slice(block.told) : "";
+    if (rest !== "") this.#add(block, { type: "thinking_delta", thinking: rest });
+    this.#add(block, { type: "signature_delta", signature: toSignature(item) });
+    this.#close(block);
+  }
+
+  /** A block that is known as a whole. */
+  #tell(whole: AnswerBlock): void {
+    const { input, text, citations, content, encrypted_content } = whole;
+    if (whole.type === "text") {
+      const block = this.#begin({ type: "text", text: "" });
+      this.#add(block, { type: "text_delta", text });
+      for (const citation of Array.isArray(citations) ? citations : [])
+        this.#add(block, { type: "citations_delta", citation });
+      return this.#close(block);
+    }
+    if (whole.type === "compaction") {
+      const block = this.#begin({ ...whole, content: null, encrypted_content: null });
+      this.#add(block, {
+        type: "compaction_delta",
+        content: content ?? null,
+        encrypted_content: encrypted_content ?? null,
+      });
+      return this.#close(block);
+    }
+    if (input === undefined) return this.#close(this.#begin(whole));
+    const block = this.#begin({ ...whole, input: {} });
+    this.#add(block, { type: "input_json_delta", partial_json: JSON.stringify(input) });
+    this.#close(block);
+  }
+
+  #begin(start: AnswerBlock, key?: string): Block {
+    const block: Block = { start, waiting: [], isEnded: false, told: 0 };
+    if (key !== undefined) this.#blocks.set(key, block);
+    this.#queue.push(block);
+    if (this.#queue.length === 1) this.#open(block);
+    return block;
+  }
+
+  #open({ start, waiting }: Block): void {
+    this.#openMessage();
+    this.#out += toFrame({
+      type: "content_block_start",
+      index: this.#index,
+      content_block: start,
+    } as { type: string });
+    for (const delta of waiting.splice(0))
+      this.#out += `${DELTA_HEAD}${this.#index},"delta":${delta}}\n\n`;
+  }
+
+  #add(block: Block, delta: object): void {
+    const json = JSON.stringify(delta);
+    if (block === this.#queue[0]) this.#out += `${DELTA_HEAD}${this.#index},"delta":${json}}\n\n`;
+    else block.waiting.push(json);
+  }
+
+  /** Also closes those behind it that have ended meanwhile. */
+  #close(block: Block): void {
+    block.isEnded = true;
+    while (this.#queue[0]?.isEnded) {
+      this.#queue.shift();
+      this.#out += `event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`;
+      this.#index++;
+      if (this.#queue[0]) this.#open(this.#queue[0]);
+    }
+    if (this.#last?.block === block) this.#last = undefined;
+  }
+
+  #openMessage(): void {
+    if (this.#isOpen) return;
+    if (!this.#response)
+      throw new Failure("internal", "A response's events begin with the response.");
+    this.#isOpen = true;
+    const { answer, estimate } = this.#options;
+    const message = {
+      ...toMessageHead(this.#response, answer),
+      content: [],
+      ...{ stop_reason: null, stop_sequence: null, stop_details: null },
+      usage: toEstimatedUsage(estimate()),
+      container: null,
+      context_management: null,
+    };
+    this.#out += toFrame({ type: "message_start", message } as { type: string });
+  }
+
+  #end(response: EmittedResponse): void {
+    this.#response = response;
+    if (response.status === "cancelled") return this.#break(new Failure("cancelled", CANCELLED));
+    this.#openMessage();
+    while (this.#queue[0]) this.#close(this.#queue[0]);
+    this.#isOver = true;
+    const { answer } = this.#options;
+    const { output, usage } = response;
+    const container = findContainer(output);
+    const own = toOwnField(response, answer);
+    const end = {
+      type: "message_delta",
+      delta: { ...toEnd(response), ...(container ? { container } : {}) },
+      usage: toMessageUsage(usage, output),
+      context_management: toApplied(answer),
+      ...(own ? { offshoot: own } : {}),
+    };
+    this.#out += toFrame(end) + toFrame({ type: "message_stop" });
+  }
+
+  #fail({ error }: EmittedResponse): void {
+    const code = error?.code === "rate_limit_exceeded" ? "provider_overloaded" : "provider_failed";
+    this.#break(new Failure(code, error?.message ?? "The response failed."));
+  }
+
+  /** Once: an `error` event comes before the `response.failed` that says the same. */
+  #break(failure: Failure): void {
+    this.#isOver = true;
+    this.#out += toFrame(this.#options.toError(failure) as { type: string });
+  }
+}
+
+/** A failure's own code, which the event of our API has; the published ones mean that the model's server failed. */
+function toCode(code: string | null): FailureCode {
+  return code !== null && Object.hasOwn(FAILURES, code) ? (code as FailureCode) : "provider_failed";
+}

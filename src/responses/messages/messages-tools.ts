@@ -1,0 +1,190 @@
+/**
+ * Tools and the choice among them. A model of the vendor's own is given the vendor's kinds as they stand; for any
+ * other model each becomes the kind of ours that does the same, or a function.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { CreateResponse } from "../../protocol/request.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
+import { toClientFunction } from "./client-tools.ts";
+import type {
+  McpServerParam,
+  MessagesRequest,
+  ToolChoiceParam,
+  ToolParam,
+} from "./messages-request.ts";
+
+export interface AskedTools {
+  /** Whether the model's server speaks this API itself, and runs its tools. */
+  readonly isVendor: boolean;
+  /** Tools that the conversation has found: of those with `defer_loading` the model is told of no others. */
+  readonly references: ReadonlySet<string>;
+}
+
+export interface MessagesTools {
+  readonly fields: Pick<
+    CreateResponse,
+    "tools" | "tool_choice" | "parallel_tool_calls" | "max_tool_calls"
+  >;
+  readonly ignored: readonly string[];
+}
+
+export function toTools(request: MessagesRequest, asked: AskedTools): MessagesTools {
+  const given = request.tools ?? [];
+  const chosen = request.tool_choice?.type === "tool" ? request.tool_choice.name : undefined;
+  const finds = given.some(({ type }) => isToolSearch(type));
+  const told = given.filter(
+    ({ defer_loading, name }) =>
+      finds || !defer_loading || name === chosen || asked.references.has(name ?? ""),
+  );
+  const read = told.map((tool) => ({
+    name: tool.name ?? undefined,
+    made: toTool(tool, given.indexOf(tool), asked),
+  }));
+  const servers = (request.mcp_servers ?? []).map(toMcpTool);
+  const tools = [...read.flatMap(({ made }) => (made ? [made] : [])), ...servers];
+  const ignored = read.flatMap(({ made }, at) =>
+    made || isToolset(told[at]?.type) ? [] : [`tools (${told[at]?.type})`],
+  );
+  if (tools.length === 0) return { fields: {}, ignored };
+  const named = new Map(
+    read.flatMap(({ name, made }) => (name && made ? [[name, made] as const] : [])),
+  );
+  const most = toMostCalls(told, asked.isVendor);
+  return { ignored, fields: { tools, ...most, ...toChoice(request.tool_choice, named) } };
+}
+
+/** Undefined for a kind that nobody but the vendor has. */
+function toTool(
+  tool: ToolParam,
+  at: number,
+  { isVendor, references }: AskedTools,
+): Tool | undefined {
+  const { type } = tool;
+  if (!type || type === "custom") return toFunction(tool, at, references);
+  if (isVendor) return toVendors(tool) as unknown as Tool;
+  const client = toClientFunction(tool);
+  if (client) return client;
+  return (toHosted(type, tool as unknown as JsonObject) as unknown as Tool) ?? undefined;
+}
+
+function toFunction(tool: ToolParam, at: number, references: ReadonlySet<string>): FunctionTool {
+  const { name, description, input_schema, strict, defer_loading } = tool;
+  if (!name) throw missing(at, "name");
+  if (!input_schema) throw missing(at, "input_schema");
+  return {
+    type: "function",
+    name,
+    ...(description ? { description } : {}),
+    parameters: input_schema,
+    strict: strict === true,
+    ...(defer_loading && !references.has(name) ? { defer_loading } : {}),
+  };
+}
+
+function missing(at: number, field: string): Failure {
+  const param = `tools[${at}].${field}`;
+  return new Failure(
+    "invalid_request",
+    `\`${param}\` is missing. Each tool of the client's has a \`name\` and an \`input_schema\`.`,
+    { param },
+  );
+}
+
+/** A mark for the cache stands at its end, where the wire puts it. */
+function toVendors({ cache_control: _, ...tool }: ToolParam & { cache_control?: unknown }): object {
+  return tool;
+}
+
+function toHosted(type: string, tool: JsonObject): JsonObject | undefined {
+  if (/^web_search_\d+$/.test(type)) {
+    // Who blocks sites means it, and not every vendor's own search can.
+    const execution = tool["blocked_domains"] ? { execution: "server" } : {};
+    return { type: "web_search", ...toSites(tool), ...pick(tool, ["user_location"]), ...execution };
+  }
+  if (/^web_fetch_\d+$/.test(type)) {
+    return { type: "web_fetch", ...toSites(tool), ...pick(tool, ["max_content_tokens"]) };
+  }
+  if (/^code_execution_\d+$/.test(type)) {
+    return { type: "code_interpreter", container: { type: "auto" } };
+  }
+  return isToolSearch(type) ? { type: "tool_search" } : undefined;
+}
+
+/** How often the server's tools may be used, all together: the vendor counts each by itself. */
+function toMostCalls(
+  tools: readonly ToolParam[],
+  isVendor: boolean,
+): Pick<CreateResponse, "max_tool_calls"> {
+  const hosted = isVendor ? [] : tools.filter(({ type }) => HOSTED.test(type ?? ""));
+  const limits = hosted.map((tool) => (tool as { max_uses?: unknown }).max_uses);
+  if (limits.length === 0 || !limits.every((limit) => typeof limit === "number")) return {};
+  return { max_tool_calls: limits.reduce((sum, limit) => sum + limit, 0) };
+}
+
+const HOSTED = /^(web_search|web_fetch|code_execution)_\d+$/;
+
+function toSites({ allowed_domains, blocked_domains }: JsonObject): JsonObject {
+  if (!allowed_domains && !blocked_domains) return {};
+  return {
+    filters: {
+      ...(allowed_domains ? { allowed_domains } : {}),
+      ...(blocked_domains ? { blocked_domains } : {}),
+    },
+  };
+}
+
+function pick(tool: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    names.flatMap((name) =>
+      tool[name] === null || tool[name] === undefined ? [] : [[name, tool[name]]],
+    ),
+  );
+}
+
+function isToolSearch(type: string | null | undefined): boolean {
+  return /^tool_search_tool_/.test(type ?? "");
+}
+
+/** Says which tools of `mcp_servers` are meant; the servers themselves are what is offered. */
+function isToolset(type: string | null | undefined): boolean {
+  return type === "mcp_toolset";
+}
+
+function toMcpTool({ name, url, authorization_token, tool_configuration }: McpServerParam): Tool {
+  const allowed = tool_configuration?.["allowed_tools"];
+  return {
+    type: "mcp",
+    server_label: name,
+    server_url: url,
+    require_approval: "never",
+    ...(authorization_token ? { authorization: authorization_token } : {}),
+    ...(Array.isArray(allowed) ? { allowed_tools: allowed as string[] } : {}),
+  };
+}
+
+function toChoice(
+  choice: ToolChoiceParam | null | undefined,
+  named: ReadonlyMap<string, Tool>,
+): Pick<CreateResponse, "tool_choice" | "parallel_tool_calls"> {
+  if (!choice) return {};
+  const single = choice.disable_parallel_tool_use ? { parallel_tool_calls: false } : {};
+  switch (choice.type) {
+    case "any":
+      return { tool_choice: "required", ...single };
+    case "none":
+      return { tool_choice: "none", ...single };
+    case "tool":
+      return { tool_choice: toNamed(choice.name ?? "", named), ...single };
+    default:
+      return single;
+  }
+}
+
+/** One that is not offered is refused with what else is wrong with a request. */
+function toNamed(name: string, named: ReadonlyMap<string, Tool>): ToolChoice {
+  const tool = named.get(name);
+  if (!tool || tool.type === "function") return { type: "function", name };
+  return { type: tool.type } as ToolChoice;
+}

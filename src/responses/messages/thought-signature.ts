@@ -1,0 +1,77 @@
+/**
+ * Thinking blocks and reasoning items. Clients send thinking back as they got it, so what a vendor needs to go on
+ * thinking travels in the block's `signature`: Claude's own as it is, any other's in an envelope of ours.
+ */
+
+import { isJsonObject } from "../../base/json.ts";
+import type { EmittedReasoning } from "../../protocol/emitted.ts";
+import type { Reasoning } from "../../protocol/items.ts";
+import { type RedactedBlock, SEALER, type ThinkingBlock } from "../../protocol/messages-blocks.ts";
+import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
+
+/** Says whether the text was the vendor's summary of a thought (`s`) or the thought itself (`c`). */
+const ENVELOPE = /^offshoot-([sc])\.(.*)$/s;
+
+/** Between two pieces of thinking, which are separate texts in a response. */
+export const THOUGHT_BREAK = "\n\n";
+
+type Thought = Pick<EmittedReasoning, "summary" | "content" | "encrypted_content">;
+
+export type ThoughtBlock = ThinkingBlock | RedactedBlock;
+
+/** Undefined for a thought of which there is nothing to show and nothing to keep. */
+export function toThoughtBlock(thought: Thought): ThoughtBlock | undefined {
+  const own = unseal(SEALER, thought.encrypted_content);
+  if (isJsonObject(own)) return own as unknown as ThoughtBlock;
+  const thinking = textsOf(thought).join(THOUGHT_BREAK);
+  const signature = toSignature(thought);
+  return thinking === "" && signature === ""
+    ? undefined
+    : { type: "thinking", thinking, signature };
+}
+
+/** The same without its words, for a client that did not ask to see any. */
+export function toHiddenThought(thought: Thought): RedactedBlock | undefined {
+  const own = unseal(SEALER, thought.encrypted_content);
+  if (isJsonObject(own) && own["type"] === "redacted_thinking") {
+    return own as unknown as RedactedBlock;
+  }
+  const data = toSignature(thought);
+  return data === "" ? undefined : { type: "redacted_thinking", data };
+}
+
+function textsOf({ summary, content = [] }: Thought): string[] {
+  return [...summary, ...content].map(({ text }) => text).filter((text) => text !== "");
+}
+
+/** Empty where the vendor has sealed nothing: clients give such a block back, too. */
+export function toSignature({ summary, encrypted_content }: Thought): string {
+  if (!encrypted_content) return "";
+  const own = unseal(SEALER, encrypted_content);
+  if (isJsonObject(own) && typeof own["signature"] === "string") return own["signature"];
+  return `offshoot-${summary.length > 0 ? "s" : "c"}.${encrypted_content}`;
+}
+
+export function fromThinking(thinking: string, signature: string | null | undefined): Reasoning {
+  const [, kind, sealed] = ENVELOPE.exec(signature ?? "") ?? [];
+  if (kind !== undefined) return { ...toTexts(thinking, kind), encrypted_content: sealed ?? "" };
+  const plain = toTexts(thinking, "c");
+  if (!signature) return plain;
+  // No envelope of ours: it is Claude's, which wants the whole block back.
+  const block = { type: "thinking", thinking, signature };
+  return { ...plain, encrypted_content: seal(SEALER, block) };
+}
+
+export function fromRedacted(data: string): Reasoning {
+  const [, kind, sealed] = ENVELOPE.exec(data) ?? [];
+  const encrypted_content =
+    kind === undefined ? seal(SEALER, { type: "redacted_thinking", data }) : (sealed ?? "");
+  return { type: "reasoning", summary: [], content: [], encrypted_content };
+}
+
+function toTexts(text: string, kind: string): Reasoning {
+  if (text === "") return { type: "reasoning", summary: [], content: [] };
+  return kind === "s"
+    ? { type: "reasoning", summary: [{ type: "summary_text", text }] }
+    : { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text }] };
+}

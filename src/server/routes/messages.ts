@@ -1,0 +1,174 @@
+/**
+ * `POST /v1/messages`, for Claude Code and every client of Anthropic's API, on any model: a request of the Responses
+ * API in other words. `responses/messages` has the words; here is what HTTP adds.
+ */
+
+import { estimateTokens } from "../../agent/context/token-estimate.ts";
+import { type Failure, toFailure } from "../../base/failure.ts";
+import { fromInput } from "../../protocol/items.ts";
+import type { ResponsesApi } from "../../responses/api/api.ts";
+import type { ContextApi } from "../../responses/api/context-api.ts";
+import type { OpenedResponses } from "../../responses/api/open-responses.ts";
+import type { Events, LiveResponse } from "../../responses/follow/live-response.ts";
+import { toMessage } from "../../responses/messages/message-object.ts";
+import { createMessageWriter, toFrame } from "../../responses/messages/message-writer.ts";
+import { type Overflow, toMessagesFailure } from "../../responses/messages/messages-failure.ts";
+import { type ParsedMessages, toCreateResponse } from "../../responses/messages/parse-messages.ts";
+import { toMessagesError } from "../failure-answer.ts";
+import {
+  type Answer,
+  type Route,
+  type RouteCall,
+  type StreamEvent,
+  type StreamManners,
+  toJson,
+} from "../route.ts";
+
+interface MessageParts extends Pick<OpenedResponses, "upstreamOf"> {
+  readonly api: ResponsesApi;
+  readonly context: ContextApi;
+}
+
+export function createMessageRoutes(parts: MessageParts): Route[] {
+  const { api, context } = parts;
+  return [
+    {
+      method: "POST",
+      path: "/v1/messages",
+      summary: "Answer a conversation in the words of the Messages API, streamed or not",
+      scope: "responses",
+      speaks: "messages",
+      handle: (call) => answer(parts, call),
+    },
+    {
+      method: "POST",
+      path: "/v1/messages/count_tokens",
+      summary: "Estimate how many tokens a conversation has, in the words of the Messages API",
+      scope: "responses",
+      speaks: "messages",
+      async handle(call) {
+        const body = await call.json();
+        api.checkCounts(body);
+        const { request } = toCreateResponse(body, parts);
+        const { input_tokens } = await context.countInput(
+          { ...request, store: undefined },
+          call.caller,
+        );
+        return toJson({ input_tokens, context_management: null });
+      },
+    },
+  ];
+}
+
+/** Claude Code's, under which it asks for everything of one session. */
+const SESSION_HEADER = "x-claude-code-session-id";
+
+async function answer(parts: MessageParts, call: RouteCall): Promise<Answer> {
+  const body = await call.json();
+  parts.api.checkCounts(body);
+  const session = call.request.headers[SESSION_HEADER];
+  const asking = {
+    ...parts,
+    session: typeof session === "string" && session !== "" ? session : undefined,
+  };
+  const parsed = toCreateResponse(body, asking);
+  const overflow = toOverflow(parsed);
+  try {
+    return await begin(parts.api, parsed, { call, overflow });
+  } catch (thrown) {
+    throw toMessagesFailure(toFailure(thrown), overflow);
+  }
+}
+
+interface Around {
+  readonly call: RouteCall;
+  readonly overflow: Overflow;
+}
+
+async function begin(
+  api: ResponsesApi,
+  { request, answer }: ParsedMessages,
+  { call: { caller, signal }, overflow }: Around,
+): Promise<Answer> {
+  const live = await api.create(request, caller);
+  const headers = { "request-id": live.id, "x-request-id": live.id };
+  if (!live.asked.stream) {
+    return { kind: "json", body: toMessage(await readWhole(live, signal), answer), headers };
+  }
+  const toError = (failure: Failure): object =>
+    toMessagesError(toMessagesFailure(failure, overflow));
+  const writer = createMessageWriter({ answer, estimate: overflow.estimate, toError });
+  const failure = (): Failure | undefined => {
+    const failed = live.failure();
+    return failed && toMessagesFailure(failed, overflow);
+  };
+  return {
+    kind: "events",
+    events: writeFrames(endWithClient(live, signal), writer),
+    failure,
+    manners: toManners(toError),
+    headers,
+  };
+}
+
+function toOverflow({ request, upstream }: ParsedMessages): Overflow {
+  let known: number | undefined;
+  const { input, instructions, tools } = request;
+  return {
+    contextTokens: upstream.contextTokens,
+    estimate() {
+      known ??= estimateTokens({
+        items: fromInput(input ?? []),
+        instructions: instructions ?? "",
+        tools: tools ?? [],
+      });
+      return known;
+    },
+  };
+}
+
+/** Comments would do; clients that watch for silence count events. */
+const PING = toFrame({ type: "ping" });
+
+function toManners(toError: (failure: Failure) => object): StreamManners {
+  return {
+    alive: PING,
+    done: "",
+    toBroken: (failure) => toFrame(toError(failure) as { type: string }),
+  };
+}
+
+/** Nothing until there is output: until then a failure has a status of its own. */
+async function* writeFrames(
+  events: Events,
+  writer: ReturnType<typeof createMessageWriter>,
+): AsyncGenerator<readonly StreamEvent[]> {
+  for await (const batch of events) {
+    let sse = "";
+    for (const event of batch) sse += writer.write(event);
+    if (sse !== "") yield [{ sse }];
+  }
+}
+
+/** A stored response goes on without its client; this API has no way to come back to it, so it ends with it. */
+async function* endWithClient(live: LiveResponse, signal: AbortSignal): Events {
+  let isEnded = false;
+  try {
+    yield* live.events(signal);
+    isEnded = true;
+  } finally {
+    if (!isEnded) await live.end?.();
+  }
+}
+
+async function readWhole(
+  live: LiveResponse,
+  signal: AbortSignal,
+): ReturnType<LiveResponse["response"]> {
+  try {
+    return await live.response(signal);
+  } catch (thrown) {
+    await live.end?.();
+    throw thrown;
+  }
+}

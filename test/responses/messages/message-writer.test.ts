@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ModelEvent } from "../../../src/protocol/model-events.ts";
+import { seal } from "../../../src/protocol/sealed-reasoning.ts";
+import { toMessage } from "../../../src/responses/messages/message-object.ts";
+import { ANSWERS, call, eventsOf, other, whole } from "../chat/chat-runs.ts";
+import { lastResponse, write } from "../fold/written-events.ts";
+import { functionCall, message, runFailure, runStart } from "../logged-run.ts";
+import { ANSWER, assemble, ESTIMATE, framesOf } from "./read-stream.ts";
+
+/** Chat has tools that take free text, and calls whose arguments are no object; the Messages API has neither. */
+const KNOWN = Object.entries(ANSWERS).filter(([name]) => !/^(a custom|two) call/.test(name));
+
+const sealed = (text: string, encrypted_content: string): ModelEvent[] =>
+  whole({
+    type: "reasoning",
+    summary: [],
+    content: [{ type: "reasoning_text", text }],
+    encrypted_content,
+  });
+
+function later(events: readonly ModelEvent[], by: number): ModelEvent[] {
+  return events.map((event) => ("index" in event ? { ...event, index: event.index + by } : event));
+}
+
+describe("the frames of a Messages stream", () => {
+  for (const [name, answer] of KNOWN) {
+    it(`are in order and say what the whole message says: ${name}`, () => {
+      const events = eventsOf(answer);
+      const { content, end, start } = assemble(framesOf(events));
+      const message = toMessage(lastResponse(events), ANSWER);
+      const plain = message.content.map(({ citations, ...block }) =>
+        citations ? { ...block, citations } : block,
+      );
+      assert.deepEqual(content, plain);
+      assert.equal((end["delta"] as { stop_reason: string }).stop_reason, message.stop_reason);
+      assert.deepEqual(end["usage"], message.usage);
+      assert.equal(start["id"], message.id);
+    });
+  }
+
+  it("begin with an estimate of the input, and end with what was counted", () => {
+    const { start, end } = assemble(framesOf(eventsOf(message(0, "Hi"))));
+    const [first, last] = [start["usage"], end["usage"]] as Record<string, number>[];
+    assert.equal(first?.["input_tokens"], ESTIMATE);
+    assert.deepEqual(
+      [last?.["input_tokens"], last?.["cache_read_input_tokens"], last?.["output_tokens"]],
+      [1000, 200, 34],
+    );
+  });
+
+  it("keep a call back that begins while another is open", () => {
+    const [oneStart, ...one] = functionCall(0, call, '{"a":', "1}");
+    const [twoStart, ...two] = functionCall(1, other, '{"b":', "2}");
+    assert.ok(oneStart && twoStart);
+    const mixed = [oneStart, twoStart, two[0], one[0], two[1], one[1], two[2], one[2]];
+    const { content } = assemble(framesOf(eventsOf(mixed as ModelEvent[])));
+    assert.deepEqual(
+      content.map(({ name, input }) => [name, input]),
+      [
+        ["read", { a: 1 }],
+        ["find", { b: 2 }],
+      ],
+    );
+  });
+
+  it("give an empty input in a delta of its own", () => {
+    const frames = framesOf(eventsOf(functionCall(0, call)));
+    const deltas = frames.filter(({ type }) => type === "content_block_delta");
+    assert.deepEqual(
+      deltas.map(({ delta }) => delta),
+      [{ type: "input_json_delta", partial_json: "{}" }],
+    );
+  });
+
+  it("give a call another id than the conversation has", () => {
+    const answer = { takenIds: new Set([call.call_id]) };
+    const { content } = assemble(framesOf(eventsOf(functionCall(0, call, "{}")), answer));
+    assert.equal(content[0]?.["id"], "call_1_2");
+  });
+
+  it("say nothing before there is output", () => {
+    const [start] = write(runStart());
+    assert.ok(start);
+    assert.deepEqual(framesOf([start]), []);
+  });
+
+  it("end with one error where the response fails", () => {
+    const events = write(runStart(), runFailure("The key was refused."));
+    const frames = framesOf(events);
+    assert.equal(frames.length, 1);
+    assert.deepEqual(frames[0], {
+      type: "error",
+      error: { type: "api_error", message: "The key was refused." },
+    });
+  });
+});
+
+describe("thinking in a Messages stream", () => {
+  it("carries what the vendor needs back in its signature", () => {
+    const { content } = assemble(framesOf(eventsOf(sealed("Hm", "gAAAA"))));
+    const signature = "offshoot-c.gAAAA";
+    assert.deepEqual(content, [{ type: "thinking", thinking: "Hm", signature }]);
+  });
+
+  it("gives Claude's own block as it was", () => {
+    const own = { type: "thinking", thinking: "Hm", signature: "EqQB" };
+    const { content } = assemble(framesOf(eventsOf(sealed("Hm", seal("messages", own)))));
+    assert.deepEqual(content, [own]);
+  });
+
+  it("is told without its words where the client wants none", () => {
+    const { content } = assemble(framesOf(eventsOf(sealed("Hm", "x")), { thinking: "omitted" }));
+    assert.deepEqual(content, [{ type: "thinking", thinking: "", signature: "offshoot-c.x" }]);
+  });
+
+  it("is not shown to a client that did not ask, except where a call needs it back", () => {
+    const thought = sealed("Hm", "x");
+    const hidden = { thinking: "hidden" as const };
+    const said = assemble(framesOf(eventsOf([...thought, ...message(1, "Yes")]), hidden));
+    assert.deepEqual(said.content, [{ type: "text", text: "Yes" }]);
+    const events = eventsOf([...thought, ...later(functionCall(0, call, "{}"), 1)]);
+    const { content } = assemble(framesOf(events, hidden));
+    assert.deepEqual(content[0], { type: "redacted_thinking", data: "offshoot-c.x" });
+    assert.equal(content[1]?.["type"], "tool_use");
+    assert.deepEqual(
+      toMessage(lastResponse(events), { ...ANSWER, ...hidden }).content.map(({ type }) => type),
+      ["redacted_thinking", "tool_use"],
+    );
+  });
+});
