@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import type { Options } from "../../../src/cli/command.ts";
+import { run } from "../../../src/cli/commands/env.ts";
+import { createSandbox, put } from "../../runtime/sandbox.ts";
+import { createFakeIo } from "../fake-io.ts";
+
+interface Asked {
+  readonly options?: Options;
+  readonly settings?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+async function env(
+  t: TestContext,
+  client: string,
+  { options = {}, settings, env: variables = {} }: Asked = {},
+): Promise<string> {
+  const sandbox = createSandbox(t);
+  if (settings) put(join(sandbox.home, ".config/offshoot/config.yaml"), settings);
+  const io = createFakeIo({ ...sandbox, env: { ...sandbox.env, ...variables } });
+  await run({ words: client === "" ? [] : [client], options }, io);
+  return io.written.stdout;
+}
+
+describe("offshoot env", () => {
+  it("prints what Claude Code needs to ask one model under all its names", async (t) => {
+    const options = { model: "openai/gpt-5.1" };
+    assert.equal(
+      await env(t, "claude", { options, env: { OFFSHOOT_SERVER_KEY: "osk_SECRET" } }),
+      [
+        "export ANTHROPIC_BASE_URL=http://127.0.0.1:8484",
+        'export ANTHROPIC_AUTH_TOKEN="$OFFSHOOT_SERVER_KEY"',
+        "export ANTHROPIC_MODEL=openai/gpt-5.1",
+        "export ANTHROPIC_DEFAULT_OPUS_MODEL=openai/gpt-5.1",
+        "export ANTHROPIC_DEFAULT_SONNET_MODEL=openai/gpt-5.1",
+        "export ANTHROPIC_DEFAULT_HAIKU_MODEL=openai/gpt-5.1",
+        "export CLAUDE_CODE_MAX_CONTEXT_TOKENS=400000",
+        "export CLAUDE_CODE_AUTO_COMPACT_WINDOW=400000",
+        "export CLAUDE_CODE_ATTRIBUTION_HEADER=0",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("reads the address from the settings", async (t) => {
+    const settings = "server:\n  host: 0.0.0.0\n  port: 9000\n  path_prefix: /ai\n";
+    assert.match(
+      await env(t, "openai", { settings }),
+      /^export OPENAI_BASE_URL=http:\/\/127\.0\.0\.1:9000\/ai\/v1\nexport OPENAI_API_KEY=osk_/,
+    );
+  });
+
+  it("prints the provider that codex needs in its file", async (t) => {
+    const options = { model: 'a"b', url: "https://x.example.org/v1/" };
+    const printed = await env(t, "codex", { options });
+    assert.match(printed, /^model = "a\\"b"$/m);
+    assert.match(printed, /^base_url = "https:\/\/x\.example\.org\/v1"$/m);
+  });
+
+  it("quotes what a shell would read otherwise", async (t) => {
+    const printed = await env(t, "claude", { options: { model: "a b'; rm -rf x" } });
+    assert.match(printed, /^export ANTHROPIC_MODEL='a b'\\''; rm -rf x'$/m);
+  });
+
+  const BAD: Readonly<Record<string, [string, Asked, RegExp]>> = {
+    "no client": ["", {}, /^Name a client\. Available: claude, codex, openai\.$/],
+    "an unknown client": ["vim", {}, /^Unknown client `vim`\. Available:/],
+    "an address that is none": [
+      "openai",
+      { options: { url: "localhost" } },
+      /`--url` is `localhost`/,
+    ],
+    "a port that nobody knows": ["openai", { settings: "server:\n  port: 0\n" }, /--url/],
+  };
+  for (const [name, [client, asked, message]] of Object.entries(BAD)) {
+    it(`refuses ${name}`, async (t) => {
+      await assert.rejects(env(t, client, asked), { code: "invalid_request", message });
+    });
+  }
+});
