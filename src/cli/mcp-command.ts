@@ -2,9 +2,55 @@
 
 import type { Command } from "./command.ts";
 
+const SERVE = ["serve"] as const;
+
+/** Those of `run` under their names: what the agents may do is cut here, before any client is asked. */
+const SERVE_OPTIONS: Command["options"] = {
+  model: {
+    type: "string",
+    short: "m",
+    value: "MODEL",
+    only: SERVE,
+    complete: "models",
+    summary: "vendor/model",
+  },
+  agent: {
+    type: "string",
+    value: "NAME",
+    multiple: true,
+    only: SERVE,
+    complete: "agents",
+    summary: "offer these agents alone",
+  },
+  root: {
+    type: "string",
+    value: "DIR",
+    only: SERVE,
+    summary: "the folder they work in (this one)",
+  },
+  tools: { type: "string", value: "NAMES", only: SERVE, summary: "the tools that they may have" },
+  budget: {
+    type: "string",
+    value: "USD",
+    only: SERVE,
+    summary: "most dollars of all runs together",
+  },
+  approve: { type: "string", value: "MODE", only: SERVE, summary: "as for `run`" },
+  sandbox: { type: "string", value: "LEVEL", only: SERVE, summary: "as for `run`" },
+  allow: { type: "string", value: "RULE", multiple: true, only: SERVE, summary: "as for `run`" },
+  deny: { type: "string", value: "RULE", multiple: true, only: SERVE, summary: "as for `run`" },
+  "approval-wait": { type: "string", value: "SECONDS", only: SERVE, summary: "as for `run`" },
+  wait: {
+    type: "string",
+    value: "SECONDS",
+    only: SERVE,
+    summary: "how long a call waits without progress (45)",
+  },
+};
+
 export const MCP_COMMAND: Command = {
-  summary: "The MCP servers whose tools runs may use",
-  usage: "[list | add NAME URL | add NAME -- COMMAND | SUBCOMMAND NAME]",
+  summary: "Manage MCP servers whose tools runs may use, or serve agents as MCP tools",
+  usage: "[list | add NAME URL | add NAME -- COMMAND | serve | SUBCOMMAND NAME]",
   options: {
     json: { type: "boolean", only: ["list", "test"], summary: "JSON instead of text" },
     env: {
@@ -21,6 +67,7 @@ export const MCP_COMMAND: Command = {
       only: ["add"],
       summary: "a header for the URL, `Name: $VARIABLE`",
     },
+    ...SERVE_OPTIONS,
     "no-test": { type: "boolean", only: ["add"], summary: "do not connect, and approve nothing" },
   },
   subcommands: {
@@ -30,11 +77,14 @@ export const MCP_COMMAND: Command = {
     test: "Connect, and show what is new or has changed",
     approve: "Connect, and approve what the server offers now",
     login: "Log in to a server over HTTP that asks for it",
+    serve: "Offer the agents of this folder as tools, over standard input and output",
   },
   examples: [
     "offshoot mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "offshoot mcp add web https://example.com/mcp --header 'Authorization: Bearer $WEB_KEY'",
     "offshoot mcp test files",
+    "offshoot mcp serve --tools read,grep --budget 2",
   ],
+  keys: true,
   load: () => import("./commands/mcp.ts"),
 };

@@ -25,6 +25,7 @@ import { cleanForTerminal } from "../terminal.ts";
 
 export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "list", name, ...rest] = call.words;
+  if (action === "serve") return await serve(call, io);
   const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (!act) throw new Failure("invalid_request", `There is no \`offshoot mcp ${action}\`.`);
   const needsName = act.usage !== "";
@@ -34,6 +35,11 @@ export async function run(call: CommandCall, io: Io): Promise<number> {
   const config = await openConfig({}, io);
   await act.run({ name: name ?? "", rest, options: call.options, config, io });
   return 0;
+}
+
+async function serve(call: CommandCall, io: Io): Promise<number> {
+  const { serveMcp } = await import("./mcp-serve.ts");
+  return await serveMcp(call, io);
 }
 
 interface Action {

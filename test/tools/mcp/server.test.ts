@@ -102,4 +102,11 @@ describe("a server's environment", () => {
       KEY: "k",
     });
   });
+
+  it("says how many MCP servers of ours are above it", () => {
+    const [server] = parseMcpServers({ a: { command: "x" } });
+    assert.ok(server);
+    const env = { PATH: "/bin", OFFSHOOT_MCP_DEPTH: "2" };
+    assert.deepEqual(toServerEnvironment(server, server.reach as StdioReach, env), env);
+  });
 });

@@ -1,0 +1,90 @@
+/**
+ * `offshoot mcp serve`: agents of this folder as tools of whatever program started this one. Standard output is the
+ * protocol's alone; the program ends when its input does, and cancels what is still at work.
+ */
+
+import { resolve } from "node:path";
+import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { Failure } from "../../base/failure.ts";
+import { createAskClient } from "../../server/mcp/ask-client.ts";
+import { createLineTransport } from "../../server/mcp/line-transport.ts";
+import { createMcpServer } from "../../server/mcp/mcp-server.ts";
+import { DEPTH_VARIABLE, readDepth, refuseDepth } from "../../tools/mcp/depth.ts";
+import type { CommandCall, Options } from "../command.ts";
+import { createFolderDesk } from "../desk/folder-desk.ts";
+import { openDesk } from "../desk/open-desk.ts";
+import type { Io } from "../io.ts";
+import { toWarningLine } from "../terminal.ts";
+
+export async function serveMcp({ options, words }: CommandCall, io: Io): Promise<number> {
+  if (words.length > 1)
+    throw new Failure("invalid_request", "Write `offshoot mcp serve [--tools …]`.");
+  refuseDepth(io.env);
+  const { chunks } = io.stdin;
+  if (io.stdin.isTerminal || !chunks) {
+    const message =
+      "`offshoot mcp serve` speaks MCP over standard input and output: name it in the settings of an MCP client, for example `claude mcp add offshoot -- offshoot mcp serve`.";
+    throw new Failure("invalid_request", message);
+  }
+  const here = { ...io, cwd: toRoot(options, io), env: withDepth(io.env) };
+  let server: Server | undefined;
+  const ask = createAskClient({
+    server: () => server,
+    waitsElsewhere: options["approval-wait"] !== undefined,
+  });
+  const opened = await openDesk({
+    io: here,
+    options: toOwn(options),
+    ask,
+    maxUsd: readNumber(options, "budget"),
+  });
+  for (const warning of opened.warnings) await io.stderr.write(toWarningLine(warning));
+  const desk = createFolderDesk({
+    desk: opened,
+    folder: here.cwd,
+    named: toNames(options["agent"]),
+  });
+  const waitS = readNumber(options, "wait");
+  server = createMcpServer({ desk, waitMs: waitS === undefined ? undefined : waitS * 1000 });
+  const transport = createLineTransport({ chunks, write: (text) => io.stdout.write(text) });
+  const stopListening = io.onInterrupt(() => void transport.close());
+  try {
+    await server.connect(transport);
+    await transport.over;
+    return 0;
+  } finally {
+    stopListening();
+    await desk.close();
+  }
+}
+
+function toRoot(options: Options, { cwd }: Io): string {
+  const given = options["root"];
+  return typeof given === "string" ? resolve(cwd, given) : cwd;
+}
+
+/** What its agents start is one deeper: an agent that has this very server among its own would go round. */
+function withDepth(env: Io["env"]): Io["env"] {
+  return { ...env, [DEPTH_VARIABLE]: String(readDepth(env) + 1) };
+}
+
+/** The rest are settings, under the names that `run` has for them. */
+function toOwn(options: Options): Options {
+  const { agent: _, root: __, budget: ___, wait: ____, ...own } = options;
+  return own;
+}
+
+function toNames(given: Options[string]): readonly string[] {
+  return Array.isArray(given) ? (given as readonly string[]) : [];
+}
+
+function readNumber(options: Options, name: string): number | undefined {
+  const given = options[name];
+  if (given === undefined) return undefined;
+  const value = Number(given);
+  if (typeof given === "string" && given.trim() !== "" && value >= 0) return value;
+  throw new Failure(
+    "invalid_request",
+    `--${name} takes a number from 0, not \`${String(given)}\`.`,
+  );
+}

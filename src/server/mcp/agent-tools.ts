@@ -1,0 +1,112 @@
+/** The tools of our MCP server: one for each agent, and four that look after runs. Few, flat, with names that stay. */
+
+import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "../../base/json.ts";
+import { ENDINGS } from "../../protocol/run-events.ts";
+import type { ServedAgent } from "./desk.ts";
+
+/** Most seconds that `run_result` waits: clients give up on a call after 60. */
+export const MAX_WAIT_S = 50;
+
+const MAIN_TOOL = "agent";
+const AGENT_PREFIX = "agent_";
+
+/** What every result says in its structured part. `running` is not an ending: the run goes on. */
+export const STATES = ["running", ...Object.keys(ENDINGS)] as const;
+
+const RUN_ID = {
+  type: "string",
+  description: "The `run_id` of an earlier result.",
+} as const;
+
+export function toToolName({ name }: ServedAgent): string {
+  return name === "" ? MAIN_TOOL : AGENT_PREFIX + name;
+}
+
+export function toTools(agents: readonly ServedAgent[]): Tool[] {
+  return [...agents.map(toAgentTool), ...RUN_TOOLS];
+}
+
+function toAgentTool(agent: ServedAgent): Tool {
+  return {
+    name: toToolName(agent),
+    description: `${agent.description} A long run answers "still running" with its run_id: ask run_result for the rest.`,
+    inputSchema: {
+      type: "object",
+      properties: {
+        prompt: { type: "string", description: "The task, with all that the agent must know." },
+      },
+      required: ["prompt"],
+      additionalProperties: false,
+    },
+    outputSchema: toOutputSchema(agent.outputSchema),
+    // It may do what its own grant allows; a client that asks its user first asks here.
+    annotations: { readOnlyHint: false, openWorldHint: true },
+  };
+}
+
+function toOutputSchema(output: JsonObject | undefined): Tool["outputSchema"] {
+  return {
+    type: "object",
+    properties: {
+      run_id: { type: "string" },
+      state: { type: "string", enum: [...STATES] },
+      cost_usd: { type: ["number", "null"], description: "Null where a price is unknown." },
+      message: { type: "string", description: "Why it ended so, where it did not complete." },
+      ...(output ? { output } : {}),
+    },
+    required: ["run_id", "state", "cost_usd"],
+  };
+}
+
+const RUN_TOOLS: readonly Tool[] = [
+  {
+    name: "run_continue",
+    description:
+      "Goes on with the conversation of a run: its agent answers the message. A run that is still working reads it before its next turn.",
+    inputSchema: {
+      type: "object",
+      properties: { run_id: RUN_ID, message: { type: "string" } },
+      required: ["run_id", "message"],
+      additionalProperties: false,
+    },
+    outputSchema: toOutputSchema(undefined),
+  },
+  {
+    name: "run_status",
+    description: "Says whether a run works, ended, or waits for approval, and what it has cost.",
+    inputSchema: runInput({}),
+    outputSchema: toOutputSchema(undefined),
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: "run_result",
+    description: "Waits for a run to end and gives its answer, or says that it still works.",
+    inputSchema: runInput({
+      wait_s: {
+        type: "number",
+        minimum: 0,
+        maximum: MAX_WAIT_S,
+        description: `Seconds to wait, ${MAX_WAIT_S} at most.`,
+      },
+    }),
+    outputSchema: toOutputSchema(undefined),
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: "run_cancel",
+    description: "Stops a run and everything below it.",
+    inputSchema: runInput({}),
+    outputSchema: toOutputSchema(undefined),
+    annotations: { destructiveHint: false, idempotentHint: true },
+  },
+];
+
+function runInput(more: JsonObject): Tool["inputSchema"] {
+  return {
+    type: "object",
+    properties: { run_id: RUN_ID, ...more } as Record<string, object>,
+    required: ["run_id"],
+    additionalProperties: false,
+  };
+}

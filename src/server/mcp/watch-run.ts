@@ -1,0 +1,149 @@
+/**
+ * A run as calls of an MCP client see it: what it does now, what it has cost, and its answer. A call that its client
+ * follows by progress waits for the ending; any other waits for as long as every client bears, and then says that
+ * the run goes on.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { clip, plural, toUsd } from "../../base/text.ts";
+import { createOpenToolQuestions } from "../../protocol/open-questions.ts";
+import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import type { DeskRun } from "./desk.ts";
+
+/** Clients that start their timer again with each progress wait for ever, if they hear of it this often. */
+const PROGRESS_MS = 5000;
+
+export interface Waiting {
+  readonly clock: Clock;
+  /** Undefined: until the run has ended. */
+  readonly waitMs: number | undefined;
+  /** Aborted when the client takes its call back, or goes. */
+  readonly signal: AbortSignal;
+  /** Told what happens, at most every few seconds and at least as often. */
+  readonly tell?: ((done: number, what: string) => Promise<void>) | undefined;
+}
+
+export interface RunView {
+  readonly text: string;
+  readonly structured: JsonObject;
+  readonly isError: boolean;
+}
+
+/** Rejects when the signal aborts. */
+export async function watchRun(run: DeskRun, waiting: Waiting): Promise<RunView> {
+  const { clock, waitMs, signal, tell } = waiting;
+  const seen = createSeen();
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  const stopTimers = [
+    ...(waitMs === undefined ? [] : [after(clock, waitMs, () => over.abort())]),
+    ...(tell ? [every(clock, PROGRESS_MS, () => void tell(seen.events, seen.what))] : []),
+  ];
+  try {
+    for await (const batch of run.follow(stop)) seen.read(run.id, batch);
+  } catch (thrown) {
+    if (!over.signal.aborted || signal.aborted) throw thrown;
+  } finally {
+    for (const stopTimer of stopTimers) stopTimer();
+  }
+  signal.throwIfAborted();
+  return seen.end ? toEnded(run.id, seen.end) : toRunning(run.id, seen);
+}
+
+interface Seen {
+  /** How many events there were: grows with everything that happens. */
+  readonly events: number;
+  readonly what: string;
+  readonly usd: number;
+  readonly end: RunEnd | undefined;
+  read(id: string, batch: readonly LoggedEvent[]): void;
+}
+
+function createSeen(): Seen {
+  const questions = createOpenToolQuestions();
+  let events = 0;
+  let what = "starting";
+  let usd = 0;
+  let end: RunEnd | undefined;
+  return {
+    get events() {
+      return events;
+    },
+    get what() {
+      const [open] = questions.open;
+      return open ? `waits for approval: ${open.name}` : `${what}, ${toUsd(usd)}`;
+    },
+    get usd() {
+      return usd;
+    },
+    get end() {
+      return end;
+    },
+    read(id, batch) {
+      for (const { run_id, event } of batch) {
+        events += 1;
+        what = describe(event) ?? what;
+        if (event.type === "turn_end") usd += event.cost_usd ?? 0;
+        if (run_id !== id) continue;
+        questions.read(event);
+        if (event.type === "run_end") end = event;
+      }
+    },
+  };
+}
+
+/** What a person is told that it does now; undefined where nothing new is done. */
+function describe(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case "turn_start":
+      return `turn ${event.turn}`;
+    case "tool_start":
+      return `calls ${event.name}`;
+    case "child_start":
+      return `subagent ${clip(event.label, 60)}`;
+    default:
+      return undefined;
+  }
+}
+
+function toRunning(run_id: string, { what, usd }: Seen): RunView {
+  const text = `Still running (${what}). Call run_result with run_id "${run_id}" to wait for the answer, run_cancel to stop it.`;
+  return { text, structured: { run_id, state: "running", cost_usd: usd }, isError: false };
+}
+
+function toEnded(run_id: string, end: RunEnd): RunView {
+  const { ending, message, output_text, output_json, cost_usd, turns } = end;
+  const isDone = ending === "completed";
+  const head = isDone ? "" : `Ended: ${ending}. ${message}\n\n`;
+  const rest = output_text === "" && isDone ? "It ended without a text." : output_text;
+  const tail = `\n\n[run_id ${run_id}, ${plural(turns, "turn")}, ${cost_usd === null ? "cost unknown" : toUsd(cost_usd)}]`;
+  return {
+    text: head + rest + tail,
+    structured: {
+      ...{ run_id, state: ending, cost_usd },
+      ...(message === "" ? {} : { message }),
+      ...(isJsonObject(output_json) ? { output: output_json } : {}),
+    },
+    // Partial work is told as what it is: a client must not take it for the answer.
+    isError: !isDone,
+  };
+}
+
+function after(clock: Clock, ms: number, call: () => void): () => void {
+  const done = new AbortController();
+  clock.sleep(ms, done.signal).then(call, () => {});
+  return () => done.abort();
+}
+
+function every(clock: Clock, ms: number, call: () => void): () => void {
+  const done = new AbortController();
+  const go = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(ms, done.signal);
+      call();
+    }
+  };
+  go().catch(() => {});
+  return () => done.abort();
+}

@@ -1,0 +1,293 @@
+/** `offshoot mcp serve` with the MCP SDK's own client: agents as tools, long runs, approvals, and who may see what. */
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { type CallToolResult, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type Fault,
+  noAnswer,
+  reply,
+  type Script,
+  script,
+  type Upstream,
+} from "../../src/testing/index.ts";
+import { PATIENCE_MS, until } from "../patience.ts";
+import { CLI, createPlace, type Place } from "./command.ts";
+import { CHAT } from "./wires.ts";
+
+const REVIEWER = `---
+name: reviewer
+description: Reviews a file.
+tools: []
+expose: mcp
+output_schema: { type: object, properties: { verdict: { type: string } }, required: [verdict] }
+---
+You review.
+`;
+
+interface Connected extends AsyncDisposable {
+  readonly client: Client;
+  readonly place: Place;
+  readonly upstream: Upstream;
+  readonly transport: StdioClientTransport;
+  call(name: string, given: Record<string, unknown>): Promise<CallToolResult>;
+}
+
+interface Connecting {
+  readonly engine: Script;
+  readonly faults?: Fault;
+  readonly args?: readonly string[];
+  readonly elicit?: "once" | "no";
+  readonly place?: Place;
+}
+
+async function connect({
+  args = [],
+  elicit,
+  place: given,
+  ...setup
+}: Connecting): Promise<Connected> {
+  const place = given ?? (await createPlace());
+  const upstream = await CHAT.start(setup);
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [CLI, "mcp", "serve", ...args],
+    cwd: place.cwd,
+    env: toEnv(place, upstream),
+  });
+  const capabilities = elicit === undefined ? {} : { elicitation: {} };
+  const client = new Client({ name: "test", version: "1" }, { capabilities });
+  if (elicit !== undefined) {
+    client.setRequestHandler(ElicitRequestSchema, () => ({
+      action: "accept",
+      content: { decision: elicit },
+    }));
+  }
+  await client.connect(transport);
+  return {
+    ...{ client, place, upstream, transport },
+    call: async (name, input) =>
+      (await client.callTool({ name, arguments: input }, undefined, {
+        timeout: PATIENCE_MS,
+      })) as CallToolResult,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await upstream.close();
+      if (!given) await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function toEnv({ home }: Place, { url }: Upstream): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    OFFSHOOT_PROBE_LOCAL: "false",
+    OFFSHOOT_MODEL: "custom/test-model",
+    OFFSHOOT_URL: url,
+  };
+}
+
+function structured(result: CallToolResult): Record<string, unknown> {
+  return result.structuredContent ?? {};
+}
+
+function textOf({ content }: CallToolResult): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+describe("offshoot mcp serve", () => {
+  it("offers the main agent and four tools for runs, and answers with a run that can be gone on with", async () => {
+    await using connected = await connect({
+      engine: script(reply.text("Blue."), reply.text("Sky.")),
+    });
+    const { tools } = await connected.client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ["agent", "run_continue", "run_status", "run_result", "run_cancel"],
+    );
+    const first = await connected.call("agent", { prompt: "Which colour?" });
+    assert.match(textOf(first), /^Blue\./);
+    const { run_id, state } = structured(first);
+    assert.equal(state, "completed");
+    const second = await connected.call("run_continue", { run_id, message: "Of what?" });
+    assert.match(textOf(second), /^Sky\./);
+    const asked = JSON.stringify(connected.upstream.requests.at(-1)?.body);
+    assert.match(asked, /Which colour\?.*Blue\..*Of what\?/);
+    assert.equal(structured(await connected.call("run_status", { run_id }))["state"], "completed");
+  });
+
+  it("offers an agent that asks for it under its name, with the document that it answers with", async () => {
+    await using place = await createPlace();
+    const { mkdir, writeFile } = await import("node:fs/promises");
+    const folder = join(place.home, ".config", "offshoot", "agents");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "reviewer.md"), REVIEWER);
+    await using connected = await connect({
+      place,
+      engine: script(reply.text('{"verdict":"good"}')),
+    });
+    const { tools } = await connected.client.listTools();
+    const reviewer = tools.find(({ name }) => name === "agent_reviewer");
+    assert.match(JSON.stringify(reviewer?.outputSchema), /verdict/);
+    const result = await connected.call("agent_reviewer", { prompt: "Review it" });
+    assert.deepEqual(structured(result)["output"], { verdict: "good" });
+  });
+
+  it("says that a run goes on when the client would give up, and gives its answer later", async () => {
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const late: Fault = {
+      name: "late",
+      async *bytes(pieces) {
+        await asked;
+        yield* pieces;
+      },
+    };
+    const engine = script(reply.text("At last."));
+    await using connected = await connect({ engine, faults: late, args: ["--wait", "0"] });
+    const first = await connected.call("agent", { prompt: "Take your time" });
+    const { run_id, state } = structured(first);
+    assert.equal(state, "running");
+    assert.match(textOf(first), /Still running.*run_result/s);
+    answer();
+    const result = await until(async () => {
+      const next = await connected.call("run_result", { run_id, wait_s: 50 });
+      return structured(next)["state"] === "completed" ? next : undefined;
+    }, "the answer");
+    assert.match(textOf(result), /^At last\./);
+  });
+
+  it("tells progress to a client that follows it, and waits for the ending", async () => {
+    await using connected = await connect({
+      engine: script(reply.text("Done.")),
+      args: ["--wait", "0"],
+    });
+    const result = await connected.client.callTool(
+      { name: "agent", arguments: { prompt: "Go" } },
+      undefined,
+      { onprogress: () => {}, timeout: PATIENCE_MS, resetTimeoutOnProgress: true },
+    );
+    assert.equal(structured(result as CallToolResult)["state"], "completed");
+  });
+
+  it("asks the person at the client, and denies with the reason where the client cannot ask", async () => {
+    const write = { name: "write", arguments: JSON.stringify({ path: "a.txt", content: "x" }) };
+    const engine = (): Script => script(reply.calls([write]), reply.text("Done."));
+    await using allowed = await connect({ engine: engine(), elicit: "once" });
+    await allowed.call("agent", { prompt: "Write it" });
+    assert.ok(existsSync(join(allowed.place.cwd, "a.txt")));
+    await using refused = await connect({ engine: engine(), elicit: "no" });
+    await refused.call("agent", { prompt: "Write it" });
+    assert.ok(!existsSync(join(refused.place.cwd, "a.txt")));
+    await using mute = await connect({ engine: engine() });
+    await mute.call("agent", { prompt: "Write it" });
+    assert.ok(!existsSync(join(mute.place.cwd, "a.txt")));
+    assert.match(JSON.stringify(mute.upstream.requests.at(-1)?.body), /shows no forms/);
+  });
+
+  it("stops the run whose call the client takes back", async () => {
+    await using connected = await connect({ engine: script(), faults: noAnswer() });
+    const stop = new AbortController();
+    const call = connected.client.callTool(
+      { name: "agent", arguments: { prompt: "Hang" } },
+      undefined,
+      { signal: stop.signal, timeout: PATIENCE_MS },
+    );
+    await until(async () => connected.upstream.requests.length > 0 || undefined, "the model call");
+    stop.abort();
+    await assert.rejects(call);
+    await until(async () => {
+      const [id = ""] = await connected.place.runIds();
+      return (await connected.place.show(id)).ending === "cancelled" || undefined;
+    }, "the end of the run");
+  });
+
+  it("holds all runs of a connection to one budget", async () => {
+    await using connected = await connect({
+      engine: script(reply.text("No.")),
+      args: ["--budget", "0"],
+    });
+    const result = await connected.call("agent", { prompt: "Go" });
+    assert.equal(result.isError, true);
+    assert.match(textOf(result), /budget|price/i);
+    assert.equal(connected.upstream.requests.length, 0);
+  });
+
+  it("knows no runs of other folders, and gives its own as resources", async () => {
+    await using place = await createPlace();
+    await using elsewhere = await connect({
+      place,
+      engine: script(reply.text("Here.")),
+      args: ["--root", "/"],
+    });
+    const foreign = structured(await elsewhere.call("agent", { prompt: "Elsewhere" }))["run_id"];
+    await using connected = await connect({ place, engine: script(reply.text("Mine.")) });
+    const own = structured(await connected.call("agent", { prompt: "Here" }))["run_id"];
+    const denied = await connected.call("run_result", { run_id: foreign });
+    assert.match(textOf(denied), /There is no run/);
+    const { resources } = await connected.client.listResources();
+    assert.deepEqual(
+      resources.map(({ uri }) => uri),
+      [`run://${own}`],
+    );
+    const { contents } = await connected.client.readResource({ uri: `run://${own}` });
+    assert.match(JSON.stringify(contents), /Mine\./);
+    await assert.rejects(
+      connected.client.readResource({ uri: `run://${foreign}` }),
+      /There is no run/,
+    );
+  });
+
+  it("says what is wrong with a call in words for the model", async () => {
+    await using connected = await connect({ engine: script() });
+    for (const [name, given, said] of [
+      ["agent", {}, /`prompt` is missing/],
+      ["agent", { promt: "x" }, /no argument `promt`. Did you mean `prompt`/],
+      ["run_result", { run_id: "run_x" }, /There is no run `run_x`/],
+      ["run_result", { run_id: "run_x", wait_s: 900 }, /from 0 to 50/],
+    ] as const) {
+      const result = await connected.call(name, given);
+      assert.equal(result.isError, true);
+      assert.match(textOf(result), said);
+    }
+    await assert.rejects(connected.call("agent_nobody", { prompt: "x" }), /Unknown tool/);
+  });
+
+  it("goes on after lines that are not messages, and ends with its input", async () => {
+    await using place = await createPlace();
+    const hello = { jsonrpc: "2.0", id: 1, method: "initialize" };
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "raw", version: "1" },
+    };
+    const input = `not json\n[]\n${JSON.stringify({ ...hello, params })}\n{"jsonrpc":"2.0","id":2,"method":"no/such"}\n`;
+    const { code, stdout } = await place.run(["mcp", "serve"], { input });
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.equal(code, 0);
+    assert.deepEqual(lines.map(({ id, error }) => [id, error?.code]).sort(), [
+      [null, -32_600],
+      [null, -32_700],
+      [1, undefined],
+      [2, -32_601],
+    ]);
+  });
+
+  it("is refused below three of its kind", async () => {
+    await using place = await createPlace();
+    const env = { OFFSHOOT_MCP_DEPTH: "3" };
+    const { code, stderr } = await place.run(["mcp", "serve"], { input: "", env });
+    assert.equal(code, 2);
+    assert.match(stderr, /calls itself/);
+  });
+});
