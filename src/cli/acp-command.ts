@@ -1,0 +1,32 @@
+/** `offshoot acp` as data. */
+
+import type { Command } from "./command.ts";
+import { STORE_OPTION } from "./store-option.ts";
+
+export const ACP_COMMAND: Command = {
+  summary: "Serve agents to an editor over the Agent Client Protocol",
+  usage: "",
+  options: {
+    model: {
+      type: "string",
+      short: "m",
+      value: "VENDOR/MODEL",
+      complete: "models",
+      summary: "The model to ask",
+    },
+    tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` none" },
+    approve: {
+      type: "string",
+      value: "MODE",
+      summary: "How calls are approved at first: ask, auto, deny",
+    },
+    sandbox: { type: "string", value: "LEVEL", summary: "What holds the commands it runs" },
+    allow: { type: "string", value: "RULE", multiple: true, summary: "As for `run`" },
+    deny: { type: "string", value: "RULE", multiple: true, summary: "As for `run`" },
+    "max-cost": { type: "string", value: "USD", summary: "The most dollars of one prompt" },
+    ...STORE_OPTION,
+  },
+  examples: ["offshoot acp", "offshoot acp -m anthropic/claude-sonnet-5-5 --sandbox sandbox"],
+  keys: true,
+  load: () => import("./commands/acp.ts"),
+};
