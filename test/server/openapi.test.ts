@@ -6,11 +6,13 @@ import { createDocument } from "../../src/server/openapi/document.ts";
 import { OPERATIONS } from "../../src/server/openapi/operations.ts";
 import type { SchemaName } from "../../src/server/openapi/schemas.ts";
 import type { JsonAnswer, Route, RouteCall } from "../../src/server/route.ts";
+import { createAdminRoutes } from "../../src/server/routes/admin.ts";
+import { createConsoleRoutes } from "../../src/server/routes/console.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
-import { createRoutes } from "../../src/server/routes.ts";
+import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { startServer } from "./server-bench.ts";
 
@@ -22,6 +24,9 @@ const NOTHING = new Proxy({}, { get: () => ({}) }) as Responses;
 function toRoutes(responses: Responses, prefix = ""): Route[] {
   const routes = [
     ...createRoutes(responses),
+    ...createRecordRoutes(NOTHING as never),
+    ...createConsoleRoutes(NOTHING as never),
+    ...createAdminRoutes(NOTHING as never),
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createHealthRoutes({ check: async () => undefined }),
     ...createMetricsRoutes(async () => []),

@@ -107,6 +107,14 @@ const ChatCompletion = open({
   }).optional(),
 });
 
+const Message = open({
+  ...{ id, type: z.literal("message"), role: z.literal("assistant"), model: z.string() },
+  content: z.array(open({ type: z.string() })),
+  stop_reason: z.string().nullable(),
+  stop_sequence: z.string().nullable(),
+  usage: open({ input_tokens: z.int(), output_tokens: z.int() }),
+});
+
 const Embeddings = open({
   object: z.literal("list"),
   model: z.string(),
@@ -142,6 +150,8 @@ export const ANSWERS = {
   ChatCompletionList: page(ChatCompletion),
   StoredMessageList: page(StoredMessage),
   DeletedChatCompletion: deleted("chat.completion.deleted"),
+  Message,
+  MessageTokens: open({ input_tokens: z.int() }),
   Embeddings,
   StoredFile,
   StoredFileList: page(StoredFile),

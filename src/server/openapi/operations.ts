@@ -1,5 +1,7 @@
 /** What each route takes and gives, by its name: a test holds that no route is missing here. */
 
+import { RUN_FILTERS } from "../../runtime/record/run-query.ts";
+import { CONSOLE_PATHS } from "../console/shell.ts";
 import type { SchemaName } from "./schemas.ts";
 
 export interface Operation {
@@ -19,6 +21,7 @@ export interface Operation {
 
 /** What queries may ask, one line each. */
 export const QUERIES = {
+  ...RUN_FILTERS,
   limit: "How many, 1 to 100; 20 where it is left out",
   order: "`asc` or `desc`, by when they were made",
   after: "The id to go on after",
@@ -31,6 +34,14 @@ export const QUERIES = {
   name: "Only containers of this name",
   model: "Only those that this model answered",
   metadata: "Only those with these pairs: `metadata[KEY]=VALUE`",
+  run: "Only of this run and those below it",
+  by: "`model`, `agent`, `key`, `tenant` or `root` (the run that a person started)",
+  daily: "`false` for all days as one",
+  types: "Only events of these types, with commas between them",
+  max_chars: "Characters of one event at most, 256 to 65536",
+  tree: "`true` for all runs below it too",
+  with: "The id of the other run",
+  path: "Where in the event, as a JSON Pointer: `/item/output`",
 } as const;
 export type QueryName = keyof typeof QUERIES;
 
@@ -38,6 +49,8 @@ const PAGE = ["limit", "order", "after", "before"] as const;
 const EVENTS = "Events of the Responses API (`ResponseEvent`), one a frame, then `[DONE]`";
 const ONCE = { headers: ["Idempotency-Key"] } as const;
 
+const FILTERS = Object.keys(RUN_FILTERS) as (keyof typeof RUN_FILTERS)[];
+const RUN = "/v1/runs/:id";
 const STORE = "/v1/vector_stores/:id";
 const CONVERSATION = "/v1/conversations/:id";
 const CONTAINER = "/v1/containers/:id";
@@ -87,6 +100,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   [`GET ${CHAT}/messages`]: { gives: "StoredMessageList", query: ["limit", "order", "after"] },
   [`POST ${CHAT}`]: { takes: "UpdateChat", gives: "ChatCompletion" },
   [`DELETE ${CHAT}`]: { gives: "DeletedChatCompletion" },
+  "POST /v1/messages": {
+    takes: "MessagesRequest",
+    gives: "Message",
+    streams: "Events of the Messages API, from `message_start` to `message_stop`",
+  },
+  "POST /v1/messages/count_tokens": { takes: "MessagesRequest", gives: "MessageTokens" },
   "POST /v1/embeddings": { takes: "CreateEmbeddings", gives: "Embeddings" },
   "POST /v1/files": { form: "NewFileFields", gives: "StoredFile", ...ONCE },
   "GET /v1/files": { gives: "StoredFileList", query: [...PAGE, "purpose"] },
@@ -126,9 +145,48 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   [`GET ${CONTAINER}/files/:file`]: { gives: "ContainerFile" },
   [`DELETE ${CONTAINER}/files/:file`]: { gives: "DeletedContainerFile" },
   [`GET ${CONTAINER}/files/:file/content`]: {},
+  "GET /v1/runs": { gives: "RunList", query: ["limit", "after", ...FILTERS] },
+  [`GET ${RUN}`]: { gives: "Run" },
+  [`GET ${RUN}/tree`]: { gives: "RunTree", query: ["after"] },
+  [`GET ${RUN}/compare`]: { gives: "RunComparison", query: ["with"] },
+  [`GET ${RUN}/events`]: {
+    gives: "RunEventList",
+    query: ["limit", "after", "types", "max_chars"],
+  },
+  [`GET ${RUN}/events/:seq`]: { gives: "RunText", query: ["path", "from"] },
+  [`GET ${RUN}/follow`]: {
+    streams: "Events of runs (`RunFrame`), one frame for each batch of a run, then `[DONE]`",
+    query: ["after", "tree", "types", "max_chars"],
+  },
+  [`POST ${RUN}/cancel`]: { gives: "Run" },
+  [`POST ${RUN}/steer`]: { takes: "SteerRun", gives: "SteeredRun" },
+  [`POST ${RUN}/resume`]: { gives: "Run" },
+  [`POST ${RUN}/replay`]: { takes: "ReplayRun", isOptional: true, gives: "RunReplay" },
+  [`POST ${RUN}/fork`]: { takes: "ForkRun", isOptional: true, gives: "Session" },
+  [`POST ${RUN}/answer`]: { takes: "AnswerQuestion", gives: "RunAnswer" },
+  "GET /v1/approvals": { gives: "QuestionList", query: ["limit", "after", "run", "tenant"] },
+  "GET /v1/usage": { gives: "Usage", query: ["by", "daily", "from", "to", "tenant"] },
+  "GET /v1/usage/tools": { gives: "ToolUsage", query: ["from", "to", "tenant"] },
+  "GET /v1/sessions": { gives: "SessionList", query: ["limit", "after", "folder", "search"] },
+  "GET /v1/sessions/:id": { gives: "SessionDetail" },
+  "POST /v1/console/sessions": { takes: "NewConsoleSession", gives: "ConsoleSession" },
+  "GET /v1/console/session": { gives: "ConsoleSession" },
+  "DELETE /v1/console/session": { gives: "DeletedConsoleSession" },
+  "POST /v1/console/codes": { gives: "ConsoleCode" },
+  ...Object.fromEntries(CONSOLE_PATHS.map((path) => [`GET ${path}`, {}])),
+  "GET /v1/admin/keys": { gives: "KeyList" },
+  "POST /v1/admin/keys": { takes: "NewKey", gives: "ServerKey" },
+  "DELETE /v1/admin/keys/:id": { gives: "ServerKey" },
+  "GET /v1/admin/tenants": { gives: "TenantList" },
+  "GET /v1/admin/audit": {
+    gives: "AuditList",
+    query: ["limit", "after", "key", "tenant", "search"],
+  },
+  "GET /v1/admin/system": { gives: "System" },
   "GET /v1/models": { gives: "ModelList" },
   "GET /v1/models/:id": { gives: "Model" },
   "GET /v1/models/:vendor/:id": { gives: "Model" },
+  "GET /": { gives: "Status" },
   "GET /healthz": { gives: "Status" },
   "GET /readyz": { gives: "Status" },
   "GET /metrics": {},

@@ -7,6 +7,13 @@ export function createHealthRoutes(health: Health): Route[] {
   return [
     {
       method: "GET",
+      path: "/",
+      summary: "That something answers here: clients look with `HEAD /` before they ask",
+      scope: null,
+      handle: async () => toJson({ status: "ok" }),
+    },
+    {
+      method: "GET",
       path: "/healthz",
       summary: "Whether the process lives",
       scope: null,

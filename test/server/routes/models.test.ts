@@ -8,6 +8,8 @@ import { ANYBODY } from "../server-bench.ts";
 
 const TARGET = { model: "openai/gpt-5.1", provider: null, url: null, api_key_name: null };
 
+const ASKED = { request: { headers: {} }, query: new URLSearchParams() } as unknown as RouteCall;
+
 describe("the models over HTTP", () => {
   const routes = createModelRoutes({
     routes: {
@@ -25,7 +27,7 @@ describe("the models over HTTP", () => {
     caller: Partial<Caller> = {},
   ) => {
     const route = routes.find((one) => one.path === path) ?? assert.fail(path);
-    const call = { params, caller: { ...ANYBODY, ...caller } } as unknown as RouteCall;
+    const call = { ...ASKED, params, caller: { ...ANYBODY, ...caller } } as unknown as RouteCall;
     return ((await route.handle(call)) as JsonAnswer).body as Record<string, unknown>;
   };
   const idsOf = (list: Record<string, unknown>): string[] =>
@@ -45,7 +47,7 @@ describe("the models over HTTP", () => {
       routes: { named: [["fast", TARGET]], usual: undefined },
       ...{ env: {}, embeddings: "text-embedding-3-small" },
     });
-    const { body } = (await all.handle({ caller: ANYBODY } as RouteCall)) as JsonAnswer;
+    const { body } = (await all.handle({ ...ASKED, caller: ANYBODY } as RouteCall)) as JsonAnswer;
     assert.deepEqual(idsOf(body as Record<string, unknown>).slice(0, 2), [
       "fast",
       "text-embedding-3-small",
@@ -62,7 +64,8 @@ describe("the models over HTTP", () => {
       ],
     });
     const [all = assert.fail(), , one = assert.fail()] = listed;
-    const call = (params: object): RouteCall => ({ params, caller: ANYBODY }) as RouteCall;
+    const call = (params: object): RouteCall =>
+      ({ ...ASKED, params, caller: ANYBODY }) as RouteCall;
     const { body } = (await all.handle(call({}))) as JsonAnswer;
     const { data } = body as { data: { id: string; owned_by: string; created: number }[] };
     assert.deepEqual(
@@ -91,5 +94,24 @@ describe("the models over HTTP", () => {
     await assert.rejects(ask("/v1/models/:id", { id: "custom/own" }, caller), {
       code: "model_not_found",
     });
+  });
+
+  it("have the shape of the Messages API for clients that name its version", async () => {
+    const request = { headers: { "anthropic-version": "2023-06-01" } };
+    const route = (path: string) => routes.find((one) => one.path === path) ?? assert.fail(path);
+    const answerOf = async (path: string, query: string, params: object = {}): Promise<object> => {
+      const asked = { request, params, caller: ANYBODY, query: new URLSearchParams(query) };
+      const answer = await route(path).handle(asked as unknown as RouteCall);
+      return (answer as JsonAnswer).body;
+    };
+    const shown = {
+      ...{ type: "model", id: "fast", display_name: "fast", created_at: "1970-01-01T00:00:00Z" },
+    };
+    const first = { data: [shown], has_more: true, first_id: "fast", last_id: "fast" };
+    assert.deepEqual(await answerOf("/v1/models", "limit=1"), first);
+    const next = (await answerOf("/v1/models", "limit=1&after_id=fast")) as { first_id: string };
+    assert.equal(next.first_id, "custom/own");
+    assert.deepEqual(await answerOf("/v1/models/:id", "", { id: "fast" }), shown);
+    await assert.rejects(answerOf("/v1/models", "limit=0"), { code: "invalid_request" });
   });
 });

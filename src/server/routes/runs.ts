@@ -1,0 +1,142 @@
+/** What is written of runs, to read: lists, one run, its tree, its log, as it comes, costs, tools. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { EVENT_CHARS } from "../../runtime/record/event-view.ts";
+import type { EventsWish } from "../../runtime/record/log-pages.ts";
+import type { RecordApi } from "../../runtime/record/record-api.ts";
+import { parseLimit, parseNumber } from "../../runtime/record/run-query.ts";
+import type { FollowFrame } from "../../runtime/record/views.ts";
+import { USAGE_KEYS, type UsageKey } from "../../store/run-index.ts";
+import type { EventsAnswer, JsonAnswer, Route, RouteCall, StreamEvent } from "../route.ts";
+import { idOf, PRIVATE_HEADERS, viewerOf } from "./viewer.ts";
+
+const ONE = "/v1/runs/:id";
+const MAX_EVENTS = 1000;
+const USUAL_EVENTS = 200;
+const FEWEST_CHARS = 256;
+
+export function createRunRoutes(record: RecordApi): Route[] {
+  return [...toListRoutes(record), ...toLogRoutes(record), ...toSumRoutes(record)];
+}
+
+function toListRoutes(record: RecordApi): Route[] {
+  return [
+    {
+      ...{ method: "GET", path: "/v1/runs", scope: "runs" },
+      summary: "List runs, the newest first",
+      handle: async (call) => toPrivate(await record.list(viewerOf(call), call.query)),
+    },
+    {
+      ...{ method: "GET", path: ONE, scope: "runs" },
+      summary: "One run: what it was given, how it ended, what it and those below it cost",
+      handle: async (call) => toPrivate(await record.get(viewerOf(call), idOf(call))),
+    },
+    {
+      ...{ method: "GET", path: `${ONE}/tree`, scope: "runs" },
+      summary: "The run and all below it as rows without bodies, in pieces",
+      handle: async (call) =>
+        toPrivate(await record.tree(viewerOf(call), idOf(call), call.query.get("after") || null)),
+    },
+    {
+      ...{ method: "GET", path: `${ONE}/compare`, scope: "runs" },
+      summary: "Compare the run with another one, `with`: turns and calls side by side",
+      handle: async (call) =>
+        toPrivate(await record.compare(viewerOf(call), idOf(call), requireQuery(call, "with"))),
+    },
+  ];
+}
+
+function toLogRoutes(record: RecordApi): Route[] {
+  return [
+    {
+      ...{ method: "GET", path: `${ONE}/events`, scope: "runs" },
+      summary: "The log of the run: deltas joined, what is large cut",
+      async handle(call) {
+        const limit = parseLimit(call.query, MAX_EVENTS, USUAL_EVENTS);
+        const wish = { ...toWish(call), limit };
+        return toPrivate(await record.events(viewerOf(call), idOf(call), wish));
+      },
+    },
+    {
+      ...{ method: "GET", path: `${ONE}/events/:seq`, scope: "runs" },
+      summary: "A piece of a long text of one event: `path` in it, `from` a character on",
+      async handle(call) {
+        const seq = Number(call.params["seq"]);
+        if (!Number.isSafeInteger(seq) || seq < 0) {
+          throw new Failure("invalid_request", "The number of the event is not a whole number.");
+        }
+        const place = {
+          seq,
+          path: call.query.get("path") ?? "",
+          from: parseNumber(call.query, "from", 0),
+        };
+        return toPrivate(await record.text(viewerOf(call), idOf(call), place));
+      },
+    },
+    {
+      ...{ method: "GET", path: `${ONE}/follow`, scope: "runs" },
+      summary: "Follow the run, or with `tree=true` all below it too, as server-sent events",
+      handle: (call) => follow(record, call),
+    },
+  ];
+}
+
+function toSumRoutes(record: RecordApi): Route[] {
+  return [
+    {
+      ...{ method: "GET", path: "/v1/usage", scope: "runs" },
+      summary: "What models used, by day and by model, agent, key or tenant",
+      async handle(call) {
+        const daily = call.query.get("daily") !== "false";
+        const by = parseKey(call.query.get("by") || "model");
+        return toPrivate(await record.usage(viewerOf(call), call.query, by, daily));
+      },
+    },
+    {
+      ...{ method: "GET", path: "/v1/usage/tools", scope: "runs" },
+      summary: "What calls of tools came to: how many, failed, denied, how long",
+      handle: async (call) => toPrivate(await record.tools(viewerOf(call), call.query)),
+    },
+  ];
+}
+
+export function toPrivate(body: object): JsonAnswer {
+  return { kind: "json", body, headers: PRIVATE_HEADERS };
+}
+
+async function follow(record: RecordApi, call: RouteCall): Promise<EventsAnswer> {
+  const { query, signal } = call;
+  const tree = query.get("tree") === "true";
+  const wish = { ...toWish(call), tree, fromNow: query.get("after") === "now" };
+  const frames = await record.follow(viewerOf(call), idOf(call), wish, signal);
+  return { kind: "events", events: toFrames(frames), headers: PRIVATE_HEADERS };
+}
+
+async function* toFrames(
+  frames: AsyncGenerator<FollowFrame>,
+): AsyncGenerator<readonly StreamEvent[]> {
+  for await (const frame of frames) yield [{ frame: JSON.stringify(frame) }];
+}
+
+/** `after=now` follows from here on, and counts as none for a page. */
+function toWish({ query }: RouteCall): Omit<EventsWish, "limit"> {
+  const types = query.get("types")?.split(",").filter(Boolean);
+  const after = query.get("after") === "now" ? -1 : parseNumber(query, "after", -1);
+  const asked = parseNumber(query, "max_chars", EVENT_CHARS);
+  const maxChars = Math.min(EVENT_CHARS, Math.max(FEWEST_CHARS, asked));
+  return { after, types: types && types.length > 0 ? types : undefined, maxChars };
+}
+
+function parseKey(by: string): UsageKey {
+  const key = USAGE_KEYS.find((known) => known === by);
+  if (key) return key;
+  const message = `Usage is not told by \`${clip(by, 40)}\`. Use one of: ${USAGE_KEYS.join(", ")}.`;
+  throw new Failure("invalid_request", message, { param: "by" });
+}
+
+function requireQuery({ query }: RouteCall, name: string): string {
+  const value = query.get(name);
+  if (value) return value;
+  throw new Failure("invalid_request", `\`${name}\` is missing.`, { param: name });
+}
