@@ -11,7 +11,7 @@ import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
 import { requirePath } from "./path-prefix.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";
-import type { Route } from "./route.ts";
+import type { Route, Speaks } from "./route.ts";
 import { type SendSettings, sendAnswer, sendFailure } from "./send-answer.ts";
 
 export interface AppParts {
@@ -46,21 +46,27 @@ export function createApp(parts: AppParts): App {
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
-      const { caller, countMore } = admitted;
+      const { caller, scopes = [], countMore } = admitted;
       const json = (): Promise<unknown> => readJsonBody(request, parts.body, caller.tenant);
-      const call = { params, query, caller, countMore, json, request, signal, cutSignal };
-      const sending = { settings: parts.send, speaks: route.speaks, owner: caller.tenant };
+      const call = { params, query, caller, scopes, countMore, json, request, signal, cutSignal };
+      const speaks = speaksOf(route, request);
+      const sending = { settings: parts.send, speaks, owner: caller.tenant };
       await sendAnswer(response, await route.handle(call), sending);
     } catch (thrown) {
       const failure = toFailure(thrown);
       if (isOwnFault(failure)) parts.onDefect(thrown);
       // What is left of a body that was refused is not read: the connection ends with the answer.
       if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
-      sendFailure(response, failure, found?.route.speaks);
+      sendFailure(response, failure, speaksOf(found?.route, request));
     } finally {
       admitted?.done(toOutcome(found, response));
     }
   };
+}
+
+/** Clients of the Messages API name its version wherever they ask: addresses that all share answer in its words. */
+function speaksOf(route: Route | undefined, { headers }: IncomingMessage): Speaks | undefined {
+  return route?.speaks ?? ("anthropic-version" in headers ? "messages" : undefined);
 }
 
 /** Nobody changes it. */
@@ -72,8 +78,8 @@ function splitUrl(url: string): [string, URLSearchParams] {
   return [url.slice(0, mark), new URLSearchParams(url.slice(mark + 1))];
 }
 
-function toAbout({ name, params }: FoundRoute, answer: ServerResponse): About {
-  return { route: name, target: params["id"], answer };
+function toAbout({ route, name, params }: FoundRoute, answer: ServerResponse): About {
+  return { route: name, target: params["id"], answer, needsKey: route.needsKey };
 }
 
 function toOutcome(found: FoundRoute | undefined, { statusCode }: ServerResponse): Outcome {

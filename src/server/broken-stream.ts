@@ -19,7 +19,8 @@ export function createToldStream(): ToldStream {
   let response: EmittedResponse | undefined;
   return {
     read(batch) {
-      const [first, last] = [batch[0], batch.at(-1)];
+      const first = batch[0];
+      const last = batch[batch.length - 1];
       if (first && "response" in first) response = first.response;
       if (last && "sequence_number" in last) number = last.sequence_number;
     },

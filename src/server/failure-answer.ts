@@ -1,7 +1,9 @@
 /** A failure as the API tells it: always `{error: {message, type, param, code}}`, with its status. */
 
 import { FAILURES, type Failure, type FailureCode } from "../base/failure.ts";
+import { makeId } from "../base/ids.ts";
 import { toToldMessage } from "../base/own-fault.ts";
+import { NO_THREADS } from "../responses/messages/parse-messages.ts";
 import type { JsonAnswer, Speaks } from "./route.ts";
 
 /** Where the failure's own code is not the word that clients of the API know. */
@@ -44,10 +46,22 @@ const FIELDS: Readonly<Record<Speaks, Fields>> = {
     [/^reasoning\.effort$/, "reasoning_effort"],
     [/^text\.verbosity$/, "verbosity"],
   ],
+  messages: [
+    [/^input\b.*/, "messages"],
+    [/^max_output_tokens$/, "max_tokens"],
+    [/^instructions$/, "system"],
+    [/^text\.format\b/, "output_config.format"],
+    [/^reasoning\.effort$/, "output_config.effort"],
+  ],
 };
 
-/** `speaks` is the API of the address that was asked. */
-export function toFailureAnswer(failure: Failure, speaks?: Speaks | undefined): JsonAnswer {
+/** `speaks` is the API of the address that was asked; `requestId` is what the client may report it by. */
+export function toFailureAnswer(
+  failure: Failure,
+  speaks?: Speaks | undefined,
+  requestId?: string | undefined,
+): JsonAnswer {
+  if (speaks === "messages") return toMessagesAnswer(failure, requestId);
   const { code } = failure;
   const isResponses = speaks === "responses";
   const own = isResponses ? RESPONSES_STATUSES[code] : undefined;
@@ -57,6 +71,49 @@ export function toFailureAnswer(failure: Failure, speaks?: Speaks | undefined): 
   const type = TYPES[code] ?? typeOf(status);
   const error = { message, type, param: param ?? PARAMS[code] ?? null, code: CODES[code] ?? code };
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
+}
+
+/** Statuses of the Messages API, where its clients know another one than the table's. */
+const MESSAGES_STATUSES: Partial<Record<FailureCode, number>> = { provider_overloaded: 529 };
+
+function toMessagesAnswer(failure: Failure, requestId = makeId("req")): JsonAnswer {
+  const status = MESSAGES_STATUSES[failure.code] ?? FAILURES[failure.code].status;
+  const headers = { ...toHeaders(failure), "request-id": requestId };
+  const body = { ...toMessagesError(failure), request_id: requestId };
+  return { kind: "json", status, body, headers };
+}
+
+/** As the Messages API has it: `{type: "error", error: {type, message}}`. */
+export function toMessagesError(failure: Failure): {
+  type: "error";
+  error: { type: string; message: string };
+} {
+  const { code, param } = failure;
+  const status = MESSAGES_STATUSES[code] ?? FAILURES[code].status;
+  const message = toToldMessage(failure);
+  const field = toFieldOf(FIELDS.messages, param);
+  // The error has no field for the parameter: what does not name it is told with it.
+  const isNamed = field === undefined || message.includes(field) || code === "context_exceeded";
+  const told = isNamed ? message : `${field}: ${message}`;
+  const unsupported = { error_code: NO_THREADS, unsupported: ["thread"] };
+  const details = failure.vendorCode === NO_THREADS ? { details: unsupported } : {};
+  return { type: "error", error: { type: messagesTypeOf(status), message: told, ...details } };
+}
+
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  408: "timeout_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+function messagesTypeOf(status: number): string {
+  return MESSAGES_TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
 }
 
 type Fields = readonly (readonly [RegExp, string])[];

@@ -20,6 +20,8 @@ export interface Guard {
 export interface About {
   /** `POST /v1/responses/:id`. Without it the log has the path that was asked for. */
   readonly route?: string | undefined;
+  /** Whether it is refused where no key is asked for. */
+  readonly needsKey?: boolean | undefined;
   /** The id it is about. */
   readonly target?: string | undefined;
   /** Given the headers that every answer carries, a refusal too: what is left, what pages may read. */
@@ -30,6 +32,8 @@ export interface About {
 
 export interface Admitted {
   readonly caller: Caller;
+  /** All that its key may do; where no key is asked for, what needs none. */
+  readonly scopes?: readonly Scope[] | undefined;
   /**
    * Counts the request as so many more, once it is read and known to ask for several answers. Rejects with
    * `rate_limited`, and counts none of them, where the key may not have that many.

@@ -18,12 +18,14 @@ export interface Route {
   readonly summary: string;
   /** What a key must be allowed; null for what anybody may ask. */
   readonly scope: Scope | null;
+  /** Refused where the server asks for no key, because then anybody could use it. */
+  readonly needsKey?: true;
   /** The API whose statuses and fields its failures have, where there are several. */
   readonly speaks?: Speaks;
   handle(call: RouteCall): Promise<Answer>;
 }
 
-export type Speaks = "responses" | "chat";
+export type Speaks = "responses" | "chat" | "messages";
 
 /** What keys may be allowed, one line each. */
 export const SCOPES = {
@@ -31,6 +33,10 @@ export const SCOPES = {
   files: "Upload, read and delete files, vector stores and containers.",
   models: "List the models that are served.",
   metrics: "Read the server's metrics.",
+  runs: "Look at runs, costs and questions of its tenant; steer, stop, resume and replay runs.",
+  approve: "Answer the questions of runs: let a tool call go on, or refuse it.",
+  admin:
+    "Look at and change what is all tenants': keys, budgets, storage, audit, workers, settings.",
 } as const;
 export type Scope = keyof typeof SCOPES;
 
@@ -39,6 +45,8 @@ export interface RouteCall {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly caller: Caller;
+  /** All that its key may do; where no key is asked for, what needs none. */
+  readonly scopes: readonly Scope[];
   /** Counts a request that asks for several answers as so many more. Rejects where its key may not have them. */
   countMore(requests: number): Promise<void>;
   /** The body as JSON; once. Rejects what is too large, too deep, too slow or no JSON. */
@@ -60,18 +68,31 @@ export interface JsonAnswer {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A stream of server-sent events; a comment keeps it alive in silence, `[DONE]` ends it. */
+/** A stream of server-sent events; a comment keeps it alive in silence, `[DONE]` ends it, unless it says otherwise. */
 export interface EventsAnswer {
   readonly kind: "events";
   /** Batches, as they come. One that rejects before its first batch is answered as an error. */
   readonly events: AsyncGenerator<readonly StreamEvent[]>;
   /** Why it failed, where it has and had said nothing before: the answer is that error then. */
   failure?(): Failure | undefined;
+  /** How its API says that it is alive, that it has ended, and that it broke off. */
+  readonly manners?: StreamManners | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An event of the Responses API, or the JSON text of a frame that has no `event:` line. */
-export type StreamEvent = EmittedEvent | { readonly frame: string };
+export interface StreamManners {
+  readonly alive: string;
+  readonly done: string;
+  toBroken(failure: Failure): string;
+}
+
+/** An event of the Responses API, the JSON text of a frame that has no `event:` line, or whole frames. */
+export type StreamEvent = EmittedEvent | { readonly frame: string } | WholeFrame;
+
+/** Frames as they are sent, each with its `event:` line and the blank line at its end. */
+export interface WholeFrame {
+  readonly sse: string;
+}
 
 export interface BytesAnswer {
   readonly kind: "bytes";

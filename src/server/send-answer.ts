@@ -19,8 +19,9 @@ import type {
   JsonAnswer,
   Speaks,
   StreamEvent,
+  StreamManners,
 } from "./route.ts";
-import { toFrames } from "./sse-frames.ts";
+import { toDeltaFrames, toFrames } from "./sse-frames.ts";
 
 export interface SendSettings {
   /** How long a stream may be silent before a comment keeps it alive. */
@@ -65,7 +66,7 @@ export function sendFailure(
   }
   // Whoever reports a failure needs something to report it by.
   if (!response.hasHeader(REQUEST_ID)) response.setHeader(REQUEST_ID, makeId("req"));
-  endJson(response, toFailureAnswer(failure, speaks));
+  endJson(response, toFailureAnswer(failure, speaks, String(response.getHeader(REQUEST_ID))));
 }
 
 async function sendJson(
@@ -111,6 +112,13 @@ async function writeAll(out: Output, texts: Iterable<string | object>): Promise<
   }
 }
 
+/** Undefined where there is nothing to wait for, as with nearly all batches. */
+function writeBatch(out: Output, batch: readonly StreamEvent[]): Promise<void> | undefined {
+  const text = toDeltaFrames(batch);
+  if (text === undefined) return writeAll(out, toFrames(batch));
+  return text === "" || out.response.write(text) ? undefined : drained(out.response);
+}
+
 async function writeLarge({ response, owner }: Output, value: object): Promise<void> {
   for await (const piece of writeInSlices(value, owner)) {
     if (!response.write(piece)) await drained(response);
@@ -152,7 +160,8 @@ async function sendEvents(
     const held = await holdBack(answer, settings.commitMs);
     if (held.failure) return sendFailure(response, held.failure, speaks);
     response.writeHead(200, { ...headers, ...STREAM_HEADERS });
-    await streamEvents({ response, owner }, { events, held }, settings.keepAliveMs);
+    const { manners } = answer;
+    await streamEvents({ response, owner }, { events, held, manners }, settings.keepAliveMs);
   } finally {
     await events.return(undefined);
   }
@@ -161,17 +170,19 @@ async function sendEvents(
 interface Streaming {
   readonly events: EventsAnswer["events"];
   readonly held: Held;
+  readonly manners: StreamManners | undefined;
 }
 
 async function streamEvents(
   out: Output,
-  { events, held }: Streaming,
+  { events, held, manners }: Streaming,
   keepAliveMs: number,
 ): Promise<void> {
   const { response } = out;
+  const { alive: sign = ": keep-alive\n\n", done = DONE } = manners ?? {};
   // One that does not read what it has is not silent: comments would only pile up.
   const keepAlive = (): void => {
-    if (!response.writableNeedDrain) response.write(": keep-alive\n\n");
+    if (!response.writableNeedDrain) response.write(sign);
   };
   const alive = setInterval(keepAlive, keepAliveMs);
   const told = createToldStream();
@@ -183,15 +194,18 @@ async function streamEvents(
       if (step.done) break;
       alive.refresh();
       told.read(step.value);
-      await writeAll(out, toFrames(step.value));
+      const full = writeBatch(out, step.value);
+      if (full !== undefined) await full;
       // Ending the events says what that means for their run.
       if (response.destroyed) return;
     }
-    response.end(DONE);
+    response.end(done);
   } catch (thrown) {
     // A stream that just stops would look whole to some clients.
-    await writeAll(out, toFrames(told.toBroken(toFailure(thrown))));
-    response.end(DONE);
+    const failure = toFailure(thrown);
+    const broken = manners ? [{ sse: manners.toBroken(failure) }] : told.toBroken(failure);
+    await writeAll(out, toFrames(broken));
+    response.end(done);
   } finally {
     clearInterval(alive);
   }
@@ -244,7 +258,7 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
 ]);
 
 function isOutput(event: StreamEvent): boolean {
-  return "frame" in event || !BEGINNINGS.has(event.type);
+  return "frame" in event || "sse" in event || !BEGINNINGS.has(event.type);
 }
 
 function drained(response: ServerResponse): Promise<void> {

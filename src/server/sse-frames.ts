@@ -4,8 +4,9 @@
  */
 
 import { isLarge, toTextPieces } from "../base/json-pieces.ts";
+import { quote } from "../base/quote.ts";
 import type { EmittedEvent } from "../protocol/emitted.ts";
-import type { StreamEvent } from "./route.ts";
+import type { StreamEvent, WholeFrame } from "./route.ts";
 
 /** A longer frame goes by itself: the last events of an answer hold all of it, each. */
 const JOINED_LENGTH = 64 * 1024;
@@ -18,39 +19,51 @@ export function* toFrames(batch: readonly StreamEvent[]): Generator<string | Emi
   let text = "";
   let head: DeltaHead | undefined;
   for (const event of batch) {
+    if ("sse" in event) {
+      text += event.sse;
+      continue;
+    }
     if (isPlainDelta(event)) {
       if (!head || !isOfSamePart(head.event, event)) head = toDeltaHead(event);
       text += toDeltaFrame(head, event);
-    } else text = yield* addFrame(text, event);
+      continue;
+    }
+    text += "frame" in event ? "data: " : `event: ${event.type}\ndata: `;
+    const data = toData(event);
+    if (typeof data === "string") text += `${data}\n\n`;
+    else {
+      yield text;
+      yield* data;
+      text = "\n\n";
+    }
   }
   if (text !== "") yield text;
 }
 
-/** Returns what is written together with what follows. */
-function* addFrame(
-  before: string,
-  event: StreamEvent,
-): Generator<string | EmittedEvent, string, undefined> {
-  if ("frame" in event) return yield* addData(`${before}data: `, event);
-  const text = `${before}event: ${event.type}\ndata: `;
-  if (!isLarge(event)) return yield* addData(text, event);
-  yield text;
-  yield event;
-  return "\n\n";
+/**
+ * A batch of pieces of text as one text; undefined for any other. Most batches of a stream are such, and with a
+ * client alone on a quick line each is a piece or two: a generator would be half of what they cost.
+ */
+export function toDeltaFrames(batch: readonly StreamEvent[]): string | undefined {
+  let text = "";
+  let head: DeltaHead | undefined;
+  for (const event of batch) {
+    if ("sse" in event) {
+      text += event.sse;
+      continue;
+    }
+    if (!isPlainDelta(event)) return undefined;
+    if (!head || !isOfSamePart(head.event, event)) head = toDeltaHead(event);
+    text += toDeltaFrame(head, event);
+  }
+  return text;
 }
 
-function* addData(text: string, event: StreamEvent): Generator<string, string, undefined> {
-  const data = toData(event);
-  if (typeof data === "string") return `${text}${data}\n\n`;
-  yield text;
-  yield* data;
-  return "\n\n";
-}
-
-function toData(event: StreamEvent): string | Iterable<string> {
+function toData(event: Exclude<StreamEvent, WholeFrame>): string | Iterable<string | EmittedEvent> {
   if ("frame" in event) {
     return event.frame.length < JOINED_LENGTH ? event.frame : toTextPieces(event.frame);
   }
+  if (isLarge(event)) return [event];
   const text = JSON.stringify(event);
   return text.length < JOINED_LENGTH ? text : [text];
 }
@@ -90,11 +103,4 @@ function toDeltaHead(event: TextDelta): DeltaHead {
 function toDeltaFrame(head: DeltaHead, { delta, logprobs, sequence_number }: TextDelta): string {
   const likely = logprobs.length === 0 ? "[]" : JSON.stringify(logprobs);
   return `${head.text}${quote(delta)},"logprobs":${likely},"sequence_number":${sequence_number}}\n\n`;
-}
-
-/** Nothing in it that JSON would write otherwise. */
-const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
-
-function quote(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }

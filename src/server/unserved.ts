@@ -21,10 +21,9 @@ export const UNSERVED: readonly Unserved[] = [
     instead: "Use `POST /v1/chat/completions` or `POST /v1/responses`.",
   },
   {
-    path: "/v1/messages",
-    what: "Anthropic's Messages API",
-    instead:
-      "Use `POST /v1/responses` or `POST /v1/chat/completions`; both ask Claude too. Claude Code speaks the Messages API alone and needs Anthropic's own address.",
+    path: "/v1/messages/batches",
+    what: "batches of messages",
+    instead: "Send each message to `POST /v1/messages`; several at once are fine.",
   },
   {
     path: "/v1/images",

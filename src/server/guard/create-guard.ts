@@ -10,8 +10,9 @@ import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
+import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import { SAMPLING_FIELDS } from "../../providers/carried-fields.ts";
-import { type Caller, DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
+import type { Caller } from "../../responses/tenant/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import { countInBook, createPlaceBook } from "../../store/memory/place-book.ts";
 import type { PlaceCount } from "../../store/places.ts";
@@ -125,10 +126,10 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
         if (scope !== null && rules.auth) found = await ring.find(readToken(request));
         const { caller, countMore, release } = found
           ? await enter(found, { request, scope, about })
-          : { caller: toAnybody(rules), async countMore() {}, release() {} };
+          : enterKeyless(rules, about);
+        const scopes = found?.key.scopes ?? KEYLESS_SCOPES;
         return {
-          caller,
-          countMore,
+          ...{ caller, scopes, countMore },
           done(outcome) {
             release();
             audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
@@ -204,7 +205,7 @@ function meet({ checkHost, pages }: Rules, request: IncomingMessage, about: Abou
   const { method = "GET", headers } = request;
   checkOneHost(request.rawHeaders);
   checkHost(headers.host);
-  pages.check(headers);
+  pages.check(headers, method === "GET" && about.route?.startsWith("GET /console"));
   setHeaders(about, pages.toHeaders(method, headers));
 }
 
@@ -222,7 +223,10 @@ function checkScope({ scopes }: Key, scope: Scope | null): void {
  * the response's own. Looking at what runs, steering and ending it must not wait until it has ended.
  */
 function isSpending(route: string): boolean {
-  return route.startsWith("POST ") && !/\/(cancel|steer)$/.test(route);
+  return (
+    route.startsWith("POST ") &&
+    !/\/(cancel|steer|answer)$|^POST \/v1\/(console|admin)\//.test(route)
+  );
 }
 
 function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
@@ -239,6 +243,21 @@ function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
     concurrent: key.limits.concurrent,
     limits: toLeast(limits, rules.limits ?? NO_LIMITS),
   };
+}
+
+/** A server that asks for no key tells what runs did, and lets nobody change them. */
+const KEYLESS_SCOPES: readonly Scope[] = ["responses", "files", "models", "metrics", "runs"];
+
+/** Rejects what needs a key although none is asked for. */
+function enterKeyless(rules: Rules, { needsKey }: About): Entered {
+  if (!rules.auth && needsKey) throw toKeyless();
+  return { caller: toAnybody(rules), async countMore() {}, release() {} };
+}
+
+function toKeyless(): Failure {
+  const message =
+    "This server asks for no key (`server.auth` is off), so it lets nobody use this address. Start it with keys.";
+  return new Failure("forbidden", message);
 }
 
 /** How words are chosen is everybody's, as `temperature` is, unless a key has none at all. */

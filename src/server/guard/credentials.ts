@@ -6,14 +6,26 @@ import { Failure } from "../../base/failure.ts";
 /** Far above any key; what is longer is not even hashed. */
 const MAX_CHARS = 1024;
 
-/** Rejects with `unauthorized` where there is none, or more than one: which one counts is nobody's guess. */
+/**
+ * Rejects with `unauthorized` where there is none, or more than one: which one counts is nobody's guess. Clients of
+ * the Messages API send two where their user has set both variables; they name its version, and `Authorization` counts.
+ */
 export function readToken({ rawHeaders }: IncomingMessage): string {
   const shown = new Set<string>();
+  const bearers = new Set<string>();
+  let speaksMessages = false;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const read = READERS.get((rawHeaders[at] ?? "").toLowerCase());
-    if (read) shown.add(read((rawHeaders[at + 1] ?? "").trim()));
+    const name = (rawHeaders[at] ?? "").toLowerCase();
+    const token = READERS.get(name)?.((rawHeaders[at + 1] ?? "").trim()) ?? "";
+    if (token !== "") shown.add(token);
+    if (token !== "" && name === "authorization") bearers.add(token);
+    if (name === "anthropic-version") speaksMessages = true;
   }
-  shown.delete("");
+  if (speaksMessages && bearers.size > 0) return checkToken(bearers);
+  return checkToken(shown);
+}
+
+function checkToken(shown: ReadonlySet<string>): string {
   const [token, second] = shown;
   if (token === undefined) throw new Failure("unauthorized", HOW);
   if (second !== undefined) {

@@ -10,7 +10,7 @@ import { timingSafeEqual } from "node:crypto";
 import { NO_LIMITS } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
-import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
+import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import { ALL_SCOPES, type Key, REMEMBERED_MS, stateOf } from "./key.ts";
 import { findKey, hashToken, readKeyId } from "./keys.ts";

@@ -18,6 +18,8 @@ export interface Key {
   readonly hash: string;
   /** What the last rotation replaced; undefined where there was none. */
   readonly replaced?: ReplacedSecret | undefined;
+  /** Left out for all but sessions of the console: nobody has made those by hand, and they end by themselves. */
+  readonly session?: true | undefined;
   readonly scopes: readonly Scope[];
   /** Globs; null for all models. */
   readonly models: readonly string[] | null;

@@ -5,7 +5,7 @@ import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
+import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Shelf, ThingName } from "../../store/shelf.ts";
 import type { Scope } from "../route.ts";
 import {
@@ -33,6 +33,8 @@ export interface KeyWish {
   readonly limits?: KeyLimits | undefined;
   readonly responseLimits?: Partial<Limits> | undefined;
   readonly expiresAtMs?: number | undefined;
+  /** For the console: see `Key.session`. */
+  readonly isSession?: boolean | undefined;
 }
 
 export interface NewKey {
@@ -51,6 +53,7 @@ export async function createKey({ shelf, clock }: KeyParts, wish: KeyWish): Prom
   const key: Key = {
     ...{ id, name, tenant, models, catalogue, options },
     hash: hashToken(token).toString("hex"),
+    ...(wish.isSession ? { session: true } : {}),
     scopes: wish.scopes ?? USUAL_SCOPES,
     limits: wish.limits ?? {},
     response_limits: { ...NO_LIMITS, ...wish.responseLimits },
@@ -72,9 +75,9 @@ export async function listKeys(shelf: Shelf): Promise<Key[]> {
   return things.map(({ body }) => decodeKey(body));
 }
 
+/** Sessions of the console do not count: whoever has none but those cannot ask the server anything. */
 export async function hasKeys(shelf: Shelf): Promise<boolean> {
-  const { tenant, kind } = toThingName("");
-  return (await shelf.list({ tenant, kind, order: "oldest", limit: 1 })).length > 0;
+  return (await listKeys(shelf)).some(({ session }) => !session);
 }
 
 export async function findKey(shelf: Shelf, id: string): Promise<Key | undefined> {

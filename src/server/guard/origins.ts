@@ -9,8 +9,11 @@ import { toGlobPattern } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
 
 export interface Origins {
-  /** Rejects with `forbidden` what a page of another origin sends. */
-  check(headers: IncomingHttpHeaders): void;
+  /**
+   * Rejects with `forbidden` what a page of another origin sends. `isPage`: it asks for a page of ours that holds
+   * no data, which a link of another page may lead to.
+   */
+  check(headers: IncomingHttpHeaders, isPage?: boolean): void;
   /** What lets the page read the answer; for an `OPTIONS` request, what it may send. */
   toHeaders(method: string, headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
 }
@@ -22,12 +25,13 @@ export function createOrigins(origins: readonly string[]): Origins {
     origin !== undefined && pattern.test(origin.toLowerCase());
 
   return {
-    check(headers) {
+    check(headers, isPage = false) {
       const { origin } = headers;
       if (isNamed(origin)) return;
       if (origin !== undefined && !isOwn(origin, headers.host)) throw toForeign(origin);
       // A picture or a link of a page sends no origin. `same-site` is another port of this machine.
       const site = headers["sec-fetch-site"];
+      if (isPage && isNavigation(headers)) return;
       if (site === "cross-site" || site === "same-site") throw toForeign(String(site));
     },
     toHeaders(method, headers) {
@@ -40,6 +44,11 @@ export function createOrigins(origins: readonly string[]): Origins {
       return { ...answer, "access-control-expose-headers": EXPOSED };
     },
   };
+}
+
+/** Somebody follows a link: the browser shows what comes, and no page reads it. */
+function isNavigation(headers: IncomingHttpHeaders): boolean {
+  return headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
 }
 
 /** The server's own: no page is served, but some clients name the server they talk to. */

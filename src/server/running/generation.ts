@@ -11,6 +11,8 @@ import type { Limiters } from "../../providers/limits/limiters.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import type { OpenedResponses } from "../../responses/api/open-responses.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
+import { BACKGROUND_QUEUE } from "../../responses/run/background-queue.ts";
+import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
 import type { ResponsesSettings } from "../../runtime/open-responses.ts";
@@ -29,17 +31,21 @@ import {
 import { createVendorModels } from "../../runtime/served-models/vendor-models.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
+import { createConsoleSessions, makeConsoleCode } from "../console/console-sessions.ts";
 import type { Guard } from "../guard.ts";
 import type { Route } from "../route.ts";
+import { type AdminParts, createAdminRoutes } from "../routes/admin.ts";
+import { type ConsoleParts, createConsoleRoutes } from "../routes/console.ts";
 import { createHealthRoutes } from "../routes/health.ts";
 import { createMetricsRoutes } from "../routes/metrics.ts";
 import { createModelRoutes } from "../routes/models.ts";
 import { createOpenApiRoutes } from "../routes/openapi.ts";
-import { createRoutes } from "../routes.ts";
+import { createRecordRoutes, createRoutes } from "../routes.ts";
 import { createSocketHandler, type SocketHandler } from "../socket/socket-handler.ts";
 import type { WatchSocket } from "../socket/watch-socket.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { RunMetrics } from "../watching/run-metrics.ts";
+import type { Books } from "./books.ts";
 import type { Health } from "./health.ts";
 import { openHosted } from "./hosted-settings.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -66,6 +72,8 @@ export interface GenerationParts {
   /** What is known of a vendor outlives a change of the settings. */
   readonly limiters: Limiters;
   readonly guard: Guard;
+  /** Keys, and what was done with them. */
+  readonly books: Pick<Books, "shelf" | "audit" | "spending">;
   /** What keys may spend. */
   readonly money: Pick<
     ResponsesSettings,
@@ -129,7 +137,10 @@ export async function openGeneration(
     const env = loaded.runtime.env ?? {};
     const described = [
       ...createRoutes(responses),
+      ...createRecordRoutes(await runtime.openRecord()),
       ...createOwnRoutes(parts),
+      ...createConsoleRoutes(openConsole(settings, parts)),
+      ...createAdminRoutes({ ...parts.books, ...parts, ...toState(settings, responses) }),
       ...createModelRoutes({
         ...{ routes: models, env, embeddings: settings.hosted.embeddings?.model },
         listUpstream: openUpstreamModels(models, { env, clock: parts.clock, network }),
@@ -185,6 +196,46 @@ function openUpstreamModels(
 
 function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {
   return [...createHealthRoutes(health), ...createMetricsRoutes(collectMetrics)];
+}
+
+/** What an administrator may know of this server. */
+function toState(
+  { host, port, workers, guard, tls, drainMs, named }: ServerSettings,
+  { durable }: Pick<OpenedResponses, "durable">,
+): Pick<AdminParts, "countWaiting" | "queues" | "settings"> {
+  return {
+    countWaiting: (queue) => durable.countWaiting(queue),
+    queues: [BACKGROUND_QUEUE, INDEX_BODY],
+    settings: {
+      ...{ host, port, workers, auth: guard.auth, https: tls !== undefined },
+      ...{ hosts: guard.hosts, origins: guard.origins, drain_seconds: drainMs / 1000 },
+      models: named.map(([name]) => name),
+    },
+  };
+}
+
+/** Where anybody on the network could listen to its tokens there is none, unless it is asked for by name. */
+function openConsole(
+  { guard, tls, pathPrefix: prefix, console: wish }: ServerSettings,
+  { clock, books }: GenerationParts,
+): ConsoleParts {
+  const given = { ...books, clock };
+  const isSafe = tls !== undefined || isLoopback(guard.host);
+  const refusal =
+    wish === "off"
+      ? "This server has no console (`server.console` is off)."
+      : wish === "auto" && !isSafe
+        ? `This server has no console: it listens at ${guard.host} without HTTPS, so others could read its tokens. Set \`server.console\` to \`on\` if the network is safe.`
+        : undefined;
+  return {
+    sessions: createConsoleSessions({ ...given, fixedToken: () => guard.fixedToken }),
+    makeCode: (whose) => makeConsoleCode(given, whose),
+    ...{ refusal, auth: guard.auth, prefix },
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\./.test(host);
 }
 
 interface CountedApp {

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
+import { keyIn } from "../../base/stored-keys.ts";
 import { toUsage } from "../../protocol/usage.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createOpenAiEmbedder } from "../../providers/embeddings/openai-embeddings.ts";
@@ -115,7 +116,7 @@ function openEmbedder(
     baseUrl: url,
     model,
     dimensions,
-    key: api_key_name === null ? undefined : env[api_key_name],
+    key: api_key_name === null ? undefined : keyIn(env, api_key_name),
     costOf: (tokens) => priceOf(toUsage({ input: tokens })),
     clock: systemClock,
     random: Math.random,

@@ -26,8 +26,10 @@ export interface ServerProcess {
   readonly write: (text: string) => unknown;
   /** A line for the operator. */
   readonly tell: (line: string) => unknown;
-  /** Shows a key that was made, once. */
-  readonly showKey: (token: string) => unknown;
+  /** Shows the first key, once; where it is left out none is made. */
+  readonly showKey?: ((token: string) => unknown) | undefined;
+  /** Told where it listens, once it does; nobody when left out. */
+  readonly onListening?: ((url: string) => Promise<void>) | undefined;
   /** Calls back at each signal to stop. */
   readonly onStop: (callback: () => void) => () => void;
   /** Calls back when new settings are to be read. */
@@ -84,6 +86,7 @@ async function runAlone(
   const parts = { env, log, write, onDefect, books, clock: CLOCK, worker: undefined, isDamaged };
   const serving = await openServing(loaded, { ...parts, listens });
   around.tell(`${listens ? `listening at ${serving.url}` : "working"}${toModelNote(loaded)}`);
+  if (listens) await around.onListening?.(serving.url);
   const check = checkUnless(books.isChecked, loaded, around, () => {
     hasDamage = true;
   });
@@ -214,6 +217,7 @@ async function showFirstKey(
   { settings }: LoadedServer,
   around: ServerProcess,
 ): Promise<void> {
+  if (!around.showKey) return;
   const token = await makeFirstKey(books, settings, CLOCK);
   if (token === undefined) return;
   around.tell("there was no key yet; this one is shown once, `offshoot keys` makes more");

@@ -29,6 +29,8 @@ export interface ServerSettings {
   /** In front of all addresses; empty for none. */
   readonly pathPrefix: string;
   readonly tls: TlsFiles | undefined;
+  /** Whether the console is served; `auto` where only this machine, or HTTPS, reaches it. */
+  readonly console: "auto" | "on" | "off";
   readonly socket: SocketLimits;
   readonly body: BodyLimits;
   readonly size: SizeLimits;
@@ -69,6 +71,7 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     workers: config.get("server.workers"),
     pathPrefix: parsePathPrefix(config.get("server.path_prefix")),
     tls: toTlsFiles(config),
+    console: config.get("server.console") as ServerSettings["console"],
     socket: toSocketLimits(config),
     body: {
       maxBytes: config.get("server.max_body_bytes"),

@@ -69,7 +69,7 @@ export interface ServingParts {
 }
 
 /** How often runs are looked for whose process has died: each is gone on with within its lease and a second. */
-const TAKE_OVER_MS = 800;
+export const TAKE_OVER_MS = 800;
 const SWEEP_MS = 60_000;
 /** How often connections are looked at that their clients keep, while the server stops. */
 const CLOSE_IDLE_MS = 50;
@@ -252,6 +252,7 @@ class OneServing implements Serving {
     const generation = await openGeneration(loaded, {
       ...{ clock, limiters: this.#limiters },
       guard: this.#watch.watchGuard(this.#guard),
+      books: this.#parts.books,
       money: {
         spending: this.#parts.books.spending,
         charge: this.#guard.budgets.charge,
@@ -337,11 +338,12 @@ class OneServing implements Serving {
   /** Not all processes at the same moment. */
   #every(ms: number, work: () => Promise<unknown>): void {
     const shift = ((this.#parts.worker ?? 0) * 137) % Math.min(ms, 1000);
-    const timer = setInterval(() => {
-      void work().catch((thrown: unknown) => this.#warn("Something to be done again", thrown));
-    }, ms + shift);
-    timer.unref();
-    this.#timers.push(timer);
+    const begin = (): void => {
+      const again = (): void =>
+        void work().catch((thrown: unknown) => this.#warn("Something to be done again", thrown));
+      this.#timers.push(setInterval(again, ms).unref());
+    };
+    this.#timers.push(setTimeout(begin, shift).unref());
   }
 
   #warn(what: string, thrown: unknown): void {

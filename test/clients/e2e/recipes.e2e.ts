@@ -53,7 +53,7 @@ describe("the recipes of docs/clients.md", () => {
       recipes.map(({ client }) => client.replace("AI SDK with ", "")),
       links,
     );
-    assert.equal(links.length, 9);
+    assert.equal(links.length, 10);
   });
 
   for (const recipe of recipes) {

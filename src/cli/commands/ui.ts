@@ -1,0 +1,62 @@
+/** `offshoot ui`: the console in the browser, over the record of this machine, until it is told to stop. */
+
+import { spawn } from "node:child_process";
+import { systemClock } from "../../base/clock.ts";
+import { CONSOLE_SCOPES, makeConsoleCode } from "../../server/console/console-sessions.ts";
+import { runServer } from "../../server/running/run-server.ts";
+import { openKept } from "../../store/open-kept.ts";
+import type { RunCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { load, toServerProcess } from "./serve.ts";
+
+/** On this machine alone, at a port that is free, with keys: the page gets one by a code that works once. */
+export const run: RunCommand = async ({ options }, io) => {
+  const { "no-open": noOpen, port = "0", ...given } = options;
+  const flags = { ...given, host: "127.0.0.1", port, log: "off" };
+  let storePath: string | undefined;
+  const loadOnce = async (): ReturnType<typeof load> => {
+    const loaded = await load(flags, io);
+    storePath = loaded.settings.storePath;
+    const guard = { ...loaded.settings.guard, auth: true };
+    const settings = { ...loaded.settings, guard, workers: 1, console: "on" as const };
+    return { ...loaded, settings };
+  };
+  return await runServer(loadOnce, {
+    ...toServerProcess(io),
+    // The page has a key of its own, so none is made for others.
+    showKey: undefined,
+    onListening: async (url) => {
+      const address = `${url}/console/#code=${await makeCode(storePath)}`;
+      await io.stdout.write(`${address}\n`);
+      if (noOpen !== true && io.stdout.isTerminal) openInBrowser(address, io);
+    },
+  });
+};
+
+/** In the record that the server reads: it is the only thing that they share. */
+async function makeCode(storePath: string | undefined): Promise<string> {
+  const kept = await openKept(storePath);
+  try {
+    const parts = { shelf: await kept.shelf(), clock: systemClock };
+    return await makeConsoleCode(parts, { scopes: CONSOLE_SCOPES });
+  } finally {
+    await kept.close();
+  }
+}
+
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/** Where there is no browser the address stands in the terminal. */
+function openInBrowser(address: string, { env }: Pick<Io, "env">): void {
+  const [program = "xdg-open", ...words] = OPENERS[process.platform] ?? ["xdg-open"];
+  const opened = spawn(program, [...words, address], {
+    env: { ...env },
+    stdio: "ignore",
+    detached: true,
+  });
+  opened.on("error", () => {});
+  opened.unref();
+}

@@ -1,0 +1,21 @@
+/** `offshoot ui` as data. */
+
+import type { Command } from "./command.ts";
+import { SERVED_MODEL_OPTIONS } from "./served-model-options.ts";
+import { STORE_OPTION } from "./store-option.ts";
+
+export const UI_COMMAND: Command = {
+  summary: "Open the console: runs, costs and approvals in the browser",
+  usage: "",
+  options: {
+    port: { type: "string", short: "p", value: "N", summary: "At which port; 0 for any (0)" },
+    "no-open": {
+      type: "boolean",
+      summary: "Only print the address; it works once, for a minute",
+    },
+    ...SERVED_MODEL_OPTIONS,
+    ...STORE_OPTION,
+  },
+  examples: ["offshoot ui", "offshoot ui --no-open --port 8500"],
+  load: () => import("./commands/ui.ts"),
+};

@@ -1,0 +1,138 @@
+/** A real server with its console, a record that real runs wrote, and a model that says what the tests need. */
+
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { reply, respond, type Upstream } from "../../../src/testing/index.ts";
+import { createPlace, type Place, type RunningCommand } from "../../e2e/command.ts";
+import { type Served, serve } from "../../e2e/served.ts";
+import { CHAT } from "../../e2e/wires.ts";
+import { ATTACKS } from "./attacks.ts";
+
+const KEY = "osk_the-key-of-the-console-tests";
+
+export interface ServedConsole extends AsyncDisposable {
+  readonly served: Served;
+  readonly place: Place;
+  readonly url: string;
+  readonly key: string;
+  /** `offshoot run` in the same record, at the same model. */
+  run(prompt: string, ...flags: string[]): RunningCommand;
+  /** A key with these scopes alone. */
+  makeKey(...scopes: string[]): Promise<string>;
+  /** The API as the owner of the key asks it. */
+  ask<Body>(method: string, path: string, body?: object): Promise<Body>;
+}
+
+const CONFIG = `models:
+  custom/talker:
+    price: { input: 1.25, cached: 0.125, output: 10 }
+`;
+
+export async function startConsole(): Promise<ServedConsole> {
+  const upstream = await CHAT.start({ engine: respond(answer) });
+  const place = await createPlace({ "notes.md": "# Notes\n\nShip it.\n" });
+  await mkdir(join(place.home, ".config/offshoot"), { recursive: true });
+  await writeFile(join(place.home, ".config/offshoot/config.yaml"), CONFIG);
+  const served = await serve({ place, key: KEY, args: modelAt(upstream) });
+  return {
+    ...{ served, place, url: served.url, key: KEY },
+    run: (prompt, ...flags) =>
+      place.start(["run", ...modelAt(upstream), "--approval-wait", "600", ...flags, prompt]),
+    async makeKey(...scopes) {
+      const { body } = await served.ask("POST", "/v1/admin/keys", { name: "narrow", scopes });
+      return (body as { token: string }).token;
+    },
+    async ask<Body>(method: string, path: string, body?: object) {
+      const answered = await served.ask(method, path, body);
+      assert.equal(answered.status, 200, JSON.stringify(answered.body));
+      return answered.body as Body;
+    },
+    async [Symbol.asyncDispose]() {
+      await served[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function modelAt({ url }: Upstream): string[] {
+  return ["-m", "custom/talker", "--provider", "openai-chat", "--url", url];
+}
+
+/** Opens a view and signs in as a person does, by pasting a key. */
+export async function signIn(page: Page, { url, key }: { url: string; key: string }, to = "runs") {
+  await page.goto(`${url}/console/${to}`);
+  await page.getByLabel("Key").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("dialog", { name: "Sign in" }).waitFor({ state: "detached" });
+}
+
+const REPORT = `## Release notes
+
+The change is **small**: one file, no new dependency.
+
+| file | lines | risk |
+|---|---:|---|
+| \`src/a.ts\` | 12 | low |
+| \`src/b.ts\` | 3 | none |
+
+\`\`\`ts
+export const answer = 42;
+\`\`\`
+
+1. Read the notes
+2. Ship it
+`;
+
+/** What the model says to a request, by the words of its task. */
+const TALK: readonly (readonly [
+  RegExp,
+  (request: ModelRequest) => ReturnType<typeof reply.text>,
+])[] = [
+  [/^Read the notes/, once("read", { path: "notes.md" }, "The notes say: ship it.")],
+  [/^Write the summary/, once("write", { path: "summary.md", content: "Ship it.\n" }, "Written.")],
+  [/^Say: /, (request) => reply.text(`${ATTACKS[taskOf(request).slice(5)]}\n\nThe end.`)],
+  [/^Wait for the slow one/, () => reply.silence("I am thinking about it")],
+];
+
+function answer(request: ModelRequest): ReturnType<typeof reply.text> {
+  const task = taskOf(request);
+  const own = TALK.find(([pattern]) => pattern.test(task));
+  if (own) return own[1](request);
+  if (/^Review the release/.test(task) && outputsOf(request) === 0) {
+    return reply.calls(
+      [
+        ["reader", "Read the notes and say what is in them."],
+        ["writer", "Write the summary of the notes into summary.md."],
+        ["slow", "Wait for the slow one."],
+      ].map(([label, task_prompt]) => ({
+        name: "subagent",
+        arguments: JSON.stringify({ label, task_prompt }),
+      })),
+    );
+  }
+  return reply.text(REPORT);
+}
+
+/** Calls the tool first, and says the text once it has its result. */
+function once(name: string, given: object, text: string) {
+  return (request: ModelRequest) =>
+    outputsOf(request) > 0
+      ? reply.text(text)
+      : reply.calls([{ name, arguments: JSON.stringify(given) }]);
+}
+
+function outputsOf({ items }: ModelRequest): number {
+  return items.filter(({ type }) => type === "function_call_output").length;
+}
+
+/** The newest words of a person, or of the agent that gave the task. */
+function taskOf({ items }: ModelRequest): string {
+  const last = items.findLast((item) => item.type === "message" && item.role === "user");
+  if (last?.type !== "message") return "";
+  if (typeof last.content === "string") return last.content;
+  return last.content.map((part) => ("text" in part ? part.text : "")).join("\n");
+}

@@ -1,0 +1,220 @@
+/** The console in a real browser, over a real server: signing in, runs, a live tree, approvals, and the rest. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { unless } from "../../needs.ts";
+import { until } from "../../patience.ts";
+import { BROWSER_LACK, findObstacles, LOOKS, openBrowser, openTab } from "../console/browser.ts";
+import { openPictures } from "../console/looks.ts";
+import { type ServedConsole, signIn, startConsole } from "../console/served-console.ts";
+
+const seen = unless(BROWSER_LACK);
+let browser: Browser;
+let bench: ServedConsole;
+
+before(async () => {
+  if (BROWSER_LACK) return;
+  browser = await openBrowser();
+  bench = await startConsole();
+});
+
+after(async () => {
+  await browser?.close();
+  await bench?.[Symbol.asyncDispose]();
+});
+
+const row = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+
+describe("signing in", () => {
+  it(...seen("takes a key, keeps a session in the tab, and asks for nothing outside"), async () => {
+    await using tab = await openTab(browser);
+    await signIn(tab.page, bench);
+    await tab.page.getByRole("heading", { name: "Runs" }).waitFor();
+    await tab.page.reload();
+    await tab.page.getByRole("heading", { name: "Runs" }).waitFor();
+    assert.equal(await tab.page.getByRole("dialog").count(), 0);
+    assert.deepEqual(await findObstacles(tab.page), []);
+    assert.ok(
+      tab.asked.every((address) => address.startsWith(bench.url)),
+      tab.asked.join("\n"),
+    );
+    assert.ok(!JSON.stringify(await tab.context.storageState()).includes(bench.key));
+    assert.deepEqual(tab.troubles, []);
+  });
+
+  it(...seen("refuses a wrong key with the reason, and leaves the form usable"), async () => {
+    await using tab = await openTab(browser);
+    await tab.page.goto(`${bench.url}/console/`);
+    await tab.page.getByLabel("Key").fill("osk_wrong");
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("alert").filter({ hasText: /key/i }).waitFor();
+    assert.deepEqual(await findObstacles(tab.page), []);
+    await tab.page.getByLabel("Key").fill(bench.key);
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("heading", { name: "Runs" }).waitFor();
+  });
+
+  it(
+    ...seen("asks again over the page when a session has ended, and keeps what was typed"),
+    async () => {
+      await using tab = await openTab(browser);
+      await signIn(tab.page, bench, "playground");
+      await tab.page.getByLabel("Prompt").fill("A long thought");
+      const { data } = await bench.ask<{ data: { id: string; name: string; state: string }[] }>(
+        "GET",
+        "/v1/admin/keys",
+      );
+      for (const { id, state } of data) {
+        if (state === "active") await bench.ask("DELETE", `/v1/admin/keys/${id}`);
+      }
+      await tab.page.getByRole("button", { name: "Send" }).click();
+      await tab.page.getByRole("alert").filter({ hasText: "Your session has ended" }).waitFor();
+      await tab.page.getByLabel("Key").fill(bench.key);
+      await tab.page.keyboard.press("Enter");
+      await tab.page.getByRole("dialog").waitFor({ state: "detached" });
+      assert.match(await tab.page.locator("main").innerText(), /A long thought/);
+    },
+  );
+});
+
+describe("runs in the console", () => {
+  it(
+    ...seen("a tree is followed live: one child is stopped, another approved from the inbox"),
+    async () => {
+      await using tab = await openTab(browser);
+      const { page } = tab;
+      await signIn(page, bench);
+      const command = bench.run("Review the release");
+      await row(page, "Review the release").first().waitFor();
+      await row(page, "Review the release").first().click();
+      const node = (name: string) => page.getByRole("treeitem").filter({ hasText: name });
+      await node("slow").first().waitFor();
+      await node("writer").first().waitFor();
+
+      await node("slow").first().click();
+      await page.getByRole("button", { name: "Stop this one" }).click();
+      await page.locator("aside").getByText("cancelled").first().waitFor();
+
+      await page.getByRole("link", { name: /^Approvals/ }).click();
+      const question = page.getByRole("article").filter({ hasText: "write" });
+      await question.getByText("summary.md").first().waitFor();
+      assert.deepEqual(await findObstacles(page), []);
+      await question.getByRole("button", { name: "Allow once" }).click();
+      await page.getByText("Nothing waits for you.").waitFor();
+      const { code, stderr } = await command.ended;
+      assert.equal(code, 0, stderr);
+      await page.goBack();
+      await page.getByText("completed").first().waitFor();
+      assert.deepEqual(await findObstacles(page), []);
+      assert.deepEqual(tab.troubles, []);
+    },
+  );
+
+  it(...seen("filters are in the address, and a link with them shows the same"), async () => {
+    await until(async () => {
+      const { data } = await bench.ask<{ data: object[] }>("GET", "/v1/runs");
+      return data.length > 0 ? true : undefined;
+    }, "a run");
+    await using tab = await openTab(browser);
+    const { page } = tab;
+    await signIn(page, bench, "runs?status=failed");
+    await page.getByText("No runs here.").waitFor();
+    await page.getByLabel("State").selectOption("completed");
+    await row(page, "Review the release").first().waitFor();
+    assert.match(page.url(), /\?status=completed$/);
+    // A list that has the focus takes letters itself.
+    await page.getByRole("list", { name: "Runs" }).focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type("nothing of the kind");
+    await page.keyboard.press("Enter");
+    await page.getByText("No runs here.").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await row(page, "Review the release").first().waitFor();
+    assert.match(page.url(), /\/console\/runs$/);
+  });
+});
+
+describe("a run in the playground", () => {
+  it(...seen("answers about a file, and is a run like any other"), async () => {
+    await using tab = await openTab(browser);
+    const { page } = tab;
+    await signIn(page, bench, "playground");
+    const file = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Ship it.") };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await page.getByText("notes.txt").waitFor();
+    await page.getByLabel("Prompt").fill("What is in the file?");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("Release notes").waitFor();
+    await page.getByText(/tokens in, .* out/).waitFor();
+    assert.deepEqual(await findObstacles(page), []);
+    await page.getByRole("link", { name: "Open the run" }).click();
+    await page.getByRole("treeitem").first().waitFor();
+    await page.getByText("completed").first().waitFor();
+    assert.deepEqual(tab.troubles, []);
+  });
+});
+
+describe("the replay of a run", () => {
+  it(...seen("shows no difference, in a dialog that Escape leaves"), async () => {
+    assert.equal((await bench.run("Read the notes").ended).code, 0);
+    const { data } = await bench.ask<{ data: { id: string }[] }>("GET", "/v1/runs?search=Read");
+    await using tab = await openTab(browser);
+    const { page } = tab;
+    await signIn(page, bench, `runs/${data[0]?.id}`);
+    await page.getByRole("button", { name: "Replay" }).click();
+    const dialog = page.getByRole("dialog", { name: "Replay" });
+    await dialog.getByRole("button", { name: "Replay", exact: true }).click();
+    await dialog.getByText("replayed, no difference").waitFor();
+    assert.deepEqual(await findObstacles(page), []);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    assert.deepEqual(tab.troubles, []);
+  });
+});
+
+/** Every view with what must be on it before it is looked at. `RUN` is the tree of the test above. */
+const VIEWS: Readonly<Record<string, readonly [path: string, text: string | RegExp]>> = {
+  runs: ["runs", "Review the release"],
+  run: ["runs/RUN", "reader"],
+  conversation: ["runs/RUN?tab=conversation", "Release notes"],
+  events: ["runs/RUN?tab=events", "run_start"],
+  approvals: ["approvals", "Nothing waits for you."],
+  sessions: ["sessions", "Sessions"],
+  playground: ["playground", "Instructions"],
+  compare: ["compare?a=RUN&b=OTHER", /First difference|They are the same/],
+  cost: ["cost", "custom/talker"],
+  tools: ["tools", "subagent"],
+};
+
+describe("every view", () => {
+  for (const look of LOOKS) {
+    const { width, colorScheme } = look;
+    it(...seen(`is sound to axe and fits at ${width} pixels, ${colorScheme}`), async () => {
+      const { data } = await bench.ask<{ data: { id: string }[] }>(
+        "GET",
+        "/v1/runs?status=completed&search=Review",
+      );
+      const id = data[0]?.id ?? assert.fail("no run");
+      const all = await bench.ask<{ data: { id: string }[] }>("GET", "/v1/runs");
+      const other = all.data.find((run) => run.id !== id)?.id ?? id;
+      await using pictures = await openPictures();
+      await using tab = await openTab(browser, look);
+      const { page } = tab;
+      await signIn(page, bench);
+      const found: string[] = [];
+      for (const [name, [path, text]] of Object.entries(VIEWS)) {
+        await page.goto(`${bench.url}/console/${path.replace("RUN", id).replace("OTHER", other)}`);
+        await page.locator("main").getByText(text).first().waitFor();
+        await pictures.take(page, `${name}-${width}-${colorScheme}`);
+        found.push(...(await findObstacles(page)).map((one) => `${name}: ${one}`));
+        const over = await page.evaluate<number>(
+          "document.documentElement.scrollWidth - innerWidth",
+        );
+        if (over > 0) found.push(`${name}: ${over} pixels wider than the window`);
+      }
+      assert.deepEqual(found, []);
+      assert.deepEqual(tab.troubles, []);
+    });
+  }
+});

@@ -1,0 +1,79 @@
+/** The one place that asks the server. Every failure is an `ApiFailure` with a sentence for the person. */
+
+import { API, askAgain, session } from "./session.ts";
+
+export class ApiFailure extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined | null>>;
+
+export async function get<Body>(
+  path: string,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<Body> {
+  return await ask<Body>("GET", path + toQuery(query), undefined, signal);
+}
+
+export async function post<Body>(path: string, body: object = {}): Promise<Body> {
+  return await ask<Body>("POST", path, body);
+}
+
+/** Sends a request and gives the answer as it is, for streams and files; failures throw. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const token = session.value?.token;
+  if (token) headers.set("authorization", `Bearer ${token}`);
+  const response = await fetch(API + path, { ...init, headers }).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    throw new ApiFailure(
+      0,
+      "unreachable",
+      "The server does not answer. Trying again helps once it is back.",
+    );
+  });
+  if (!response.ok) throw await toFailure(response);
+  return response;
+}
+
+async function ask<Body>(
+  method: string,
+  path: string,
+  body?: object,
+  signal?: AbortSignal,
+): Promise<Body> {
+  const response = await send(path, {
+    method,
+    ...(signal ? { signal } : {}),
+    ...(body
+      ? { body: JSON.stringify(body), headers: { "content-type": "application/json" } }
+      : {}),
+  });
+  return (response.status === 204 ? undefined : await response.json()) as Body;
+}
+
+async function toFailure(response: Response): Promise<ApiFailure> {
+  const body = (await response.json().catch(() => undefined)) as
+    | { error?: { message?: string; code?: string } }
+    | undefined;
+  const message = body?.error?.message ?? `The server answered ${response.status}.`;
+  // The page stays as it is behind the form, so nothing that was typed is lost.
+  if (response.status === 401) askAgain("Your session has ended. Sign in again to go on.");
+  return new ApiFailure(response.status, body?.error?.code ?? "", message);
+}
+
+function toQuery(query: Query): string {
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "",
+  );
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
