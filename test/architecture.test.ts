@@ -1,7 +1,7 @@
 /** Who may import whom. The tree is the map: a room that is not in the table fails. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, it } from "node:test";
 
@@ -115,7 +115,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     // How a response is answered: by a model alone, or by a run.
     ...["direct", "run"],
     // What a client may ask.
-    ...["embeddings", "chat", "api"],
+    ...["embeddings", "chat", "messages", "api"],
   ],
 };
 
@@ -199,6 +199,9 @@ describe("the architecture", () => {
   });
 });
 
+/** What the command's own tables and a run may load with their first line. */
+const MOST_RUN_KB = 780;
+
 describe("what a run loads before it knows its model", () => {
   const loaded = staticClosure("cli/commands/run.ts");
 
@@ -219,6 +222,54 @@ describe("what a run loads before it knows its model", () => {
       assert.deepEqual(found, []);
     });
   }
+
+  // What a plain run does not do comes with the first call, question or file that needs it.
+  for (const part of [
+    "agent/context/summariser.ts",
+    "agent/context/turn-compactor.ts",
+    "agent/tool-calls.ts",
+    "cli/chat/",
+    "cli/screen/",
+    "delegation/agents/agent-file.ts",
+    "delegation/agents/agent-wish.ts",
+    "delegation/background.ts",
+    "delegation/child-task.ts",
+    "delegation/conversations.ts",
+    "delegation/executors/child-process.ts",
+    "delegation/plan.ts",
+    "delegation/replay/",
+    "delegation/spawn.ts",
+    "delegation/telemetry/telemetry.ts",
+    "delegation/tools/subagent.ts",
+    "delegation/tools/parallel-subagent.ts",
+    "runtime/replay.ts",
+    "runtime/open-responses.ts",
+    "store/postgres/",
+    "store/sqlite/",
+    "tools/commands/shell-text.ts",
+    "tools/gate/judge.ts",
+    "tools/gate/touch.ts",
+    "tools/mcp/session/",
+    "tools/sandbox/git-paths.ts",
+    "tools/sandbox/open-sandbox.ts",
+    "tools/web/network/exchange.ts",
+  ]) {
+    it(`has nothing of ${part}`, () => {
+      assert.ok(existsSync(new URL(`src/${part}`, ROOT)), `there is no src/${part}`);
+      assert.deepEqual(
+        [...loaded].filter((file) => file.startsWith(part)),
+        [],
+      );
+    });
+  }
+
+  // Every kilobyte is read by V8 before the first line runs: about 0.2 million instructions (bench/start.ts).
+  // Whoever needs more room first looks what can be loaded later.
+  it(`has at most ${MOST_RUN_KB} kB of code`, () => {
+    const sizes = [...loaded].map((file) => codeOf(file).length);
+    const total = sizes.reduce((sum, size) => sum + size, 0) / 1000;
+    assert.ok(total <= MOST_RUN_KB, `${Math.round(total)} kB in ${loaded.size} modules`);
+  });
 
   it("has no schema library, no YAML and no cloud's code", () => {
     const packages = [...loaded].flatMap((file) => packageImports(file));
@@ -243,6 +294,12 @@ describe("what a run loads before it knows its model", () => {
     }
   });
 });
+
+/** A module without its comments, and without its types where they are easily told. */
+function codeOf(file: string): string {
+  const source = withoutComments(readFileSync(new URL(`src/${file}`, ROOT), "utf8"));
+  return source.replace(/^(?:export )?(?:interface|type) [\s\S]*?^(?:\}|.*;)$/gm, "");
+}
 
 /** Where in the order of its room a file stands. */
 function placeIn(folders: readonly string[], file: string): number {

@@ -9,8 +9,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Json } from "../base/json.ts";
 import type { RunContext } from "../engine/engine.ts";
+import type { ChildNews, ChildWord } from "../protocol/child-news.ts";
 import type { Item } from "../protocol/items.ts";
-import type { ChildNews, ChildWord, Notice } from "../protocol/run-events.ts";
+import type { Notice } from "../protocol/run-events.ts";
 import { turnsKept } from "./report.ts";
 import type { AgentTask } from "./task.ts";
 

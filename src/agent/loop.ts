@@ -31,7 +31,7 @@ import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import { takeTurn } from "./take-turn.ts";
 import type { AgentTask } from "./task.ts";
-import { runToolCalls, type ToolParts } from "./tool-calls.ts";
+import type { ToolParts } from "./tool-calls.ts";
 import { type Answer, toAmount, whyRefused } from "./turn.ts";
 
 export interface LoopParts {
@@ -168,6 +168,7 @@ async function continueFrom(
     await parts.context.rest();
     const onCall = (): void => void progress.toolCalls++;
     const calling = { ...parts, onCall, lastCall: toAmount(answer, parts) };
+    const { runToolCalls } = await import("./tool-calls.ts");
     const made = await runToolCalls(calling, progress.turns, calls);
     waits ||= parts.calls.stops?.(made) ?? false;
     progress.items = addResults(progress.items, calls, made);

@@ -180,6 +180,8 @@ async function runCall(parts: ToolParts, { call, step, begun }: Beside): Promise
       idempotencyKey,
       tell: (event) => context.emit([{ type: "tool_progress", call_id, event }]),
       starting: (process) => context.emit([{ type: "tool_process", call_id, ...process }]),
+      notice: (message) => context.emit([{ type: "notice", code: "hook", message }]),
+      keepFiles: (events) => context.emit(events.map((event) => ({ ...event, call_id }))),
       async take() {
         const wish = { least: ONE_CALL, most: ONE_CALL, signal };
         const isPaid = begun.has(idempotencyKey);
@@ -188,8 +190,12 @@ async function runCall(parts: ToolParts, { call, step, begun }: Beside): Promise
       },
       asked: (question) =>
         recordQuestion(question, { context, clock, callId: call_id, key: idempotencyKey }),
-      decided: (decision) =>
-        context.emit([{ type: "tool_decision", call_id, name, ...decision, at_ms: clock.now() }]),
+      // The last thing before the tool runs.
+      async decided(decision) {
+        const event = { type: "tool_decision", call_id, name, ...decision } as const;
+        await context.emit([{ ...event, at_ms: clock.now() }]);
+        await step.confirm();
+      },
     },
   );
   const { output, failed, thrown } = result;

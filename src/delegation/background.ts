@@ -8,14 +8,16 @@
  * journal has: only then is known what is left for them to spend.
  */
 
-import type { Background, CallNote, LeftChildren } from "../agent/background.ts";
+import type { CallNote, LeftChildren } from "../agent/background.ts";
 import { type AgentTask, parseTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
 import type { OtherRuns, RunContext } from "../engine/engine.ts";
-import type { ChildStart, ChildWord, LoggedEvent } from "../protocol/run-events.ts";
+import type { ChildWord } from "../protocol/child-news.ts";
+import type { ChildStart, LoggedEvent } from "../protocol/run-events.ts";
 import { BackgroundChild } from "./background-child.ts";
+import type { BackgroundNotes } from "./background-notes.ts";
 import type { ChildReport, ChildWish } from "./child.ts";
 import { listChildren, readChild } from "./child-log.ts";
 import { toReport } from "./executors/in-process.ts";
@@ -30,6 +32,7 @@ export interface BackgroundParts {
   readonly node: DelegationNode;
   readonly questions: OpenQuestions;
   readonly clock: Clock;
+  readonly known: BackgroundNotes;
   /** What a recorded run was told after this turn, where it is played again. */
   readonly recorded?:
     | ((turn: number, isFinal: boolean) => readonly ChildWord[] | undefined)
@@ -45,29 +48,22 @@ const MINUTE_MS = 60_000;
 /** How long a child that was found again has to come back to its question: a process has to start first. */
 const FOUND_MS = { in_process: 5000, child_process: 60_000, anywhere: 60_000 };
 
-export class BackgroundChildren implements Background {
+export class BackgroundChildren {
   readonly #parts: BackgroundParts;
+  readonly #known: BackgroundNotes;
   readonly #news: ReturnType<typeof createNews>;
   readonly #children = new Map<string, BackgroundChild>();
   readonly #notes = new Map<string, { started: string[]; told: string[] }>();
-  /** Those whose reports nobody was told. */
-  readonly #outstanding = new Set<string>();
-  readonly #told = new Set<string>();
   /** Questions that were answered here. */
   readonly #answered = new Set<string>();
-  readonly #toRestore: string[] = [];
   /** Those that another process had started. */
   readonly #found = new Set<string>();
   #restoring: Promise<void> | undefined;
-  /** How many steps were opened for them. */
 
   constructor(parts: BackgroundParts) {
     this.#parts = parts;
+    this.#known = parts.known;
     this.#news = createNews(parts.clock);
-  }
-
-  get isOpen(): boolean {
-    return this.#outstanding.size > 0;
   }
 
   /** Those that were left by their calls, in the order they were started. */
@@ -91,25 +87,6 @@ export class BackgroundChildren implements Background {
 
   noteOf(callKey: string): CallNote | undefined {
     return this.#notes.get(callKey);
-  }
-
-  learn({ started, told }: CallNote, { isReplayed }: { readonly isReplayed: boolean }): void {
-    for (const id of started) {
-      this.#outstanding.add(id);
-      if (isReplayed) this.#toRestore.push(id);
-    }
-    this.#mark(told);
-  }
-
-  hear(news: readonly ChildWord[]): void {
-    this.#mark(news.map(({ mark }) => mark));
-  }
-
-  #mark(marks: readonly string[]): void {
-    for (const mark of marks) {
-      this.#told.add(mark);
-      this.#outstanding.delete(mark);
-    }
   }
 
   /** A call has told its model of these. */
@@ -186,7 +163,7 @@ export class BackgroundChildren implements Background {
   }
 
   restore(): Promise<void> {
-    if (this.#toRestore.length === 0) return Promise.resolve();
+    if (this.#known.toRestore.length === 0) return Promise.resolve();
     this.#restoring ??= this.#restoreAll();
     return this.#restoring;
   }
@@ -195,7 +172,7 @@ export class BackgroundChildren implements Background {
     const { context, node } = this.#parts;
     const log = await context.readLog();
     const working: Left[] = [];
-    for (const id of this.#toRestore) working.push(...(await this.#find(id, log)));
+    for (const id of this.#known.toRestore) working.push(...(await this.#find(id, log)));
     const starts = working.map(({ start }) => start);
     await findChildren(node, context, starts);
     for (const { call_key } of starts) {
@@ -203,7 +180,7 @@ export class BackgroundChildren implements Background {
       node.account.family.announce(call_key, beside.length);
     }
     for (const left of working) await this.#goOn(left);
-    this.#toRestore.length = 0;
+    this.#known.toRestore.length = 0;
     this.#restoring = undefined;
   }
 
@@ -270,7 +247,7 @@ export class BackgroundChildren implements Background {
   async #answerNobody(): Promise<void> {
     for (const child of this.all) {
       const question = this.openQuestion(child);
-      if (!question || !this.#told.has(question.key)) continue;
+      if (!question || !this.#known.told.has(question.key)) continue;
       await this.answer(question, null, `${question.key}/nobody`);
     }
   }
@@ -285,7 +262,7 @@ export class BackgroundChildren implements Background {
     child: BackgroundChild,
     bounds: Omit<WaitBounds, "limitMs">,
   ): Promise<Question | undefined> {
-    const hadAsked = [...this.#told].some((mark) => mark.startsWith(`${child.id}/tool:`));
+    const hadAsked = [...this.#known.told].some((mark) => mark.startsWith(`${child.id}/tool:`));
     if (hadAsked && this.#found.has(child.id)) {
       const { settings } = this.#parts.node;
       const isSeen = (): boolean => child.question !== undefined || child.envelope !== undefined;
@@ -321,12 +298,12 @@ export class BackgroundChildren implements Background {
   }
 
   #reportOf({ id, label, envelope }: BackgroundChild): ChildWord[] {
-    if (!envelope || this.#told.has(id)) return [];
+    if (!envelope || this.#known.told.has(id)) return [];
     return [{ child_id: id, label, kind: "report", mark: id, text: JSON.stringify(envelope) }];
   }
 
   #questionOf({ id, label, question }: BackgroundChild): ChildWord[] {
-    if (!question || this.#told.has(question.key)) return [];
+    if (!question || this.#known.told.has(question.key)) return [];
     return [{ child_id: id, label, kind: "question", mark: question.key, text: question.text }];
   }
 
@@ -355,7 +332,9 @@ export class BackgroundChildren implements Background {
     await Promise.all(open.map(({ ended }) => ended));
     const isStopped = (child: BackgroundChild): boolean =>
       isIn(open, child.id) || child.isStoppedWithRun;
-    const unread = this.all.filter((child) => this.#outstanding.has(child.id) && !isStopped(child));
+    const unread = this.all.filter(
+      (child) => this.#known.outstanding.has(child.id) && !isStopped(child),
+    );
     return {
       stopped: this.all.filter(isStopped).map((child) => toName(child)),
       unread: unread.map((child) => toName(child, child.howEnded)),

@@ -20,8 +20,9 @@ export async function readContinued(
   name: string,
 ): Promise<ChildWish> {
   if (!background) throw refuse("A subagent cannot be asked again here");
-  const { runs } = background;
-  const start = findFinished(await background.readLog(), name);
+  const children = await background.open();
+  const { runs } = children;
+  const start = findFinished(await children.readLog(), name);
   const input = await runs.input(start.child_id);
   if (input === undefined) throw refuse(`The record has no conversation of \`${name}\``);
   const task = parseTask(input);

@@ -1,24 +1,62 @@
-/** The tools of a run that delegate, made for it alone. */
+/**
+ * The tools of a run that delegate, made for it alone. Their code, a tenth of what a run could need, is loaded
+ * by the first call of one: the gate awaits `load` before it reads a call.
+ */
 
+import { Failure } from "../base/failure.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import { withAgents } from "./agents/agent-spec.ts";
 import type { DelegationNode } from "./node.ts";
-import { ASK_PARENT_SPEC } from "./tools/ask-parent.ts";
-import { CALL_SUBAGENT_SPEC, createCallSubagentTool } from "./tools/call-subagent.ts";
 import type { DelegatingName } from "./tools/names.ts";
 import {
-  createParallelSubagentTool,
+  ASK_PARENT_SPEC,
+  CALL_SUBAGENT_SPEC,
+  countTasks,
+  NO_TIMEOUT_MS,
+  SUBAGENT_SPEC,
+  SUBAGENTS_SPEC,
   type Surroundings,
+  TASK_SPEC,
   toParallelSpec,
-} from "./tools/parallel-subagent.ts";
-import { createSubagentTool, SUBAGENT_SPEC } from "./tools/subagent.ts";
-import { createSubagentsTool, SUBAGENTS_SPEC } from "./tools/subagents.ts";
+} from "./tools/specs.ts";
 
-const TOOLS: Partial<Record<DelegatingName, (node: DelegationNode) => Tool>> = {
-  subagent: createSubagentTool,
-  call_subagent: createCallSubagentTool,
-  parallel_subagent: createParallelSubagentTool,
+/** What the gate asks of a tool before it looks at a call. */
+type LightTool = Pick<Tool, "spec" | "readOnly" | "countChildren">;
+
+type CreateTool = (node: DelegationNode) => Tool;
+
+interface Row {
+  readonly describe: (node: DelegationNode) => LightTool;
+  readonly load: () => Promise<CreateTool>;
+}
+
+/** Children of one turn run side by side. */
+const BESIDE = { readOnly: true, countChildren: () => 1 };
+
+const TOOLS: Partial<Record<DelegatingName, Row>> = {
+  subagent: {
+    describe: ({ background, agents }) => ({
+      spec: withAgents(background ? SUBAGENT_SPEC : TASK_SPEC, agents),
+      ...BESIDE,
+    }),
+    load: async () => (await import("./tools/subagent.ts")).createSubagentTool,
+  },
+  call_subagent: {
+    describe: () => ({ spec: CALL_SUBAGENT_SPEC, ...BESIDE }),
+    load: async () => (await import("./tools/call-subagent.ts")).createCallSubagentTool,
+  },
+  parallel_subagent: {
+    describe: (node) => ({ spec: toParallelSpec(node), ...BESIDE, countChildren: countTasks }),
+    load: async () => (await import("./tools/parallel-subagent.ts")).createParallelSubagentTool,
+  },
+};
+
+/** Beside `subagent`, where children may be left in the background. */
+const WATCHING: Row = {
+  // What the turn asked for before it is done before it.
+  describe: () => ({ spec: SUBAGENTS_SPEC, readOnly: false }),
+  load: async () => (await import("./tools/subagents.ts")).createSubagentsTool,
 };
 
 /** What a model is told of all of them. */
@@ -31,8 +69,30 @@ export function listDelegatingSpecs(about: Surroundings): FunctionTool[] {
 
 /** Of the names of a run's tools, those that delegate. */
 export function createDelegatingTools(node: DelegationNode, names: readonly string[]): Tool[] {
-  const own = Object.entries(TOOLS).flatMap(([name, create]) =>
-    names.includes(name) ? [create(node)] : [],
+  const own = Object.entries(TOOLS).flatMap(([name, row]) =>
+    names.includes(name) ? [createLateTool(node, row)] : [],
   );
-  return names.includes("subagent") ? [...own, ...createSubagentsTool(node)] : own;
+  const isWatching = names.includes("subagent") && node.background !== undefined;
+  return isWatching ? [...own, createLateTool(node, WATCHING)] : own;
+}
+
+function createLateTool(node: DelegationNode, { describe, load }: Row): Tool {
+  let tool: Tool | undefined;
+  const open = async (): Promise<Tool> => {
+    tool ??= (await load())(node);
+    return tool;
+  };
+  const loaded = (): Tool => {
+    if (tool) return tool;
+    throw new Failure("internal", "A call was read before its tool was loaded.");
+  };
+  return {
+    ...describe(node),
+    effect: "delegate",
+    timeoutMs: NO_TIMEOUT_MS,
+    load: open,
+    parse: (input) => loaded().parse(input),
+    asksAbout: (input) => loaded().asksAbout?.(input),
+    run: async (input, context) => (await open()).run(input, context),
+  };
 }

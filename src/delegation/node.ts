@@ -7,7 +7,7 @@ import type { RunEvent } from "../protocol/run-events.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentDefinition } from "./agents/definition.ts";
-import type { BackgroundChildren } from "./background.ts";
+import type { BackgroundDoor } from "./background-door.ts";
 import type { ChildWish, Executor } from "./child.ts";
 import type { Conversations } from "./conversations.ts";
 import type { PlannedModel } from "./plan-cost.ts";
@@ -45,11 +45,11 @@ export interface DelegationNode {
   /** Rejects what a child would fail at: its model, its key, its schema. Starts and sends nothing. */
   check(task: AgentTask): Promise<void>;
   /** Why a call that wishes for these is asked about; undefined where it is not. */
-  asksAbout(wishes: readonly ChildWish[]): string | undefined;
+  asksAbout(wishes: readonly ChildWish[]): Promise<string | undefined>;
   /** Keeps what children say, where that is wanted. */
   readonly conversations?: Pick<Conversations, "open"> | undefined;
   /** Its children that no call waits for; undefined where every call waits. */
-  readonly background?: BackgroundChildren | undefined;
+  readonly background?: BackgroundDoor | undefined;
   /** What the children of a call have spent, by the call's idempotency key; read by the loop. */
   readonly spentBelow: Map<string, Amount>;
 }

@@ -23,6 +23,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   top_p: isNumber(0, 1),
   max_output_tokens: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
   user: isText,
+  reasoning: (value) => isObject(value) && fits(value, { effort: (effort) => effort === "none" }),
 };
 
 const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "system", "developer"]);

@@ -12,6 +12,8 @@
 import type { FailureCode } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { ChildBudget } from "./child-budget.ts";
+import type { ChildNews } from "./child-news.ts";
+import type { FileEvent } from "./file-changes.ts";
 import type { Item } from "./items.ts";
 import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
 import type { ToldPart } from "./told-part.ts";
@@ -45,6 +47,7 @@ export type RunEvent =
   | ToolDecision
   | ToolProcess
   | ToolProgress
+  | FileEvent
   | ToolEnd
   | ChildQueue
   | ChildStart
@@ -155,6 +158,7 @@ export const DECIDERS = {
     "It is to be asked about, and nobody answered: there is no terminal, or the wait was over.",
   pin: "The tool is another one than the one that was agreed to.",
   budget: "The run has no tool calls left.",
+  hook: "A hook of the user's settings denied it.",
   guard: "The tool's own guard refused what it came upon: a path, an address, a redirect.",
 } as const;
 export type DecidedBy = keyof typeof DECIDERS;
@@ -178,6 +182,8 @@ export interface ToolDecision {
   readonly question?: string | undefined;
   /** The key of the message that answered, where the answer came from another process. */
   readonly answer?: string | undefined;
+  /** The hook that denied it; not there where none did. */
+  readonly hook?: string | undefined;
   readonly at_ms: number;
 }
 
@@ -282,27 +288,6 @@ export interface ChildEnd {
   readonly at_ms: number;
 }
 
-/** What a run was told of its background children before its next turn, as a message of the user's role. */
-export interface ChildNews {
-  readonly type: "child_news";
-  /** The last turn before it. */
-  readonly turn: number;
-  /** True where the model had given its answer and was asked once more for this; else it is not there. */
-  readonly final?: boolean;
-  readonly news: readonly ChildWord[];
-  readonly at_ms: number;
-}
-
-export interface ChildWord {
-  readonly child_id: string;
-  readonly label: string;
-  readonly kind: "report" | "question";
-  /** What it is known by once it was told: the child's id, or the question's key. */
-  readonly mark: string;
-  /** Its envelope as JSON, or what it asks. */
-  readonly text: string;
-}
-
 /** What an agent of a team said or did, told again in the log of the run that started it. */
 export interface ChildEvent {
   readonly type: "child_event";
@@ -386,7 +371,8 @@ export interface Notice {
     | "report"
     | "unread"
     | "process"
-    | "background";
+    | "background"
+    | "hook";
   readonly message: string;
   /** The parameters it is about, as requests spell them: `top_p`, `reasoning.effort`. */
   readonly params?: readonly string[];

@@ -18,7 +18,11 @@ import { openParentAccount } from "../delegation/parent-account.ts";
 import { toCountedChildren } from "../delegation/past-children.ts";
 import { openAskedBudget } from "../delegation/placed/asked-budget.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
-import { createOpenQuestions, type TellQuestion } from "../delegation/questions.ts";
+import {
+  createOpenQuestions,
+  type OpenQuestions,
+  type TellQuestion,
+} from "../delegation/questions.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
@@ -34,11 +38,12 @@ import {
   createProcessChildren,
   type ProcessChildren,
 } from "./child-processes.ts";
-import { openGate, type SafetyParts } from "./open-gate.ts";
+import { type GateSurroundings, openGate, openHooks, type SafetyParts } from "./open-gate.ts";
 import { openKeeper } from "./open-keeper.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
 import type { ModelWish } from "./open-provider.ts";
+import { runWithHooks } from "./run-hooks.ts";
 import type { SessionBefore } from "./sessions/session-parts.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -120,11 +125,6 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     return accounts.get(id) ?? openPlaced(context, task) ?? open(task.limits, { id });
   };
 
-  const toAsk = ({ context, task, account }: Asking): readonly Tool[] => {
-    const { askTimeoutMs: timeoutMs } = settings;
-    return task.can_ask ? [createAskParentTool({ context, questions, account, timeoutMs })] : [];
-  };
-
   return {
     async run(context, input) {
       const read = parseTask(input);
@@ -144,8 +144,11 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const told = { settings, clock, observe, processChildren };
       const node = openNode({ ...place, ...about, ...told, ...played });
       const { background } = node;
-      const all = [...tools, ...createDelegatingTools(node, task.tools), ...toAsk(place)];
-      const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
+      const all = [...tools, ...createDelegatingTools(node, task.tools), ...toAsk(place, shared)];
+      const runHooks = replay ? undefined : await openHooks(task, safety);
+      const asking = { ...safety, ...askers.of(task, context), runHooks };
+      const around = withUndo(asking, context, clock);
+      const gate = await openGate(task, all, around);
       try {
         const counted = toCountedChildren(node, context);
         const own = { context, task, clock, checkOutput, ...session, ...counted };
@@ -154,7 +157,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));
         const keeper = openKeeper({ ...loop, ...swapped, model, nativeTools });
         const kept = replay && keeper ? replay.wrapKeeper(keeper) : keeper;
-        return await runLoop({ ...loop, ...model, ...swapped, nativeTools, keeper: kept });
+        const whole = { ...loop, ...model, ...swapped, nativeTools, keeper: kept };
+        return await runWithHooks(runHooks, { context, task }, () => runLoop(whole));
       } finally {
         askers.end(context);
         await gate.close();
@@ -169,6 +173,23 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
     },
   };
+}
+
+/** A client of a server has no way to undo what tools did to files, and its storage is paid for: nothing is kept. */
+function withUndo(
+  around: GateSurroundings,
+  { tenant }: RunContext,
+  clock: Clock,
+): GateSurroundings {
+  return tenant === null ? { ...around, clock } : around;
+}
+
+function toAsk(
+  { context, task, account }: Asking,
+  { questions, settings }: { questions: OpenQuestions; settings: DelegationSettings },
+): readonly Tool[] {
+  const { askTimeoutMs: timeoutMs } = settings;
+  return task.can_ask ? [createAskParentTool({ context, questions, account, timeoutMs })] : [];
 }
 
 /** The account of a child whose parent may be in another process; undefined for any other run. */

@@ -1,5 +1,5 @@
 /**
- * Approval questions from outside of the run that asks: found in the log, answered by a message, and the
+ * Approval questions from outside of the run that asks: found in the record, answered by a message, and the
  * run's own decision tells whose answer counted. So any process may answer, and exactly one answer is taken.
  */
 
@@ -16,7 +16,7 @@ import type { RunEvent, ToolDecision } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import type { ToolQuestion } from "../protocol/tool-question.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import type { RunReader } from "../store/run-reader.ts";
+import type { RunIndex } from "../store/run-index.ts";
 import { encodeApproval, type RemoteAnswer, toApprovalTopic } from "./approval-answers.ts";
 
 /** A question of a run that nobody has answered yet. */
@@ -34,15 +34,18 @@ export async function findQuestions(
   return questions.open.map((question) => ({ ...question, run_id: id }));
 }
 
-/** Those of all runs that have not ended, oldest run first. Reads the logs of these runs. */
+/** Those of all runs, the oldest first. Reads rows of questions, and no log. */
 export async function findAllQuestions(
-  record: Pick<RunReader, "listUnfinished" | "readEvents">,
+  index: Pick<RunIndex, "listQuestions">,
 ): Promise<readonly OpenQuestion[]> {
-  const found: OpenQuestion[] = [];
-  for (const { id } of await record.listUnfinished())
-    found.push(...(await findQuestions(record, id)));
-  return found;
+  const rows = await index.listQuestions({ tenant: undefined, limit: MOST_QUESTIONS });
+  return rows.map(({ run_id, body }) => {
+    return { ...(body as unknown as Omit<ToolQuestion, "type">), type: "tool_question", run_id };
+  });
 }
+
+/** More than anybody answers. */
+const MOST_QUESTIONS = 10_000;
 
 export interface ApprovalWish {
   readonly answer: RemoteAnswer;

@@ -155,6 +155,8 @@ function modelVariables(
   const { auth, keyVariable = "", otherKeyVariables = [] } = row;
   const keys = api_key_name === null ? [keyVariable, ...otherKeyVariables] : [api_key_name];
   const cloud = isCloud(auth) ? Object.keys(env).filter((name) => CLOUDS[auth].test(name)) : [];
+  // May be stored, and is then not among the variables of the environment.
+  if (auth === "aws") cloud.push("AWS_BEARER_TOKEN_BEDROCK");
   const { headers } = findModel(vendor, name, overrides);
   const values = Object.values({ ...row.fields?.headers, ...headers });
   const named = values.flatMap((value) => variableIn(value) ?? []);

@@ -1,6 +1,7 @@
 /** The server that draws pictures for `image_generation`, as the settings name it. */
 
 import { Failure } from "../base/failure.ts";
+import { keyIn } from "../base/stored-keys.ts";
 import type { ImagesApi } from "../responses/images/image-tool.ts";
 import type { Network } from "./network.ts";
 import type { Environment } from "./paths.ts";
@@ -25,7 +26,7 @@ export function createImagesServer(
   return {
     host: new URL(url).hostname.replace(/^\[|\]$/g, ""),
     async make(body, asking) {
-      const key = api_key_name === null ? undefined : env[api_key_name];
+      const key = api_key_name === null ? undefined : keyIn(env, api_key_name);
       if (api_key_name !== null && !key) {
         throw new Failure("key_missing", `The image server's key is missing: set ${api_key_name}.`);
       }

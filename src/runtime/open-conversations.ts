@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
-import { type Conversations, createConversations } from "../delegation/conversations.ts";
+import type { Conversations } from "../delegation/conversations.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "./paths.ts";
@@ -18,10 +18,11 @@ interface Options {
   readonly clock: Clock;
 }
 
-export function openConversations(options: Options): Conversations | undefined {
+export async function openConversations(options: Options): Promise<Conversations | undefined> {
   const { conversationsDir: dir, subagentLog: log = silentLog, delegation } = options;
   const { env, engine, clock } = options;
   if (dir === undefined || !delegation.persistenceEnabled) return undefined;
+  const { createConversations } = await import("../delegation/conversations.ts");
   const secrets = findSecrets(env);
   return createConversations({
     ...{ dir, log, clock, record: engine.record, write: writePrivateFile },

@@ -2,22 +2,23 @@
 
 import { join } from "node:path";
 import type { AgentTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
 import { matchesGlob } from "../base/glob.ts";
+import type { JsonObject } from "../base/json.ts";
 import { findSecrets, redactExactly } from "../base/redact.ts";
+import type { UndoMode } from "../protocol/file-changes.ts";
+import type { Changes, createChanges } from "../tools/changes/changes.ts";
 import type { Always } from "../tools/gate/always.ts";
 import type { Ask, AskAnywhere, Asker } from "../tools/gate/ask.ts";
 import type { GateLimits } from "../tools/gate/call.ts";
 import { createGate, type Gate } from "../tools/gate/gate.ts";
-import { type Grant, grants, leadsToGranted, sandboxOf } from "../tools/gate/grant.ts";
+import { type Grant, grants, sandboxOf } from "../tools/gate/grant.ts";
 import { matchesPath, type Rule } from "../tools/gate/rules.ts";
-import { bareRepositoryNames } from "../tools/sandbox/bare-repository.ts";
-import { findGitPaths, followGit } from "../tools/sandbox/git-paths.ts";
-import type { EntryKind, SandboxParts } from "../tools/sandbox/holder.ts";
-import { clearPlaces } from "../tools/sandbox/placeholder.ts";
+import type { Hooks } from "../tools/hooks/run-hooks.ts";
+import { clearPlaces, UNMADE } from "../tools/sandbox/placeholder.ts";
 import type { Sandbox } from "../tools/sandbox/sandbox.ts";
 import type { Tool } from "../tools/tool.ts";
 import { openWorkspace } from "../tools/workspace/open-workspace.ts";
-import { findProtection, isSensitive } from "../tools/workspace/protected.ts";
 import type { Boundary, Workspace } from "../tools/workspace/workspace.ts";
 import type { Environment } from "./paths.ts";
 
@@ -42,6 +43,10 @@ export interface SafetySettings {
   readonly hardLinks: boolean;
   /** Places that no tool touches, wherever the workspace is: the user's settings, records, logins. */
   readonly protectedPaths: readonly string[];
+  /** Programs around tool calls and runs, by name, as the setting `hooks` has them. */
+  readonly hooks: JsonObject;
+  /** Which changes to files are kept for an undo. */
+  readonly undo: UndoMode;
 }
 
 export const SAFETY: SafetySettings = {
@@ -57,6 +62,8 @@ export const SAFETY: SafetySettings = {
   sandboxNetwork: false,
   hardLinks: false,
   protectedPaths: [],
+  hooks: {},
+  undo: "all",
 };
 
 /** A day: somebody who went home finds the question in the morning, and no run waits for ever. */
@@ -74,11 +81,15 @@ export interface SafetyParts extends SafetySettings {
 }
 
 export interface GateSurroundings extends Omit<SafetyParts, "ask"> {
+  /** Those of the run, where it has opened them for itself too; they are closed with the gate. */
+  readonly runHooks?: Hooks | undefined;
   readonly ask: AskAnywhere | undefined;
   /** The subagent whose calls go through it; left out for the run that a person started. */
   readonly asker?: Asker | undefined;
   /** What is always let through in its tree. */
   readonly treeAlways?: Always | undefined;
+  /** Given where the run's changes to files are kept. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Rejects when there is no such folder, or the sandbox that is asked for cannot be had. */
@@ -88,6 +99,7 @@ export async function openGate(
   surroundings: GateSurroundings,
 ): Promise<Gate> {
   const { rules, ask, approvalWaitMs: waitMs, asker, treeAlways, env } = surroundings;
+  const { undo: mode, clock } = surroundings;
   const workspace = await openWorkspace(task.root, toBoundary(task.grant, surroundings));
   const sandbox = await openRunSandbox(task, workspace, surroundings);
   const limits: GateLimits = {
@@ -95,6 +107,9 @@ export async function openGate(
     outputChars: surroundings.outputChars,
     parallelCalls: surroundings.parallelCalls,
   };
+  const redact = redactExactly(findSecrets(env));
+  const hooks = surroundings.runHooks ?? (await openHooks(task, surroundings));
+  const keepsChanges = mode !== "off" && clock;
   return createGate({
     tools,
     workspace,
@@ -103,8 +118,48 @@ export async function openGate(
     policy: { approve: task.approve, rules },
     ...{ ask, waitMs, asker, treeAlways },
     limits,
-    redact: redactExactly(findSecrets(env)),
+    redact,
+    hooks,
+    changes: keepsChanges ? loadChanges({ workspace, clock, redact, mode }) : undefined,
   });
+}
+
+/** Undefined where there are none: most users have none, and nothing is loaded for them. */
+export async function openHooks(
+  task: AgentTask,
+  surroundings: Omit<SafetyParts, "ask">,
+): Promise<Hooks | undefined> {
+  const { hooks: map, env, commandEnv: names } = surroundings;
+  if (Object.keys(map).length === 0) return undefined;
+  const [{ checkHooks, toHooks }, { createHooks }] = await Promise.all([
+    import("../tools/hooks/hook.ts"),
+    import("../tools/hooks/run-hooks.ts"),
+  ]);
+  const { root, grant } = task;
+  return createHooks({
+    hooks: toHooks(checkHooks(map, "hooks")),
+    root,
+    // They are the user's own programs and not a model's: they run as the user does, without the keys.
+    async openSandbox() {
+      const [{ openSandbox }, { gitCovers, toSandboxCovers }] = await Promise.all([
+        import("../tools/sandbox/open-sandbox.ts"),
+        import("./sandbox-covers.ts"),
+      ]);
+      const held = { names, gitHooks: false, network: true, ...gitCovers(root, env) };
+      return openSandbox("none", { root, env, ...held, ...toSandboxCovers(grant, []) });
+    },
+  });
+}
+
+/** Loaded by the first call that changes files: most runs have none. */
+function loadChanges(parts: Parameters<typeof createChanges>[0]): Changes {
+  let loaded: Promise<Changes> | undefined;
+  return {
+    async around(call, work) {
+      loaded ??= import("../tools/changes/changes.ts").then((code) => code.createChanges(parts));
+      return await (await loaded).around(call, work);
+    },
+  };
 }
 
 /**
@@ -140,51 +195,6 @@ function toBoundary(
 /** The tools that show what files hold: a rule about one of them is about what may be shown. */
 const READERS = ["read", "bash_read", "bash_find", "bash_ripgrep", "grep", "glob", "file_ops"];
 
-/** Version control must be read by its own commands; what else is protected is not there for any. */
-const VERSION_CONTROL = [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul"];
-const READ_ONLY: ReadonlySet<string> = new Set(VERSION_CONTROL);
-
-/** Those whose programs run what their settings say, so that commands must not make them either. */
-const UNMADE = { hidden: [".offshoot"], readOnly: [".git", ".hg", ".jj"] };
-
-/** What of the workspace commands in the sandbox do not see, and what they do not change. */
-export function toSandboxCovers(
-  grant: Grant,
-  rules: readonly Rule[],
-): Pick<SandboxParts, "hidden" | "readOnly" | "isHidden" | "isReadOnly"> {
-  const named = (verdict: Rule["verdict"]) => (path: string) =>
-    rules.some(
-      (rule) =>
-        rule.verdict === verdict && rule.about === "path" && matchesPath(path, rule.pattern),
-    );
-  const [isDenied, isAllowed] = [named("deny"), named("allow")];
-  const isSecret = (path: string, kind: EntryKind): boolean =>
-    findProtection(path) !== undefined ||
-    (kind === "file" && isSensitive(path) && !isAllowed(path));
-  // What lies in version control's folders has names of all kinds: a branch is a file.
-  const isVersioned = (path: string): boolean =>
-    path.split("/").some((name) => READ_ONLY.has(name));
-  return {
-    ...UNMADE,
-    isHidden: (path, kind) =>
-      isDenied(path) ||
-      !leadsToGranted(grant, path) ||
-      (isSecret(path, kind) && !isVersioned(path)),
-    isReadOnly: (path) => READ_ONLY.has(path.slice(path.lastIndexOf("/") + 1)),
-  };
-}
-
-/** What git obeys in the workspace beside `.git`: looked for before each command, which may have made it. */
-export function gitCovers(
-  root: string,
-  env: Environment,
-): Required<Pick<SandboxParts, "findReadOnly" | "leadsTo">> {
-  return {
-    findReadOnly: () => [...bareRepositoryNames(root), ...findGitPaths(root, env)],
-    leadsTo: (path) => followGit(root, path, env),
-  };
-}
-
 async function clearLeftPlaces(root: string): Promise<void> {
   await clearPlaces([...UNMADE.hidden, ...UNMADE.readOnly, "HEAD"].map((name) => join(root, name)));
 }
@@ -200,7 +210,10 @@ async function openRunSandbox(
 ): Promise<Sandbox> {
   const level = sandboxOf(grant, asked);
   const open = async (): Promise<Sandbox> => {
-    const { openSandbox } = await import("../tools/sandbox/open-sandbox.ts");
+    const [{ openSandbox }, { gitCovers, toSandboxCovers }] = await Promise.all([
+      import("../tools/sandbox/open-sandbox.ts"),
+      import("./sandbox-covers.ts"),
+    ]);
     const held = { names: commandEnv, gitHooks, network: sandboxNetwork };
     const parts = { root, env, ...held, ...gitCovers(root, env) };
     return openSandbox(level, { ...parts, ...toSandboxCovers(grant, rules) });

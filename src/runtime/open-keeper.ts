@@ -1,9 +1,9 @@
 /** What keeps the conversation of a run within its model's window. */
 
 import type { ContextKeeper } from "../agent/context/context-keeper.ts";
-import { createContextKeeper } from "../agent/context/create-keeper.ts";
-import { createSummariser } from "../agent/context/summariser.ts";
-import { createTurnCompactor, toThreshold } from "../agent/context/turn-compactor.ts";
+import { type Compactor, createContextKeeper } from "../agent/context/create-keeper.ts";
+import { toThreshold } from "../agent/context/threshold.ts";
+import type { TurnCompactorParts } from "../agent/context/turn-compactor.ts";
 import type { LoopParts } from "../agent/loop.ts";
 import { EMBEDDED } from "../providers/models/model-ref.ts";
 import type { OpenedModel } from "./open-model.ts";
@@ -17,17 +17,10 @@ export interface KeptRun
 
 /** Undefined where the run is to end when its conversation is too long. */
 export function openKeeper(run: KeptRun): ContextKeeper | undefined {
-  const { context, task, clock, account, model, backgroundChildren } = run;
-  const { provider, contextTokens, costOf, tellsCost, reasoning } = model;
+  const { task, clock, model } = run;
+  const { provider, contextTokens } = model;
   // It has plans and no words of its own: a summary is none of them.
   if (task.compact !== "auto" || provider.name === EMBEDDED) return undefined;
-  const summariser = createSummariser({
-    ...{ context, provider, account, costOf, tellsCost, contextTokens, reasoning },
-    model: task.model.slice(task.model.indexOf("/") + 1),
-    own: task.options ?? undefined,
-    options: undefined,
-    prepare: async () => await backgroundChildren?.restore(),
-  });
   const { max_output_tokens, instructions } = task;
   const tools = [...run.gate.tools.map(({ spec }) => spec), ...(run.nativeTools ?? [])];
   const bounds = { contextTokens, max_output_tokens, instructions, tools };
@@ -38,7 +31,23 @@ export function openKeeper(run: KeptRun): ContextKeeper | undefined {
     wish: { truncation: "disabled", compact_threshold: threshold },
     // What a vendor compacts itself goes back to it as it is.
     expanding: { open: () => undefined, isNative: true },
-    compactor: createTurnCompactor({ summariser, clock, ...bounds }),
+    compactor: createLateCompactor(run, { clock, ...bounds }),
     ...bounds,
   });
+}
+
+/** Loaded by the first conversation that is too long: most runs have none. */
+function createLateCompactor(
+  run: KeptRun,
+  bounds: Omit<TurnCompactorParts, "summariser">,
+): Compactor {
+  let opened: Promise<Compactor> | undefined;
+  return {
+    async compact(items, wish) {
+      opened ??= import("./run-compactor.ts").then(({ openRunCompactor }) =>
+        openRunCompactor(run, bounds),
+      );
+      return await (await opened).compact(items, wish);
+    },
+  };
 }

@@ -5,7 +5,8 @@ import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
-import { BackgroundChildren, type BackgroundParts } from "../delegation/background.ts";
+import type { BackgroundParts } from "../delegation/background.ts";
+import { BackgroundDoor } from "../delegation/background-door.ts";
 import type { Executor } from "../delegation/child.ts";
 import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
 import {
@@ -16,7 +17,6 @@ import {
 import { createTotalTime } from "../delegation/executors/total-time.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import { createGivenBudgets } from "../delegation/placed/given-budgets.ts";
-import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { OpenQuestions } from "../delegation/questions.ts";
 import { createQueueLog } from "../delegation/queue-log.ts";
@@ -72,19 +72,20 @@ export function openNode(parts: NodeParts): DelegationNode {
       now: () => clock.now(),
     }),
     now: () => clock.now(),
-    asksAbout: (wishes) =>
-      findApprovalReason({ account, task }, wishes, {
-        thresholdUsd: settings.planThresholdUsd,
-        modelOf: parts.modelOf,
-      }),
+    async asksAbout(wishes) {
+      const { findApprovalReason } = await import("../delegation/plan.ts");
+      const { planThresholdUsd: thresholdUsd } = settings;
+      return findApprovalReason({ account, task }, wishes, {
+        ...{ thresholdUsd, modelOf: parts.modelOf },
+      });
+    },
     spentBelow: new Map(),
     get background() {
       return background;
     },
   };
   const { questions, recorded } = parts;
-  const background =
-    questions && new BackgroundChildren({ context, node, questions, clock, recorded });
+  const background = questions && new BackgroundDoor({ context, node, questions, clock, recorded });
   return node;
 }
 

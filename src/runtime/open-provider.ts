@@ -1,6 +1,6 @@
 /**
  * A provider over HTTP for a vendor: its row, its wire, who pays, and the limiter all runs of this
- * account share. The one place where keys are read.
+ * account share. The one place where keys are read: of the environment, else stored ones (`keyIn`).
  */
 
 import type { AgentTask } from "../agent/task.ts";
@@ -10,6 +10,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets, type Redact } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
+import { keyIn, storedProblem } from "../base/stored-keys.ts";
 import type { DeploymentHealths } from "../providers/deployments/health.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { CloudSign, Sign, UnsignedRequest } from "../providers/http/http-provider.ts";
@@ -173,21 +174,21 @@ interface Keyed {
 function keyFor({ name, wish }: Keyed, env: Environment, catalog: Catalog): string | undefined {
   const { auth, keyVariable, otherKeyVariables = [], keyUrl, local, own } = catalog.of(name);
   const variable = wish.api_key_name ?? keyVariableIn(name, env, catalog);
-  const key = variable ? env[variable]?.trim() : undefined;
+  const key = variable ? keyIn(env, variable) : undefined;
   if (key) return key;
+  const problem = storedProblem(env);
   if (wish.api_key_name) {
-    throw new Failure(
-      "key_missing",
-      `The variable \`${wish.api_key_name}\` is not set. Put the key there.`,
-    );
+    const usual = `The variable \`${wish.api_key_name}\` is not set. Put the key there.`;
+    throw new Failure("key_missing", problem ?? usual);
   }
   // An address of the user's own may need no key; a vendor's own address does, unless a cloud signs.
   const isUsual = !local && !isCloud(auth);
   if (keyVariable === undefined || wish.url || !(own || isUsual)) return undefined;
   const variables = [keyVariable, ...otherKeyVariables].map((one) => `\`${one}\``).join(" or ");
   const where = keyUrl ? ` Get one at ${keyUrl}.` : "";
-  const message = `\`${name}\` needs a key in ${variables}, which is not set.${where}`;
-  throw new Failure("key_missing", message);
+  const store = ` Store it with \`offshoot auth set ${name}\`.`;
+  const message = `\`${name}\` needs a key in ${variables}, which is not set.${where}${store}`;
+  throw new Failure("key_missing", problem ?? message);
 }
 
 /** Secrets stand in variables, which a header names: `x-team-key: $TEAM_KEY`. */
@@ -195,7 +196,7 @@ function fillHeaders(headers: OwnFields["headers"], env: Environment): Record<st
   const filled = Object.entries(headers ?? {}).map(([name, value]): [string, string] => {
     const variable = variableIn(value);
     if (variable === undefined) return [name.toLowerCase(), value];
-    const found = env[variable]?.trim();
+    const found = keyIn(env, variable);
     if (found) return [name.toLowerCase(), found];
     const message = `The header \`${name}\` needs the variable \`${variable}\`, which is not set.`;
     throw new Failure("key_missing", message);

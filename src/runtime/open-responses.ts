@@ -27,6 +27,7 @@ import { toVendorMedia } from "./model-media.ts";
 import { openGate } from "./open-gate.ts";
 import { openNode } from "./open-node.ts";
 import { type ModelRoutes, routeEmbeddings, routeModel } from "./served-models/model-routes.ts";
+import { createUpstreams } from "./served-models/upstreams.ts";
 
 export interface ResponsesSettings extends ApiSettings {
   readonly models: ModelRoutes;
@@ -62,6 +63,7 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     shelf: quotaOf ? limitShelf(shelf, quotaOf) : shelf,
     chunks,
     route: (name) => routeModel(models, name),
+    upstreamOf: createUpstreams(models, agent),
     routeEmbeddings: (name) => routeEmbeddings(settings, name),
     openEmbeddings: inside.openEmbeddings,
     version: VERSION,

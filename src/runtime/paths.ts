@@ -16,6 +16,8 @@ export interface UserPaths {
   readonly trustFile: string;
   /** What was agreed to of MCP servers' tools. */
   readonly pinsFile: string;
+  /** The keys that were stored with `offshoot auth set`, a file each. */
+  readonly authDir: string;
   /** The logins at MCP servers. */
   readonly loginsFile: string;
   /** The key that grants of child processes are signed with. */
@@ -36,6 +38,7 @@ export function userPaths(env: Environment, home: string): UserPaths {
     modelsDir: join(dataDir, "models"),
     trustFile: join(dataDir, "trusted.json"),
     pinsFile: join(dataDir, "mcp-pins.json"),
+    authDir: join(dataDir, "auth"),
     loginsFile: join(dataDir, "mcp-logins.json"),
     grantKeyFile: join(dataDir, "grant.key"),
   };

@@ -40,6 +40,7 @@ import { openModel, openOwnModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
 import type { ResponsesSettings, RuntimeInside } from "./open-responses.ts";
 import { toPlannedModel } from "./planned-model.ts";
+import type { createRecordApi, RecordApi } from "./record/record-api.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import { type Run, toRun } from "./run-handle.ts";
 import { type InnerRunRequest, type RunRequest, refuseUnknown, toTask } from "./run-request.ts";
@@ -48,6 +49,8 @@ import type { Sessions } from "./sessions/session.ts";
 import { defineSubagents } from "./subagent-queue.ts";
 import { submitRun } from "./submit-run.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
+import { openUndo } from "./undo/open-undo.ts";
+import type { Undo } from "./undo/undo.ts";
 
 export type { Run } from "./run-handle.ts";
 export type { RunRequest } from "./run-request.ts";
@@ -117,7 +120,15 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
     gitHooks: true,
     sandboxNetwork: true,
   },
-  ...{ hardLinks: true, protectedPaths: true, agents: true, delegation: true, observe: true },
+  ...{
+    undo: true,
+    hooks: true,
+    hardLinks: true,
+    protectedPaths: true,
+    agents: true,
+    delegation: true,
+    observe: true,
+  },
   ...{ subagentLog: true, conversationsDir: true, childProcess: true, openAccount: true },
   ...{ tellQuestion: true, treeAlways: true, maxPlacedHere: true },
 };
@@ -156,6 +167,10 @@ export interface Runtime {
   questions(): Promise<readonly OpenQuestion[]>;
   /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
   replay(request: Omit<ReplayRequest, "record">): Promise<Replayed>;
+  /** What is written of all runs, to look at and to work on: lists, trees, costs, open questions. */
+  openRecord(): Promise<RecordApi>;
+  /** Takes back what tools did to files: of a run with all below it, or of a session after a turn. */
+  readonly undo: Undo;
   /** The Responses API over this runtime; once. Closed with it. */
   openResponses(settings: ResponsesSettings): Promise<OpenedResponses>;
   /** Ends what still runs here, without an ending, and gives everything back. */
@@ -178,7 +193,7 @@ function toKnown({ vendors = {}, overrides = [] }: RuntimeOptions) {
 
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   refuseUnknown("A runtime has no option", options, RUNTIME_OPTIONS);
-  const { env = process.env, clock = systemClock } = options;
+  const { env = process.env, clock = systemClock, childProcess, storePath } = options;
   const toolbox = await openToolbox(options, env, clock);
   const network = createNetwork(env);
   const gguf = createGguf(options.log);
@@ -188,12 +203,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
   const known = toKnown(options);
   const modelParts: ModelParts = { ...options, ...known, env, transport, gguf: gguf.open };
-  const { childProcess, storePath } = options;
   const agents = await openAgents(options.agents ?? [], toolbox.names);
   const dbos = toDbosPlace(options.engine, storePath);
   const kept = await openKept(storePath);
   const engine = await openEngine(kept, { clock, observe: watch.observe, dbos });
-  const conversations = openConversations({ ...options, env, delegation, engine, clock });
+  const conversations = await openConversations({ ...options, env, delegation, engine, clock });
   const isInMemory = storePath === undefined;
   const sessions = openSessions({ shelf: kept.shelf, clock, engine, isInMemory });
   const agentParts: AgentParts = {
@@ -218,6 +232,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const agent = createAgentBody(agentParts);
   engine.define(AGENT_BODY, agent.run);
 
+  const runCalls = createRunCalls({ engine, kept, clock, agent, agentParts, known, sessions });
+  const inside = { engine, clock, runtime: runCalls };
   return {
     engine,
     sessions: sessions.sessions,
@@ -225,22 +241,28 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
-    ...createRunCalls({ engine, kept, clock, agent, agentParts, known, sessions }),
+    undo: openUndo({ engine, sessions: sessions.sessions, clock, env }),
+    ...runCalls,
+    openRecord: () => loadRecord(kept, { ...inside, sessions: sessions.sessions }),
     async openResponses(settings) {
-      const inside = { engine, bookWith: kept.bookWith, clock, agent: agentParts };
-      responses = await loadResponses(inside, { kept, modelParts }, settings);
+      const given = { engine, bookWith: kept.bookWith, clock, agent: agentParts };
+      responses = await loadResponses(given, { kept, modelParts }, settings);
       return responses;
     },
     async close() {
-      await responses?.close();
-      await conversations?.close();
-      await engine.stop();
-      await watch.close();
-      await toolbox.close();
-      await network.close();
-      await gguf.close();
+      const parts = [responses, conversations, { close: () => engine.stop() }, watch, toolbox];
+      for (const part of [...parts, network, gguf]) await part?.close();
     },
   };
+}
+
+/** Likewise. */
+async function loadRecord(
+  kept: Pick<Kept, "index">,
+  parts: Omit<Parameters<typeof createRecordApi>[0], "index">,
+): Promise<RecordApi> {
+  const { createRecordApi: create } = await import("./record/record-api.ts");
+  return create({ ...parts, index: await kept.index() });
 }
 
 interface ResponseStores {
@@ -278,7 +300,7 @@ async function openAgents(
 
 interface RunCallParts {
   readonly engine: Engine;
-  readonly kept: Pick<Kept, "record">;
+  readonly kept: Pick<Kept, "index">;
   readonly clock: Clock;
   readonly agent: AgentBody;
   readonly agentParts: AgentParts;
@@ -335,7 +357,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
     steer: (id, text) => steerRun(engine, id, text),
     async questions() {
       const { findAllQuestions } = await import("./approvals.ts");
-      return await findAllQuestions(await kept.record());
+      return await findAllQuestions(await kept.index());
     },
   };
 }

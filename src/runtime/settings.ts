@@ -70,6 +70,8 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     gitHooks: config.get("git_hooks"),
     sandboxNetwork: config.get("sandbox_network"),
     hardLinks: config.get("hard_links"),
+    undo: config.get("undo"),
+    hooks: config.get("hooks") ?? {},
     protectedPaths: toProtected(config, storePath),
     toolSettings: toToolSettings(config, around),
     delegation: toDelegation(config),

@@ -62,6 +62,7 @@ describe("an agent file", () => {
       outputMode: undefined,
       outputSchema: { type: "object" },
       schemaFile: undefined,
+      expose: [],
       instructions: "Be brief.\n\nAnd kind.",
     });
   });

@@ -67,7 +67,7 @@ async function createBench(t: TestContext, report: Partial<ChildReport> = {}): P
     spentBelow: new Map(),
     agents: [],
     check: async () => {},
-    asksAbout: () => undefined,
+    asksAbout: () => Promise.resolve(undefined),
     specs: [],
     modelOf: () => FREE_MODEL,
   };

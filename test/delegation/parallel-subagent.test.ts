@@ -86,7 +86,7 @@ function createBench(
     emit: async () => {},
     queue: { wait: () => {}, leave: () => {} },
     check: async () => {},
-    asksAbout: () => undefined,
+    asksAbout: () => Promise.resolve(undefined),
     specs: [],
     modelOf: () => FREE_MODEL,
     now: () => ++count.now,

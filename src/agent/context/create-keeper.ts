@@ -9,9 +9,9 @@ import type { Tool } from "../../protocol/tools.ts";
 import type { Compacted, ContextKeeper, KeeperMoment, Used } from "./context-keeper.ts";
 import { type Expanding, expandCompactions } from "./expand-compactions.ts";
 import { findAsked } from "./keep-words.ts";
-import { isVain } from "./summariser.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
+import { isVain } from "./vain.ts";
 
 /** Makes a conversation short. How it is kept and told is the compactor's own. */
 export interface Compactor {

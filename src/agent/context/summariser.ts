@@ -5,7 +5,7 @@
  * takeover asks twice or tells twice.
  */
 
-import { Failure, type FailureCode, toFailure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -19,6 +19,7 @@ import { gatherCall, holdCall } from "../call-cost.ts";
 import { type Answer, textOf, toAmount, toSettled } from "../turn.ts";
 import { cutToFit } from "./cut-to-fit.ts";
 import { halveSummaryRequest, type SummaryWish, toSummaryRequest } from "./summary-request.ts";
+import { isVain } from "./vain.ts";
 
 export interface SummariserParts extends SummaryWish {
   readonly context: RunContext;
@@ -85,25 +86,6 @@ function toVain(thrown: unknown): Vain {
   if (isVain(code)) return { code, message };
   throw thrown;
 }
-
-/** Whether a conversation could not be summed up for reasons of the model or the budget. */
-export function isVain(code: FailureCode): boolean {
-  return VAIN.has(code);
-}
-
-const VAIN: ReadonlySet<FailureCode> = new Set<FailureCode>([
-  "provider_rejected",
-  "model_not_found",
-  "provider_overloaded",
-  "provider_failed",
-  "provider_timeout",
-  "provider_unreachable",
-  "provider_broke_protocol",
-  "empty_answer",
-  "broken_answer",
-  "context_exceeded",
-  "budget_exceeded",
-]);
 
 async function tell(
   parts: SummariserParts,

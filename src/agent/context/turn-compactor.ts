@@ -13,6 +13,7 @@ import type { CompactionWish, Compactor } from "./create-keeper.ts";
 import { toSummaryMessage } from "./expand-compactions.ts";
 import { clipSummary, type KeptTurns, keepTurns } from "./keep-turns.ts";
 import type { Summariser, Told } from "./summariser.ts";
+import { toThreshold } from "./threshold.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 export interface TurnCompactorParts {
@@ -23,15 +24,6 @@ export interface TurnCompactorParts {
   readonly max_output_tokens: number | null;
   readonly instructions: string | null;
   readonly tools: readonly Tool[];
-}
-
-/** From this share of the window on a conversation is compacted. */
-const THRESHOLD_SHARE = 0.8;
-
-/** How many tokens a conversation may have, so that there is room for the answer. */
-export function toThreshold(window: number, maxOutputTokens: number | null): number {
-  const answer = Math.min(maxOutputTokens ?? 0, window / 2);
-  return Math.min(window * THRESHOLD_SHARE, window - answer);
 }
 
 export function createTurnCompactor(parts: TurnCompactorParts): Compactor {

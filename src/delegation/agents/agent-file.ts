@@ -18,6 +18,8 @@ import {
   type AgentDefinition,
   BUDGET,
   type BudgetKind,
+  EXPOSED,
+  type Exposed,
   UNEDITED_DESCRIPTION,
   UNEDITED_PROBLEM,
 } from "./definition.ts";
@@ -34,6 +36,7 @@ const FIELDS = [
   "budget",
   "output_mode",
   "output_schema",
+  "expose",
 ] as const;
 type FieldName = (typeof FIELDS)[number];
 
@@ -60,6 +63,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
     tools: readTools(fields, path),
     budget: readBudget(fields, path),
     ...{ outputMode, outputSchema, schemaFile },
+    expose: readExpose(fields, path),
     instructions: body.trim(),
   };
 }
@@ -315,6 +319,17 @@ function readSchema(
     line,
     "`output_schema` is a JSON schema, or the name of a file beside this one.",
   );
+}
+
+function readExpose(fields: Fields, path: string): readonly Exposed[] {
+  const field = fields.get("expose");
+  if (!field || field.value === null) return [];
+  const named = Array.isArray(field.value) ? field.value : [field.value];
+  return named.map((one) => {
+    const known = EXPOSED.find((name) => name === one);
+    if (known !== undefined) return known;
+    throw wrong(path, field.line, `\`expose\` takes ${EXPOSED.join(", ")}.`);
+  });
 }
 
 function fieldOf(fields: Fields, name: FieldName, path: string): Field {

@@ -34,6 +34,9 @@ ${budget.join("\n")}
 # output_schema: ${name}.schema.json
 # Or any JSON object:
 # output_mode: json_object
+
+# Offer it to other programs, too: as a tool of \`offshoot mcp serve\`.
+# expose: mcp
 ---
 You are ${name}. Do the task you are given with your tools, and nothing beside it.
 

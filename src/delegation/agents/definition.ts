@@ -29,8 +29,14 @@ export interface AgentDefinition {
   readonly outputSchema: JsonObject | undefined;
   /** Where the schema stands, relative to the file, when it is one of its own. */
   readonly schemaFile: string | undefined;
+  /** Where else it is offered than to other agents; nowhere when empty. */
+  readonly expose?: readonly Exposed[] | undefined;
   readonly instructions: string;
 }
+
+/** `mcp`: clients of `offshoot mcp serve` may call it as a tool. */
+export const EXPOSED = ["mcp"] as const;
+export type Exposed = (typeof EXPOSED)[number];
 
 /** Whose file it is. What a project brings counts only when the user has trusted it. */
 export type AgentScope = "user" | "project";

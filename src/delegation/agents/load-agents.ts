@@ -7,7 +7,6 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
-import { parseAgentFile } from "./agent-file.ts";
 import { type AgentDefinition, type AgentScope, UNEDITED_PROBLEM } from "./definition.ts";
 
 export interface AgentPlace {
@@ -114,6 +113,7 @@ async function readAgent(fileName: string, place: AgentPlace): Promise<AgentFile
   try {
     const file = await readSmall(path);
     files.push(file);
+    const { parseAgentFile } = await import("./agent-file.ts");
     const definition = await parseAgentFile(toText(file), path);
     const schema = await readSchemaFile(definition, files);
     const whole = schema ? { ...definition, outputSchema: schema } : definition;

@@ -12,7 +12,14 @@ export type AgentOptions = Pick<AgentDefinition, "name" | "description" | "instr
 const FIELDS: Readonly<Record<keyof AgentDefinition, true>> = {
   ...{ name: true, description: true, path: true, model: true, options: true, tools: true },
   ...{ url: true, provider: true, apiKeyName: true },
-  ...{ budget: true, outputMode: true, outputSchema: true, schemaFile: true, instructions: true },
+  ...{
+    budget: true,
+    outputMode: true,
+    outputSchema: true,
+    schemaFile: true,
+    expose: true,
+    instructions: true,
+  },
 };
 
 /** Rejects the first that could not be called. */

@@ -1,6 +1,8 @@
 /** What of this process's environment a child process gets: what it is named, never all there is. */
 
+import { storedIn, usesStored } from "../../base/stored-keys.ts";
 import { commandVariables, type Variables } from "../../tools/sandbox/environment.ts";
+import { STORED_NAMES } from "./child-mark.ts";
 
 /** Where traces go. */
 const PREFIX = "OTEL_";
@@ -27,11 +29,17 @@ const NAMES: ReadonlySet<string> = new Set([
   "TRACESTATE",
 ]);
 
-/** `needed` are names beside those: of settings, of the key, of the address, of what its tools ask for. */
+/**
+ * `needed` are names beside those: of settings, of the key, of the address, of what its tools ask for. A stored key that
+ * is needed is handed over as its variable, named in `STORED_NAMES`: a child reads no stored keys itself.
+ */
 export function childVariables(
   env: Variables,
   needed: readonly string[],
 ): Readonly<Record<string, string>> {
   const named = Object.keys(env).filter((name) => NAMES.has(name) || name.startsWith(PREFIX));
-  return commandVariables(env, [...named, ...needed]);
+  const stored = needed.filter((name) => usesStored(env, name));
+  const keys = stored.map((name) => [name, storedIn(env, name) ?? ""]);
+  if (stored.length > 0) keys.push([STORED_NAMES, stored.join(",")]);
+  return { ...commandVariables(env, [...named, ...needed]), ...Object.fromEntries(keys) };
 }

@@ -1,6 +1,6 @@
-/** Where tokens, money and time of trees went: by agent, by model, by tool or by user. */
+/** Where tokens, money and time of trees went: by agent, by model, by tool, by user or by session. */
 
-import { isJsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import { createOpenWork, type OpenWork } from "../../protocol/abandoned-work.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
@@ -15,6 +15,8 @@ export const COST_KEYS = {
   model: "`vendor/model`. Time from asking to the end of the answer",
   tool: "Name of the tool. Time of the calls; tokens belong to models, so there are none",
   user: "The `safety_identifier` of a stored response's request, else its `user`; `none` for runs that have neither. Time from start to end",
+  session:
+    "The session of the client that a stored response's request names (`metadata.client_session`, which `x-claude-code-session-id` sets), else the session that the run belongs to; `none` for runs that have neither. Time from start to end",
 } as const;
 export type CostKey = keyof typeof COST_KEYS;
 
@@ -46,18 +48,19 @@ export async function readCosts(
   for (const id of ids) {
     const tools = createToolFold(rows);
     const models = createModelTimes();
-    let user = "none";
+    let owner: string | undefined;
     const tree = await readTree(record, id, (run, event) => {
       if (by === "tool") tools(run, event);
       if (by === "model") models.read(run, event);
-      if (by === "user" && run.id === id) user = readUser(event) ?? user;
+      if (run.id === id) owner = READERS[by]?.(event) ?? owner;
     });
     if (by === "tool") continue;
     const keyOf: Record<typeof by, (node: TreeNode) => string> = {
       agent: ({ label, agent }) => label ?? agent ?? "root",
       run: (node) => (ids.length > 1 ? node.id : node.depth === 0 ? "root" : toNodeName(node.id)),
       model: ({ model }) => model ?? "unknown",
-      user: () => user,
+      user: () => owner ?? "none",
+      session: () => owner ?? "none",
     };
     for (const node of listNodes(tree)) {
       const ms = by === "model" ? models.of(node.id) : toDurationMs(node);
@@ -67,13 +70,31 @@ export async function readCosts(
   return [...rows].map(([key, sum]) => toRow(key, sum)).sort(compareRows);
 }
 
+/** What the beginning of a tree says whose it is. */
+const READERS: Partial<Record<CostKey, (event: RunEvent) => string | undefined>> = {
+  user: readUser,
+  session: readSession,
+};
+
 /** Whom a request was sent for, as the beginning of its run repeats it. Undefined where it does not say. */
 function readUser(event: RunEvent): string | undefined {
-  const response = event.type === "run_start" ? event.settings.response : undefined;
-  const echo = isJsonObject(response) ? response["echo"] : undefined;
-  if (!isJsonObject(echo)) return undefined;
+  const echo = readEcho(event);
   const named = echo["safety_identifier"] ?? echo["user"];
   return typeof named === "string" && named !== "" ? named : undefined;
+}
+
+function readSession(event: RunEvent): string | undefined {
+  const { metadata } = readEcho(event);
+  const named = isJsonObject(metadata) ? metadata["client_session"] : undefined;
+  if (typeof named === "string" && named !== "") return named;
+  return event.type === "run_start" ? event.settings.session : undefined;
+}
+
+/** What the beginning of a response's run repeats of its request; empty for any other. */
+function readEcho(event: RunEvent): JsonObject {
+  const response = event.type === "run_start" ? event.settings.response : undefined;
+  const echo = isJsonObject(response) ? response["echo"] : undefined;
+  return isJsonObject(echo) ? echo : {};
 }
 
 /** From its start to its end, or to the last that was heard of it. */

@@ -8,13 +8,14 @@ import type { Account } from "../../agent/account.ts";
 import type { ContextKeeper } from "../../agent/context/context-keeper.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { ChildWord } from "../../protocol/child-news.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import type { ChildWord, RunEnd } from "../../protocol/run-events.ts";
+import type { RunEnd } from "../../protocol/run-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { CallContext, ToolResult } from "../../tools/gate/call.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
-import type { BackgroundChildren } from "../background.ts";
+import type { BackgroundDoor } from "../background-door.ts";
 import { isDelegating, SUBAGENTS } from "../tools/names.ts";
 import {
   type BrokenTurn,
@@ -40,7 +41,7 @@ export interface ReplayRun {
   /** What was said to it before a turn. Nobody else speaks to a run that is played again. */
   readInbox(turn: number): Promise<readonly Item[]>;
   wrapProvider(live: Provider): Provider;
-  wrapGate(live: Gate, background: BackgroundChildren | undefined): Gate;
+  wrapGate(live: Gate, background: BackgroundDoor | undefined): Gate;
   /** Makes the conversation short where it was recorded to be, with the recorded words. */
   wrapKeeper(live: ContextKeeper): ContextKeeper;
   /** What the run was told of its background children after a turn; undefined where that is open. */
@@ -122,7 +123,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     const { context, result: recordedResult, background } = known;
     const { output, failed } = recordedResult;
     const { idempotencyKey: key } = context;
-    if (call.name === SUBAGENTS) await background?.noteRecorded(key, output);
+    if (call.name === SUBAGENTS) await (await background?.open())?.noteRecorded(key, output);
     const isStarting = isDelegating(call.name) && recorded && hasChildren(recorded, key);
     if (!isStarting) return await playCall(recordedResult, context);
     const result = await live.call(toReplayed(call, output), context);
@@ -179,7 +180,7 @@ type AskedCall = Parameters<Gate["call"]>[0];
 interface KnownCall {
   readonly context: CallContext;
   readonly result: NonNullable<RecordedCall["result"]>;
-  readonly background: BackgroundChildren | undefined;
+  readonly background: BackgroundDoor | undefined;
 }
 
 /** A call that was being made when the run ended. Its children are there to be replayed all the same. */

@@ -4,24 +4,9 @@ import type { Account } from "../../agent/account.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { RunContext } from "../../engine/engine.ts";
-import type { FunctionTool } from "../../protocol/tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { type OpenQuestions, toAnswerTopic } from "../questions.ts";
-import { ASK_PARENT } from "./names.ts";
-import { NO_TIMEOUT_MS } from "./subagent.ts";
-
-export const ASK_PARENT_SPEC: FunctionTool = {
-  type: "function",
-  name: ASK_PARENT,
-  description: "Ask whoever gave you this task, where you cannot go on without an answer.",
-  strict: false,
-  parameters: {
-    type: "object",
-    required: ["question"],
-    properties: { question: { type: "string", minLength: 1 } },
-    additionalProperties: false,
-  },
-};
+import { ASK_PARENT_SPEC, NO_TIMEOUT_MS } from "./specs.ts";
 
 interface AskParts {
   readonly context: RunContext;

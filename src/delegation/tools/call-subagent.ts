@@ -5,14 +5,14 @@
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
-import type { FunctionTool } from "../../protocol/tools.ts";
 import { toOwnNames } from "../../tools/same-tools.ts";
 import type { Tool, ToolContext } from "../../tools/tool.ts";
 import type { ChildReport, ChildWish } from "../child.ts";
 import { checkTools } from "../child-task.ts";
 import type { DelegationNode } from "../node.ts";
 import { spawn } from "../spawn.ts";
-import { NO_TIMEOUT_MS, toKey } from "./subagent.ts";
+import { CALL_SUBAGENT_SPEC, NO_TIMEOUT_MS } from "./specs.ts";
+import { toKey } from "./subagent.ts";
 
 /** What its children are called: the call gives them no name. */
 const LABEL = "call_subagent";
@@ -30,32 +30,6 @@ export function createCallSubagentTool(node: DelegationNode): Tool {
     run: (input, context) => call(node, input as Call, context),
   };
 }
-
-export const CALL_SUBAGENT_SPEC: FunctionTool = {
-  type: "function",
-  name: LABEL,
-  description:
-    "Hand a prompt to a subagent that runs in a process of its own, sees nothing of this conversation and answers with the text it writes. It has no tools but those you name. Several calls in one turn run side by side.",
-  strict: false,
-  parameters: {
-    type: "object",
-    required: ["prompt"],
-    properties: {
-      prompt: {
-        type: "string",
-        minLength: 1,
-        description: "What it is asked. It must say everything that is needed.",
-      },
-      system_prompt: { type: "string", description: "Instructions for it." },
-      tool_subset: {
-        type: "array",
-        items: { type: "string" },
-        description: "Names of the tools it may use, of those you have; left out, none.",
-      },
-    },
-    additionalProperties: false,
-  },
-};
 
 interface Call {
   readonly prompt: string;

@@ -9,9 +9,7 @@ import { mapConcurrent, throwIfAborted } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { FunctionTool } from "../../protocol/tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
-import { describeAgents, withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
 import type { ChildReport, ChildWish } from "../child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../envelope.ts";
@@ -19,10 +17,8 @@ import type { DelegationNode } from "../node.ts";
 import type { DelegationSettings } from "../settings.ts";
 import { type Spawning, toChildId } from "../spawn.ts";
 import { tellEnding } from "../tell-ending.ts";
-import { NO_TIMEOUT_MS, readWish, runChild, TASK_SPEC, toKey } from "./subagent.ts";
-
-/** What a call may ask for, where the setting allows no more by itself. */
-const MAX_CONCURRENT = 100;
+import { countTasks, NO_TIMEOUT_MS, toMostConcurrent, toParallelSpec } from "./specs.ts";
+import { readWish, runChild, toKey } from "./subagent.ts";
 
 interface Order {
   readonly wishes: readonly ChildWish[];
@@ -69,49 +65,7 @@ export function createParallelSubagentTool(node: DelegationNode): Tool {
   };
 }
 
-const DESCRIPTION =
-  "Delegate several independent tasks to subagents that run side by side, and get one result for each task, in order. A task that fails does not stop the others unless `fail_fast` is set. The fields of a task are those of `subagent`.";
-
-/** What the tool's description depends on. */
-export type Surroundings = Pick<DelegationNode, "agents" | "settings">;
-
-export function toParallelSpec({ agents, settings }: Surroundings): FunctionTool {
-  const one = withAgents(TASK_SPEC, agents);
-  const named = agents.length > 0 ? `\n\nAgents for \`agent\`:\n${describeAgents(agents)}` : "";
-  return {
-    type: "function",
-    name: "parallel_subagent",
-    description: `${DESCRIPTION}${named}`,
-    strict: false,
-    parameters: {
-      type: "object",
-      required: ["tasks"],
-      properties: {
-        tasks: { type: "array", minItems: 1, items: { ...one.parameters } },
-        max_concurrent: {
-          type: "integer",
-          minimum: 1,
-          maximum: toMostConcurrent(settings),
-          default: settings.maxParallel,
-          description: "Most tasks that run at once.",
-        },
-        fail_fast: {
-          type: "boolean",
-          default: false,
-          description: "Stop the other tasks when one fails.",
-        },
-      },
-      additionalProperties: false,
-    },
-  };
-}
-
 const FIELDS = ["tasks", "max_concurrent", "fail_fast"];
-
-function countTasks(input: Json): number {
-  const tasks = isJsonObject(input) ? input["tasks"] : undefined;
-  return Array.isArray(tasks) ? tasks.length : 0;
-}
 
 /** Names every problem of every task at once, so that the model mends them in one go. */
 function readOrder(input: Json, node: DelegationNode): Order {
@@ -155,10 +109,6 @@ function readConcurrent(given: Json | undefined, settings: DelegationSettings): 
   const isWhole = typeof given === "number" && Number.isInteger(given);
   if (isWhole && given >= 1 && given <= most) return given;
   throw wrong(`max_concurrent must be between 1 and ${most}`);
-}
-
-function toMostConcurrent({ maxParallel }: DelegationSettings): number {
-  return Math.max(MAX_CONCURRENT, maxParallel);
 }
 
 function readFailFast(given: Json | undefined): boolean {

@@ -6,7 +6,6 @@
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { REPORT_WISH } from "../../protocol/report-wish.ts";
-import type { FunctionTool } from "../../protocol/tools.ts";
 import { toOwnNames } from "../../tools/same-tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { withAgents } from "../agents/agent-spec.ts";
@@ -19,9 +18,7 @@ import type { DelegationNode } from "../node.ts";
 import { type Spawning, spawn } from "../spawn.ts";
 import { tellEnding } from "../tell-ending.ts";
 import { ASK_PARENT, isDelegating } from "./names.ts";
-
-/** Longer than any child may live: its own limit ends it. */
-export const NO_TIMEOUT_MS = 2 ** 31 - 1;
+import { NO_TIMEOUT_MS, SUBAGENT_SPEC, TASK_SPEC } from "./specs.ts";
 
 export function createSubagentTool(node: DelegationNode): Tool {
   return {
@@ -39,74 +36,6 @@ export function createSubagentTool(node: DelegationNode): Tool {
     },
   };
 }
-
-const DESCRIPTION =
-  "Delegate a focused task to a recursive agent instance with isolated conversation context. Use this when you need to explore a sub-problem independently without polluting the main conversation. Without `allowed_tools` it has all of your tools. Several calls in one turn run side by side.";
-
-const PROPERTIES = {
-  label: {
-    type: "string",
-    minLength: 1,
-    description: "Unique identifier for tracking this subagent instance.",
-  },
-  task_prompt: {
-    type: "string",
-    minLength: 1,
-    description:
-      "The specific task for the subagent to complete. Should be self-contained and explicit.",
-  },
-  summary_prompt: {
-    type: "string",
-    default: REPORT_WISH,
-    description:
-      "How to summarize the subagent's findings, when its last answer is not to be its report: it is asked once more then.",
-  },
-  allowed_tools: {
-    type: "array",
-    items: { type: "string" },
-    description:
-      "Names of the tools it may use; left out, all of yours. `subagent` cannot be named.",
-  },
-  max_turns: {
-    type: "integer",
-    minimum: 1,
-    maximum: 50,
-    description: "Most model calls it may make.",
-  },
-};
-
-/** Of a subagent whose call waits for it, and of each task of `parallel_subagent`. */
-export const TASK_SPEC: FunctionTool = {
-  type: "function",
-  name: "subagent",
-  description: DESCRIPTION,
-  strict: false,
-  parameters: {
-    type: "object",
-    required: ["label", "task_prompt"],
-    properties: PROPERTIES,
-    additionalProperties: false,
-  },
-};
-
-export const SUBAGENT_SPEC: FunctionTool = {
-  ...TASK_SPEC,
-  parameters: {
-    ...TASK_SPEC.parameters,
-    properties: {
-      ...PROPERTIES,
-      background: {
-        type: "boolean",
-        description: "Answer at once with its id; its report comes to you later.",
-      },
-      continue: {
-        type: "string",
-        description:
-          "Id or label of a subagent of yours that has ended: it goes on with all that it knows.",
-      },
-    },
-  },
-};
 
 interface Call {
   readonly wish: ChildWish;
@@ -141,9 +70,9 @@ function readName(given: Json | undefined): string | undefined {
 }
 
 /** A call that is wrong costs nothing: it is refused when it runs, in its own words. */
-function askAbout(node: DelegationNode, input: Json): string | undefined {
+async function askAbout(node: DelegationNode, input: Json): Promise<string | undefined> {
   try {
-    return node.asksAbout([readCall(input, node).wish]);
+    return await node.asksAbout([readCall(input, node).wish]);
   } catch {
     return undefined;
   }
@@ -189,7 +118,7 @@ export async function runChild(
   wish: ChildWish,
   spawning: Spawning,
 ): Promise<Ran> {
-  if (node.background) return await node.background.run(wish, spawning);
+  if (node.background) return await (await node.background.open()).run(wish, spawning);
   return { report: await spawn(node, wish, spawning) };
 }
 

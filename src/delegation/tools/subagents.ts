@@ -3,7 +3,6 @@
 import { steerRun } from "../../agent/inbox.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import type { FunctionTool } from "../../protocol/tools.ts";
 import type { Tool, ToolContext } from "../../tools/tool.ts";
 import type { BackgroundChildren } from "../background.ts";
 import type { BackgroundChild } from "../background-child.ts";
@@ -11,31 +10,9 @@ import { isNamed } from "../continued.ts";
 import type { DelegationNode } from "../node.ts";
 import type { Question } from "../questions.ts";
 import { MAX_WAIT_MS, WAIT_MS } from "../waiting.ts";
-import { SUBAGENTS } from "./names.ts";
-import { NO_TIMEOUT_MS } from "./subagent.ts";
+import { ACTIONS, NO_TIMEOUT_MS, SUBAGENTS_SPEC } from "./specs.ts";
 
-const ACTIONS = ["wait", "list", "stop", "message"] as const;
 type Action = (typeof ACTIONS)[number];
-
-export const SUBAGENTS_SPEC: FunctionTool = {
-  type: "function",
-  name: SUBAGENTS,
-  description:
-    "Background subagents: `wait` until those in `ids` (left out: the first) have ended, `list` all, `stop` one, or send it a `message`, which also answers its question.",
-  strict: false,
-  parameters: {
-    type: "object",
-    required: ["action"],
-    properties: {
-      action: { type: "string", enum: [...ACTIONS] },
-      ids: { type: "array", items: { type: "string" } },
-      timeout_ms: { type: "integer", minimum: 1, maximum: MAX_WAIT_MS },
-      id: { type: "string" },
-      text: { type: "string" },
-    },
-    additionalProperties: false,
-  },
-};
 
 interface Call {
   readonly action: Action;
@@ -49,22 +26,20 @@ type Handler = (children: BackgroundChildren, call: Call, context: ToolContext) 
 
 const HANDLERS: Readonly<Record<Action, Handler>> = { wait, list, stop, message };
 
-export function createSubagentsTool({ background }: DelegationNode): Tool[] {
-  if (!background) return [];
-  return [
-    {
-      spec: SUBAGENTS_SPEC,
-      // What the turn asked for before it is done before it.
-      readOnly: false,
-      effect: "delegate",
-      timeoutMs: NO_TIMEOUT_MS,
-      parse: readCall,
-      run: (input, context) => {
-        const call = input as Call;
-        return HANDLERS[call.action](background, call, context);
-      },
+export function createSubagentsTool({ background }: DelegationNode): Tool {
+  return {
+    spec: SUBAGENTS_SPEC,
+    // What the turn asked for before it is done before it.
+    readOnly: false,
+    effect: "delegate",
+    timeoutMs: NO_TIMEOUT_MS,
+    parse: readCall,
+    async run(input, context) {
+      const call = input as Call;
+      if (!background) throw new Failure("forbidden", "This run has no background subagents.");
+      return await HANDLERS[call.action](await background.open(), call, context);
     },
-  ];
+  };
 }
 
 function readCall(input: Json): Call {

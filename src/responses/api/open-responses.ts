@@ -14,6 +14,7 @@ import {
   type EmbeddingsParts,
 } from "../embeddings/embeddings-api.ts";
 import { RESPONSE_BODY } from "../kept/kept-response.ts";
+import type { Upstream } from "../messages/parse-messages.ts";
 import { applyPrompt, namesPrompt } from "../prompts/prompt.ts";
 import { createFindPrompt } from "../prompts/prompt-files.ts";
 import { SIZE_LIMITS } from "../request/check-size.ts";
@@ -42,6 +43,8 @@ export interface OpenedResponses {
   readonly conversations: ConversationsApi;
   readonly chats: ChatsApi;
   readonly embeddings: EmbeddingsApi;
+  /** What is known of the model behind a name, for requests of the Messages API. Never rejects. */
+  readonly upstreamOf: (name: string | null | undefined) => Upstream;
   readonly shelf: Shelf;
   readonly durable: Engine;
   /** Where those run that are not stored. */
@@ -61,6 +64,7 @@ export interface ResponsesRuntime {
   readonly chunks: ChunkStore;
   /** The model that a name means. Rejects a name that is nobody's. */
   readonly route: FindParts["route"];
+  readonly upstreamOf: OpenedResponses["upstreamOf"];
   readonly routeEmbeddings: EmbeddingsParts["route"];
   readonly openEmbeddings: EmbeddingsParts["open"];
   /** The program's, for servers that it greets. */
@@ -98,6 +102,7 @@ export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings):
     sealKey,
     context: createContextApi({ api, before, sealOf: seals.sealOf, prepare, finding }),
     conversations: createConversationsApi(finding),
+    upstreamOf: runtime.upstreamOf,
     chats: createChatsApi({ ...kept, sealKey, ttlMs }),
     embeddings: createEmbeddingsApi({
       route: runtime.routeEmbeddings,

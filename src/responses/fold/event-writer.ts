@@ -53,6 +53,7 @@ import {
   toResponse,
   withToldError,
 } from "./response-object.ts";
+import { isSilent } from "./silent-events.ts";
 import { toTerminalEvents } from "./terminal-events.ts";
 import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 
@@ -125,6 +126,7 @@ class RunWriter {
   }
 
   #read(event: RunEvent): void {
+    if (isSilent(event)) return;
     switch (event.type) {
       case "run_start":
         return this.#start(event);
@@ -168,17 +170,6 @@ class RunWriter {
       case "client_input":
       case "run_input":
         return this.given.add({ agent: this.#voice.agent, ...event });
-      case "start":
-      case "tool_question":
-      case "tool_decision":
-      case "tool_process":
-      case "child_queue":
-      case "child_start":
-      case "child_end":
-      case "child_budget":
-      case "child_news":
-      case "client_refused":
-        return;
       default:
         return unreachable(event);
     }

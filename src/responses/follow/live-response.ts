@@ -24,4 +24,6 @@ export interface LiveResponse {
    * that had said nothing before.
    */
   response(signal?: AbortSignal): Promise<EmittedResponse>;
+  /** Ends a stored one that still runs, for a client that leaves and has no way to come back to it. */
+  end?(): Promise<void>;
 }

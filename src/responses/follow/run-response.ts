@@ -39,6 +39,9 @@ export function toLive(place: Engine, { id, runId, asked }: Started): LiveRespon
     asked,
     events,
     injected: () => injected,
+    async end() {
+      if (store) await cancelRun(place, runId);
+    },
     failure: () => failure,
     async response(signal) {
       const response = await readLast(events(signal), { first: background });

@@ -10,7 +10,7 @@ import type { Begun } from "../../agent/loop.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
-import { NO_TIMEOUT_MS } from "../../delegation/tools/subagent.ts";
+import { NO_TIMEOUT_MS } from "../../delegation/tools/specs.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
 import { readWholeLog } from "../../engine/read-log.ts";
 import type { Item } from "../../protocol/items.ts";

@@ -7,6 +7,7 @@ import { COMPACT_MODES } from "../../agent/task.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
 import { ENGINES } from "../../engine/engines.ts";
+import { KEY_STORES } from "../auth/key-store-names.ts";
 import type { ConfigRow } from "./config-row.ts";
 import { SERVER_KEYS } from "./config-server-keys.ts";
 import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
@@ -39,6 +40,14 @@ export const CONFIG_KEYS = {
     flag: "api-key-name",
     guarded: true,
     summary: "The environment variable that holds the key",
+  },
+  key_store: {
+    type: "enum",
+    values: KEY_STORES,
+    default: "auto",
+    guarded: true,
+    summary:
+      "Where `offshoot auth set` puts a key: `keyring` (that of the system), `file` (mode 600), or `auto`: the keyring where one answers, else a file",
   },
   system: { type: "string", flag: "system", guarded: true, summary: "Instructions for the model" },
   system_file: {
@@ -257,6 +266,12 @@ export const CONFIG_KEYS = {
     guarded: true,
     summary:
       "What to believe of a model in place of the model table, and what to send it, by vendor/model",
+  },
+  aliases: {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "Short names of models, for wherever `-m` names one: `fast: openai/gpt-5.1-mini`",
   },
   vendors: {
     type: "map",

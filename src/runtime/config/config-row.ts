@@ -10,6 +10,8 @@ export type ConfigRow = {
   readonly textFlag?: string;
   /** A project's file may set it only when trusted: it decides where data, money or leave goes. */
   readonly guarded?: true;
+  /** A project's file never sets it, trusted or not. */
+  readonly own?: true;
   /** An untrusted project's file may set less of it than the user has, and never more. */
   readonly narrows?: true;
   /** Every layer adds to it, where of other settings the last layer wins. */

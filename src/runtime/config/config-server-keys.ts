@@ -38,6 +38,14 @@ const LISTENING_KEYS = {
     guarded: true,
     summary: "Whether a key is asked for, also of callers on this machine",
   },
+  "server.console": {
+    type: "enum",
+    values: ["auto", "on", "off"],
+    default: "auto",
+    guarded: true,
+    summary:
+      "Whether `/console/` is served; `auto` serves it where only this machine, or HTTPS, reaches the server",
+  },
   "server.hosts": {
     type: "list",
     default: [],

@@ -1,6 +1,7 @@
 /** The settings of tools and of delegation; a part of `CONFIG_KEYS`. */
 
 import { EXECUTORS } from "../../delegation/settings.ts";
+import { UNDO_MODES } from "../../protocol/file-changes.ts";
 import type { ConfigRow } from "./config-row.ts";
 
 type Rows = Readonly<Record<string, ConfigRow>>;
@@ -106,6 +107,22 @@ export const SAFETY_KEYS = {
     default: 200_000,
     narrows: true,
     summary: "Most characters of a tool's result",
+  },
+  hooks: {
+    type: "map",
+    guarded: true,
+    own: true,
+    joined: true,
+    summary:
+      "Programs that run before and after tool calls and runs, by name: `on`, `match`, `command`, `timeout`, `on_error` ([hooks.md](hooks.md)). A project's file never sets it",
+  },
+  undo: {
+    type: "enum",
+    values: UNDO_MODES,
+    default: "all",
+    guarded: true,
+    summary:
+      "Which changes to files are kept for `offshoot undo`: `all`, `files` (of the tools for files, not of commands), `off` ([undo.md](undo.md))",
   },
   hard_links: {
     type: "boolean",

@@ -11,8 +11,10 @@ import { clip } from "../../base/text.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import { BACKED_KINDS } from "../../responses/kinds/mcp-backing.ts";
 import { checkOwnTools } from "../../tools/custom/own-tools.ts";
+import { checkHooks } from "../../tools/hooks/hook.ts";
 import { parseMcpServers } from "../../tools/mcp/server.ts";
 import { checkModelNames } from "../served-models/model-names.ts";
+import { checkAliases } from "./aliases.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
 import { type ConfigRow, PATH_PREFIX, type Range } from "./config-row.ts";
@@ -56,11 +58,13 @@ export function checkConfigValue(
 function checkMap(name: ConfigName, map: JsonObject, where: string, catalog: Catalog): JsonObject {
   if (name === "models") return checkModels(map, where);
   if (name === "vendors") return checkVendors(map, where);
+  if (name === "aliases") return checkAliases(map, where, catalog);
   if (name === "options") {
     checkOptions(where, map);
     return map;
   }
   if (name === "own_tools") return checkOwnTools(map, where);
+  if (name === "hooks") return checkHooks(map, where);
   if (name === "server.models") return checkModelNames(map, where, catalog);
   if (name === "server.backing") return checkBacking(map, where);
   parseMcpServers(map, where);

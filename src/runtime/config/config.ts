@@ -16,6 +16,7 @@ import {
   type UserPaths,
   userPaths,
 } from "../paths.ts";
+import { resolveAlias } from "./aliases.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import {
   CONFIG_NAMES,
@@ -29,6 +30,7 @@ import { toCatalog } from "./config-vendors.ts";
 import { isPath, withoutPassword } from "./store-address.ts";
 
 export interface Config {
+  /** `model` is the model itself where an alias was named. */
   get<Name extends ConfigName>(name: Name): ConfigValue<Name>;
   /** "default", "user file PATH", "project file PATH", "OFFSHOOT_MODEL" or "--model". */
   sourceOf(name: ConfigName): string;
@@ -116,11 +118,17 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     if (given) hold(name, given.value, given.source, cwd);
   }
 
+  const meant = (name: ConfigName, value: unknown): unknown =>
+    name === "model" && typeof value === "string"
+      ? resolveAlias(value, toMap(ownOf("aliases")))
+      : value;
   return {
-    get: <Name extends ConfigName>(name: Name) => held.get(name)?.value as ConfigValue<Name>,
+    get: <Name extends ConfigName>(name: Name) =>
+      meant(name, held.get(name)?.value) as ConfigValue<Name>,
     sourceOf: (name) => held.get(name)?.source ?? "default",
     layersOf: (name) => layers.get(name) ?? [],
-    beside: (name, other) => said.get(layerOf(held.get(name)?.source ?? ""))?.get(other) as never,
+    beside: (name, other) =>
+      meant(other, said.get(layerOf(held.get(name)?.source ?? ""))?.get(other)) as never,
     entries: () => [...held.values()],
     warnings,
     paths,
@@ -198,7 +206,8 @@ async function readProjectFile(
     warnings.push(`${path} is not read: ${foreign} belongs to another user.`);
     return undefined;
   }
-  const read = await readConfigFile(path, toMap(ownOf("vendors")));
+  const whole = await readConfigFile(path, toMap(ownOf("vendors")));
+  const read = whole && withoutOwn(whole, warnings);
   if (!read) return undefined;
   const usual = read.settings.has("tools") ? await usualTools() : undefined;
   const own = (name: ConfigName): unknown => ownOf(name) ?? (name === "tools" ? usual : undefined);
@@ -217,6 +226,15 @@ async function readProjectFile(
   );
   const settings = [...file.settings].filter(([name]) => !guarded.includes(name));
   return { ...file, settings: new Map(settings) };
+}
+
+/** Without what is the user's alone, trusted or not. */
+function withoutOwn(file: ConfigFile, warnings: string[]): ConfigFile {
+  const own = [...file.settings.keys()].filter((name) => rowOf(name).own);
+  if (own.length === 0) return file;
+  const names = own.map((name) => `\`${name}\``).join(", ");
+  warnings.push(`${file.path}: ${names} is ignored. Only your own settings file can set it.`);
+  return { ...file, settings: new Map([...file.settings].filter(([name]) => !own.includes(name))) };
 }
 
 /** What a run is offered whose user has named no tools. */

@@ -2,8 +2,8 @@
 
 import type { SessionPlace } from "../../agent/task.ts";
 import { makeId } from "../../base/ids.ts";
+import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import { toRunThings, toSessionThing } from "../../responses/conversations/session-things.ts";
-import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
 import type { NewThing } from "../../store/shelf.ts";
 import type { ForkedFrom } from "./session.ts";
 
@@ -27,8 +27,11 @@ export interface JoinedSession {
   undo?(): Promise<void>;
 }
 
-export function beginSession({ run, folder, title, nowMs }: Joining): JoinedSession {
-  const name = { tenant: DEFAULT_TENANT, id: makeId("conv") };
+export function beginSession(
+  { run, folder, title, nowMs }: Joining,
+  id = makeId("conv"),
+): JoinedSession {
+  const name = { tenant: DEFAULT_TENANT, id };
   const session = toSessionThing({ ...name, title, folder, forked_from: null, nowMs });
   const things = [session, ...toRunThings(name, { run, folder }, nowMs)];
   return { place: { ...name, position: 0 }, things };

@@ -31,9 +31,12 @@ import { findSession } from "./find-session.ts";
 import type { ForkedFrom, SessionWish } from "./session.ts";
 import { type SessionParts, TENANT } from "./session-parts.ts";
 
+/** Whoever begins one under an id of their own has nothing to go on with. */
+type GoingOn = Exclude<SessionWish, { readonly begin: true }>;
+
 export async function goOn(
   parts: SessionParts,
-  wish: SessionWish,
+  wish: GoingOn,
   joining: Joining,
 ): Promise<JoinedSession> {
   const asked = typeof wish === "string" ? { id: wish, fork: undefined } : wish;

@@ -47,9 +47,10 @@ export function openSessions({ shelf, clock, engine, isInMemory }: Parts): Opene
       fork: async (id, options) => await (await load()).fork(id, options),
     },
     async join(wish, joining) {
-      if (wish === "new") {
+      const isBegun = typeof wish === "object" && "begin" in wish;
+      if (wish === "new" || isBegun) {
         if (isInMemory) await shelf();
-        return beginSession(joining);
+        return beginSession(joining, isBegun ? wish.id : undefined);
       }
       const { goOn } = await import("./go-on.ts");
       return await goOn(await toParts(), wish, joining);

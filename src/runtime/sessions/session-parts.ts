@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Json } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import { DEFAULT_TENANT } from "../../responses/tenant/caller.ts";
+import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Shelf } from "../../store/shelf.ts";
 
 export interface SessionParts {

@@ -10,7 +10,11 @@ import type { SessionTurn } from "../../responses/conversations/session-turns.ts
  * (the one last used in the run's folder). With `fork` the run goes on in a new session that begins with what the
  * named one holds, all of it or up to a turn.
  */
-export type SessionWish = string | { readonly id: string; readonly fork: true | number };
+export type SessionWish =
+  | string
+  | { readonly id: string; readonly fork: true | number }
+  /** Begins one under an id that the caller has made and told already (`conv_…`). */
+  | { readonly id: string; readonly begin: true };
 
 export interface SessionSummary {
   /** `conv_…`. */

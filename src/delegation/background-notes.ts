@@ -1,0 +1,36 @@
+/** What the journal has of a run's background children. Light: every run has it, and most have no such child. */
+
+import type { CallNote } from "../agent/background.ts";
+import type { ChildWord } from "../protocol/child-news.ts";
+
+export class BackgroundNotes {
+  /** Those whose reports nobody was told. */
+  readonly outstanding = new Set<string>();
+  /** The marks of all that was told. */
+  readonly told = new Set<string>();
+  /** Those that a past owner of the run has left. */
+  readonly toRestore: string[] = [];
+
+  get isOpen(): boolean {
+    return this.outstanding.size > 0;
+  }
+
+  learn({ started, told }: CallNote, { isReplayed }: { readonly isReplayed: boolean }): void {
+    for (const id of started) {
+      this.outstanding.add(id);
+      if (isReplayed) this.toRestore.push(id);
+    }
+    this.#mark(told);
+  }
+
+  hear(news: readonly ChildWord[]): void {
+    this.#mark(news.map(({ mark }) => mark));
+  }
+
+  #mark(marks: readonly string[]): void {
+    for (const mark of marks) {
+      this.told.add(mark);
+      this.outstanding.delete(mark);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** What makes the conversation of a run short: its own model sums it up. */
+
+import type { Compactor } from "../agent/context/create-keeper.ts";
+import { createSummariser } from "../agent/context/summariser.ts";
+import { createTurnCompactor, type TurnCompactorParts } from "../agent/context/turn-compactor.ts";
+import type { KeptRun } from "./open-keeper.ts";
+
+export function openRunCompactor(
+  { context, task, account, model, backgroundChildren }: KeptRun,
+  bounds: Omit<TurnCompactorParts, "summariser">,
+): Compactor {
+  const { provider, contextTokens, costOf, tellsCost, reasoning } = model;
+  const summariser = createSummariser({
+    ...{ context, provider, account, costOf, tellsCost, contextTokens, reasoning },
+    model: task.model.slice(task.model.indexOf("/") + 1),
+    own: task.options ?? undefined,
+    options: undefined,
+    prepare: async () => await backgroundChildren?.restore(),
+  });
+  return createTurnCompactor({ summariser, ...bounds });
+}
