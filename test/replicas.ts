@@ -1,7 +1,7 @@
 /**
- * `node build/test/replicas.js [short]`: the suites that ask a server over HTTP, with three servers on one Postgres behind
+ * `node build/test/replicas.js [short | PART...]`: the suites that ask a server over HTTP, with three servers on one Postgres behind
  * a round-robin proxy in place of one. They are the same files; `test/replicated.ts` is where they get their servers.
- * `short` is what `npm test` runs of it.
+ * `short` is what `npm test` runs of it; parts of paths choose files of the whole.
  *
  * One Postgres for all of them, which this process starts; each server of a test has a database of its own.
  */
@@ -35,8 +35,13 @@ const WHOLE: Suites = {
   ],
 };
 
-const suites = process.argv[2] === "short" ? SHORT : WHOLE;
-const postgres = await startPostgres();
+const [...parts] = process.argv.slice(2);
+const isShort = parts[0] === "short";
+const suites = isShort ? SHORT : WHOLE;
+const isChosen = (file: string): boolean =>
+  isShort || parts.length === 0 || parts.some((part) => file.includes(part));
+// Some tests have dozens of servers at once, and each of the three has up to nine connections.
+const postgres = await startPostgres({ settings: ["max_connections=1000"] });
 const env = {
   ...process.env,
   OFFSHOOT_TEST_SERVERS: "postgres",
@@ -44,17 +49,18 @@ const env = {
 };
 try {
   const node = ["--enable-source-maps"];
-  const all = `${HERE}all.js`;
-  for (const unit of [
-    suites.unit.filter((part) => !part.startsWith("clients/")),
-    ["clients/server/"],
-  ]) {
-    if (suites.unit.some((part) => unit.includes(part))) await run([...node, all, ...unit]);
-  }
-  const files = listFiles(HERE, ".e2e.js").filter((file) =>
-    suites.e2e.some((pattern) => pattern.test(file)),
+  const unit = listFiles(HERE, ".test.js").filter(
+    (file) => suites.unit.some((part) => file.includes(part)) && isChosen(file),
   );
-  await run([...node, "--test", "--test-concurrency=2", ...files.map((file) => HERE + file)]);
+  for (const isClients of [false, true]) {
+    const files = unit.filter((file) => file.startsWith("clients/") === isClients);
+    if (files.length > 0) await run([...node, `${HERE}all.js`, ...files]);
+  }
+  const e2e = listFiles(HERE, ".e2e.js").filter(
+    (file) => suites.e2e.some((pattern) => pattern.test(file)) && isChosen(file),
+  );
+  const files = e2e.map((file) => HERE + file);
+  if (files.length > 0) await run([...node, "--test", "--test-concurrency=2", ...files]);
 } finally {
   await postgres[Symbol.asyncDispose]();
 }

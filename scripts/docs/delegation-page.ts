@@ -14,11 +14,14 @@ import { DELEGATION } from "../../src/delegation/settings.ts";
 import { SIGNED_FIELDS } from "../../src/delegation/signed-grant.ts";
 import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
 import { createSubagentLog } from "../../src/delegation/telemetry/subagent-log.ts";
-import { ASK_PARENT_SPEC } from "../../src/delegation/tools/ask-parent.ts";
-import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
-import { toParallelSpec } from "../../src/delegation/tools/parallel-subagent.ts";
-import { readWish, SUBAGENT_SPEC } from "../../src/delegation/tools/subagent.ts";
-import { SUBAGENTS_SPEC } from "../../src/delegation/tools/subagents.ts";
+import {
+  ASK_PARENT_SPEC,
+  CALL_SUBAGENT_SPEC,
+  SUBAGENT_SPEC,
+  SUBAGENTS_SPEC,
+  toParallelSpec,
+} from "../../src/delegation/tools/specs.ts";
+import { readWish } from "../../src/delegation/tools/subagent.ts";
 import { MAX_WAIT_MS, WAIT_MS } from "../../src/delegation/waiting.ts";
 import { ENDINGS, type Ending, type RunEvent } from "../../src/protocol/run-events.ts";
 import type { FunctionTool } from "../../src/protocol/tools.ts";

@@ -5,11 +5,13 @@ import { FAILURE_RULES, type FailureRule } from "../../src/providers/deployments
 import type { OpenedResponses } from "../../src/responses/api/open-responses.ts";
 import { KEY_LIMITS } from "../../src/server/guard/key.ts";
 import { type Route, SCOPES } from "../../src/server/route.ts";
+import { createAdminRoutes } from "../../src/server/routes/admin.ts";
+import { createConsoleRoutes } from "../../src/server/routes/console.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
-import { createRoutes } from "../../src/server/routes.ts";
+import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { UNSERVED } from "../../src/server/unserved.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
@@ -25,9 +27,12 @@ const OWN_FIELDS =
   "Requests for answers take one field that is not in the published API: `options`, fields of the model's vendor ([options.md](options.md)). Answers have one: `offshoot: {\"ignored\": [...]}` names what of the request was left out; where nothing was, it is not there. In a streamed chat completion it stands in the chunk with the `finish_reason`. `metadata` is the client's own; of what is left out, only fields and kinds of tools that the API does not know at all are named there as well, under `offshoot_ignored`, and only while there is room for a pair.";
 
 export function renderApiPage(): string {
-  const routes = [...createRoutes(NOTHING), ...createOwnRoutes()].map(
-    ({ method, path, ...rest }) => [`\`${method} ${path}\``, rest.summary, rest.scope ?? "anybody"],
-  );
+  const all = [...createRoutes(NOTHING), ...createRecordRoutes(NOTHING as never)];
+  const routes = [...all, ...createOwnRoutes()].map(({ method, path, ...rest }) => [
+    `\`${method} ${path}\``,
+    rest.summary,
+    rest.scope ?? "anybody",
+  ]);
   const limits = Object.entries(KEY_LIMITS).map(([name, { summary }]) => [
     renderCode(name),
     summary,
@@ -54,6 +59,8 @@ export function renderApiPage(): string {
 function createOwnRoutes(): Route[] {
   return [
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
+    ...createConsoleRoutes(NOTHING as never).filter(({ path }) => !path.includes("/:a")),
+    ...createAdminRoutes(NOTHING as never),
     ...createHealthRoutes(NOTHING as never),
     ...createMetricsRoutes(async () => []),
     ...createOpenApiRoutes({ routes: [], prefix: "" }),

@@ -1,9 +1,8 @@
 /** The pages about tools, and about what keeps them in bounds. */
 
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
-import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
 import { DELEGATING_TOOLS } from "../../src/delegation/tools/names.ts";
-import { SUBAGENT_SPEC } from "../../src/delegation/tools/subagent.ts";
+import { CALL_SUBAGENT_SPEC, SUBAGENT_SPEC } from "../../src/delegation/tools/specs.ts";
 import { DECIDERS } from "../../src/protocol/run-events.ts";
 import { CATALOGUE } from "../../src/tools/catalogue.ts";
 import { SANDBOX_LEVELS } from "../../src/tools/sandbox/sandbox.ts";

@@ -19,12 +19,21 @@ export interface Command {
   /** The fields of the JSON document that it reads from standard input, with what each means. */
   readonly input?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
+  /** It may ask a model or says which can be asked, so the stored keys are read before it starts. */
+  readonly keys?: true;
   /** Imports the code, so that a command pays for itself alone. */
   load(): Promise<{ run: RunCommand }>;
 }
 
 /** What is looked up when a shell completes a word. */
-export type CompletedKind = "models" | "runs" | "sessions" | "agents" | "skills";
+export type CompletedKind =
+  | "models"
+  | "runs"
+  | "sessions"
+  | "agents"
+  | "skills"
+  | "templates"
+  | "vendors";
 
 export interface Option {
   readonly type: "string" | "boolean";

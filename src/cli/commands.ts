@@ -1,44 +1,23 @@
 /** Every command and flag, as data. The code of a command is loaded when it is called. */
 
 import { PAYLOAD_FIELDS } from "../delegation/runner/payload-fields.ts";
-import { WIRES } from "../providers/wires.ts";
+import { ACP_COMMAND } from "./acp-command.ts";
 import { AUDIT_COMMAND } from "./audit-command.ts";
+import { AUTH_COMMAND } from "./auth-command.ts";
 import { CHAT_COMMAND } from "./chat-command.ts";
 import type { Command } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
 import { RUNS_COMMAND } from "./runs-command.ts";
+import { PROVIDER_NAMES, SERVED_MODEL_OPTIONS } from "./served-model-options.ts";
 import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
 import { SESSIONS_COMMAND } from "./sessions-command.ts";
 import { SKILLS_COMMAND } from "./skills-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
 import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
-
-/** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
-const PROVIDER_NAMES = [...Object.keys(WIRES), "embedded"];
-
-/** Which model a server asks where a request names none. */
-const SERVED_MODEL_OPTIONS = {
-  model: {
-    type: "string",
-    short: "m",
-    value: "VENDOR/MODEL",
-    complete: "models",
-    summary: "The model to ask where a request names none",
-  },
-  provider: {
-    type: "string",
-    value: "NAME",
-    offers: PROVIDER_NAMES,
-    summary: "The API to speak to it",
-  },
-  url: { type: "string", value: "URL", summary: "Its server's base URL" },
-  "api-key-name": {
-    type: "string",
-    value: "VARIABLE",
-    summary: "The environment variable that holds its key",
-  },
-} as const;
+import { TEMPLATE_OPTIONS, TEMPLATES_COMMAND } from "./templates-command.ts";
+import { UI_COMMAND } from "./ui-command.ts";
+import { UNDO_COMMAND } from "./undo-command.ts";
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   run: {
@@ -80,6 +59,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         value: "TEXT",
         summary: "Instructions for the model, or @FILE",
       },
+      ...TEMPLATE_OPTIONS,
       ...PROMPT_OPTIONS,
       ...SESSION_OPTIONS,
       tools: {
@@ -191,9 +171,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'offshoot run --agent reviewer "Review the last commit"',
       'offshoot run -c "And now the tests"',
     ],
+    keys: true,
     load: () => import("./commands/run.ts"),
   },
   chat: CHAT_COMMAND,
+  setup: {
+    summary: "Set a key and a default model, step by step; `offshoot` alone begins with it",
+    usage: "",
+    options: {},
+    examples: ["offshoot setup"],
+    keys: true,
+    load: () => import("./commands/setup.ts"),
+  },
+  acp: ACP_COMMAND,
   serve: {
     summary: "Serve the Responses API over HTTP, on any model",
     usage: "",
@@ -226,8 +216,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot serve -m openai/gpt-5.1 --port 8080 --workers 4",
       "offshoot serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem",
     ],
+    keys: true,
     load: () => import("./commands/serve.ts"),
   },
+  ui: UI_COMMAND,
   worker: {
     summary: "Work on what servers have queued, without HTTP",
     usage: "",
@@ -244,6 +236,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
     },
     examples: ["offshoot worker --store postgres://offshoot@db/offshoot"],
+    keys: true,
     load: () => import("./commands/worker.ts"),
   },
   subagent: {
@@ -256,12 +249,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       `echo '{"model": "embedded", "prompt": "…", "tool_subset": ["read"]}' | offshoot subagent`,
       "offshoot subagent < payload.json",
     ],
+    keys: true,
     load: () => import("./commands/subagent.ts"),
   },
   models: {
     summary: "List the models that can be reached now, or get one",
     usage: "[list | pull NAME]",
     options: {
+      all: { type: "boolean", only: ["list"], summary: "those that need a key, too" },
       json: { type: "boolean", only: ["list"], summary: "one JSON document" },
       sha256: {
         type: "string",
@@ -274,11 +269,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       list: "What is reachable now, and from where",
       pull: "Get a small open model (GGUF) by name or URL",
     },
-    examples: ["offshoot models", "offshoot models pull NAME"],
+    examples: ["offshoot models", "offshoot models --all", "offshoot models pull NAME"],
+    keys: true,
     load: () => import("./commands/models.ts"),
   },
   runs: RUNS_COMMAND,
   sessions: SESSIONS_COMMAND,
+  undo: UNDO_COMMAND,
   store: STORE_COMMAND,
   agents: {
     summary: "The agents that runs may delegate to, as files",
@@ -300,7 +297,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/agents.ts"),
   },
   skills: SKILLS_COMMAND,
+  templates: TEMPLATES_COMMAND,
   mcp: MCP_COMMAND,
+  auth: AUTH_COMMAND,
   keys: KEYS_COMMAND,
   audit: AUDIT_COMMAND,
   config: {
@@ -330,7 +329,33 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: "",
     options: { json: { type: "boolean", summary: "JSON instead of text" } },
     examples: ["offshoot doctor"],
+    keys: true,
     load: () => import("./commands/doctor.ts"),
+  },
+  env: {
+    summary: "Print what a client needs to use this server in place of its vendor",
+    usage: "claude | codex | openai",
+    options: {
+      url: {
+        type: "string",
+        value: "URL",
+        summary: "The server's address (from the settings)",
+      },
+      model: {
+        type: "string",
+        short: "m",
+        value: "NAME",
+        complete: "models",
+        summary: "The model to ask for (the setting `model`)",
+      },
+    },
+    subcommands: {
+      claude: "Variables for Claude Code and Anthropic's SDKs",
+      codex: "Lines for `~/.codex/config.toml`",
+      openai: "Variables for clients of OpenAI's API",
+    },
+    examples: ['eval "$(offshoot env claude --model openai/gpt-5.1)" && claude'],
+    load: () => import("./commands/env.ts"),
   },
   completions: {
     summary: "Print the completions of a shell",
@@ -340,7 +365,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       bash: "For bash",
       zsh: "For zsh",
       fish: "For fish",
-      words: "What those offer of a kind: models, runs, sessions, agents or skills, a line each",
+      words: "What those offer of a kind (models, runs, sessions, agents, …), a line each",
     },
     examples: ["source <(offshoot completions bash)"],
     load: () => import("./commands/completions.ts"),

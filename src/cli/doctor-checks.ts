@@ -10,6 +10,7 @@ import { release } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { toFailure } from "../base/failure.ts";
+import { keyIn, usesStored } from "../base/stored-keys.ts";
 import { clip, plural } from "../base/text.ts";
 import { readTrustedBundle } from "../providers/http/ca-bundles.ts";
 import { variableIn } from "../providers/http/own-fields.ts";
@@ -28,6 +29,7 @@ import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
 import { JOURNAL_VERSION } from "../store/journal-version.ts";
 import { isPostgres, openKept } from "../store/open-kept.ts";
+import { toHooks } from "../tools/hooks/hook.ts";
 import {
   probeGaps,
   probeSandbox,
@@ -35,6 +37,7 @@ import {
   type SandboxProbe,
 } from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
+import { checkAliases, checkKeyStore, checkStoredKeys, checkTemplates } from "./doctor-keys.ts";
 import type { Io } from "./io.ts";
 
 export interface Check {
@@ -56,9 +59,13 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkVersions(process.version),
     configChecks,
     checkKeys(around),
+    checkStoredKeys(around),
+    checkKeyStore(around, config),
     checkVendors(around, config),
     checkServer(config, server),
     checkModel(around, config, server),
+    checkAliases(config),
+    checkTemplates(around),
     checkRipgrep(),
     checkSandbox(around.env),
     probeGaps().then(checkGaps),
@@ -67,6 +74,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
       "python3",
       "Install Python 3 for `python: host`; without it Python runs in WebAssembly.",
     ),
+    checkHooks(around, config),
     checkData(around, config),
     checkSqlite(),
     checkProxies(around),
@@ -104,12 +112,15 @@ async function checkConfig(around: Surroundings): Promise<[Config | undefined, C
 
 export function checkKeys({ env }: Surroundings): Check {
   const set = VENDOR_NAMES.flatMap((vendor) => keyVariableIn(vendor, env) ?? []);
-  if (set.length > 0) return ok("keys", [...new Set(set)].join(", "));
+  const named = [...new Set(set)].map((name) =>
+    usesStored(env, name) ? `${name} (stored)` : name,
+  );
+  if (named.length > 0) return ok("keys", named.join(", "));
   const { keyVariable, keyUrl } = vendorOf("openai");
   return gap(
     "keys",
     "none set",
-    `Get one (${keyUrl}) and put it in \`${keyVariable}\`, or use a local server.`,
+    `Get one (${keyUrl}) and store it with \`offshoot auth set openai\`, or put it in \`${keyVariable}\`, or use a local server.`,
   );
 }
 
@@ -121,7 +132,7 @@ function checkVendors({ env }: Surroundings, config: Config | undefined): Check[
     const { baseUrl, keyVariable, fields } = catalog.of(vendor);
     const headers = Object.values(fields?.headers ?? {}).flatMap((text) => variableIn(text) ?? []);
     const needed = [...(keyVariable === undefined ? [] : [keyVariable]), ...headers];
-    const missing = needed.find((name) => !env[name]?.trim());
+    const missing = needed.find((name) => keyIn(env, name) === undefined);
     const name = `vendor ${vendor}`;
     if (missing === undefined) return ok(name, baseUrl);
     return gap(name, `\`${missing}\` is not set`, `Put its value there: ${baseUrl} needs it.`);
@@ -149,7 +160,7 @@ function checkServer(config: Config | undefined, server: LocalServer | undefined
   return gap(
     name,
     "none found",
-    "Start Ollama, llama.cpp's server or LM Studio to use a model on this machine.",
+    "Start Ollama, llama.cpp's server, LM Studio or vLLM to use a model on this machine.",
   );
 }
 
@@ -212,6 +223,25 @@ export function checkGaps({ isRoot, hasFilter, hasGroup }: SandboxGaps): Check[]
     ? ok("hosted limits", "held by a control group, and measured")
     : ok("hosted limits", "measured ten times a second; no control group (cgroup v2) is available");
   return process.platform === "linux" ? [user, filter, limits] : [user];
+}
+
+/** Programs of hooks that are not there: what they guard is denied. A line for sh is not looked into. */
+export async function checkHooks(
+  around: Surroundings,
+  config: Config | undefined,
+): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const { name, argv } of toHooks(config?.get("hooks") ?? {})) {
+    const [program] = argv;
+    const isPath = program.startsWith("/");
+    const found = isPath
+      ? await canAccess(program, constants.X_OK)
+      : (await checkProgram(around, program, "")).status === "ok";
+    if (found) continue;
+    const advice = "Install it, or remove the hook: what it is for is denied until then.";
+    checks.push(broken("hooks", `hook \`${name}\`: there is no program \`${program}\``, advice));
+  }
+  return checks;
 }
 
 async function checkProgram(

@@ -22,10 +22,21 @@ interface UserInput {
   /** The words behind the command; `@FILE` among them is a file. */
   readonly words: readonly string[];
   readonly files: readonly string[];
+  /** What the words go into, where one was asked for. */
+  readonly template?: UserTemplate | undefined;
+}
+
+/** A prompt template with its variables. */
+export interface UserTemplate {
+  readonly name: string;
+  /** Whether its text has a place for the input. */
+  readonly needsInput: boolean;
+  /** The prompt; rejects where a variable is missing. */
+  fill(input: string): string;
 }
 
 export async function readUserMessage(
-  { words, files }: UserInput,
+  { words, files, template }: UserInput,
   io: Io,
   clock: Clock = systemClock,
 ): Promise<Message> {
@@ -35,8 +46,29 @@ export async function readUserMessage(
   const parts: ContentPart[] = [];
   for (const file of [...files, ...named]) parts.push(await readFilePart(file, io.cwd));
   const piped = io.stdin.isPiped ? await readPiped(io, clock) : "";
+  if (template) {
+    const asked = fillWith(template, { prompt, piped, named: [...files, ...named] });
+    return { type: "message", role: "user", content: joinParts(parts, asked, "") };
+  }
   if (prompt.trim() === "" && piped.trim() === "") throw emptyPrompt(parts.length > 0);
   return { type: "message", role: "user", content: joinParts(parts, prompt, piped) };
+}
+
+interface Given {
+  readonly prompt: string;
+  readonly piped: string;
+  /** The files that come before the prompt. */
+  readonly named: readonly string[];
+}
+
+/** The input is the words, then what is piped in; without either it is the files, by their names. */
+function fillWith(template: UserTemplate, { prompt, piped, named }: Given): string {
+  const input = [prompt, piped].filter((text) => text.trim() !== "").join("\n\n");
+  if (input !== "" || !template.needsInput) return template.fill(input);
+  if (named.length > 0) return template.fill(named.join(", "));
+  const { name } = template;
+  const message = `The template \`${name}\` needs an input: words, @FILE or standard input after \`-t ${name}\`.`;
+  throw new Failure("invalid_request", message);
 }
 
 /** Long enough for most commands in front of the pipe; after it the user is told what is waited for. */

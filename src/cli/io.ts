@@ -36,6 +36,8 @@ export interface Input {
   readonly isPiped: boolean;
   /** The whole of it; rejects with `invalid_request` past `maxBytes`. */
   readAll(maxBytes: number): Promise<Buffer>;
+  /** What comes, as it comes, to its end: for programs that speak a protocol. Not together with `readAll`. */
+  readonly chunks?: (() => AsyncIterable<Uint8Array | string>) | undefined;
 }
 
 export interface Output {
@@ -61,6 +63,8 @@ export interface Terminal {
   readonly columns: number;
   /** Shows the text and reads what is typed behind it, up to Enter; undefined at the end of the input. */
   ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+  /** The same for a secret: what is typed or pasted is not shown. Undefined at Ctrl-C and Ctrl-D, too. */
+  askHidden(prompt: string, signal: AbortSignal): Promise<string | undefined>;
   /** Writes the text where the cursor is. */
   show(text: string): void;
 }

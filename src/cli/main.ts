@@ -15,6 +15,7 @@ import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { renderCommandHelp, renderHelp } from "./help.ts";
 import type { Io } from "./io.ts";
+import { attachKeys } from "./open-keys.ts";
 
 /** As people type it in other programs. */
 const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v", "-V", "version"]);
@@ -47,18 +48,37 @@ export async function report(thrown: unknown, io: Io): Promise<number> {
 }
 
 async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
-  if (first === undefined && isPerson(io)) return dispatch(["chat"], io);
-  if (first === undefined || first === "--help" || first === "-h")
-    return print(io, renderHelp(toWidth(io)));
+  if (first === undefined) return begin(io);
+  if (first === "--help" || first === "-h") return print(io, renderHelp(toWidth(io)));
   if (VERSION_WORDS.has(first)) return print(io, `${VERSION}\n`);
   if (first === "help") return showHelp(rest, io);
   const command = findCommand(first);
   const call = parseArguments(first, command, rest);
   if (!call) return print(io, renderCommandHelp(first, command, toWidth(io)));
+  if (command.keys) await attachKeys(io);
   const { run } = await command.load();
   // The table goes along for `completions`, which its row loads and so may not import it.
   const withTable = { ...call, commands: COMMANDS };
   return run(withTable, io);
+}
+
+/** `offshoot` alone: the chat, after the first hour where no model is set up; on a pipe the help. */
+async function begin(io: Io): Promise<number> {
+  await attachKeys(io);
+  const { isSetUp, lookAround } = await import("./setup/look-around.ts");
+  const isReady = await isSetUp(io);
+  const terminal = isPerson(io) && !isReady ? io.openTerminal() : undefined;
+  if (terminal) {
+    const { setUpOnTerminal } = await import("./setup/setup.ts");
+    const { how, words, interrupted } = await setUpOnTerminal(io, terminal);
+    if (how === "left") return interrupted ? 130 : 0;
+    return dispatch(["chat", ...(words === undefined ? [] : ["--", words])], io);
+  }
+  if (isPerson(io)) return dispatch(["chat"], io);
+  await print(io, renderHelp(toWidth(io)));
+  if (isReady) return 0;
+  const { toPlainLines } = await import("./setup/setup-text.ts");
+  return print(io, `\n${toPlainLines(await lookAround(io)).join("\n")}\n`);
 }
 
 /** Somebody at a terminal, who wants to begin and not to read. */

@@ -14,11 +14,11 @@ export interface OpenedRecord {
   /** Knows who has a run, and how to reach whoever has it. Begins none. */
   readonly engine: Engine;
   /** For a command that needs an engine of its own (`withEngine`). */
-  readonly kept: Pick<Kept, "runs">;
+  readonly kept: Pick<Kept, "runs" | "index">;
   close(): Promise<void>;
 }
 
-type OpenedPart = "record" | "runs" | "close";
+type OpenedPart = "record" | "index" | "runs" | "close";
 
 /** Whoever opens it closes it. */
 export async function openRecord(config: Config, { env }: Pick<Io, "env">): Promise<OpenedRecord> {

@@ -12,7 +12,8 @@ import { openTerminalDevice } from "./terminal-device.ts";
 import { openTerminalKeys } from "./terminal-keys.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
-  const { env } = process;
+  // A copy: what travels with it (`base/stored-keys.ts`) is not for the process's own.
+  const env = { ...process.env };
   const goneListeners = new Set<() => void>();
   const isTerminal = isatty(1);
   if (!isTerminal && isOutputClosed()) refuseClosedOutput(leave);
@@ -88,12 +89,13 @@ function onlyOnce(callback: () => void): () => void {
   };
 }
 
-/** `open` is called by `readAll` alone. */
+/** `open` is called by whoever reads. */
 export function createInput(fd: number, open: () => AsyncIterable<Uint8Array | string>): Input {
   const { isPiped, size } = look(fd);
   return {
     isTerminal: isatty(fd),
     isPiped,
+    chunks: open,
     async readAll(maxBytes) {
       if (size > maxBytes) throw tooLarge(maxBytes);
       const chunks: Buffer[] = [];

@@ -46,9 +46,9 @@ export const RUNS_COMMAND: Command = {
     by: {
       type: "string",
       value: "KEY",
-      choices: ["agent", "run", "model", "tool", "user", "key", "tenant"],
+      choices: ["agent", "run", "model", "tool", "user", "session", "key", "tenant"],
       only: ["cost"],
-      summary: "what to add up by (agent)",
+      summary: "add up by (agent)",
     },
     day: {
       type: "string",
@@ -117,5 +117,6 @@ export const RUNS_COMMAND: Command = {
     "offshoot runs delete run_01k… --force",
   ],
   operands: { kind: "runs", notFor: ["list", "waiting"] },
+  keys: true,
   load: () => import("./commands/runs.ts"),
 };

@@ -87,8 +87,15 @@ function checkHttp(
     });
   }
   if (key !== undefined && authorization !== `Bearer ${key}`) {
-    return reject("Incorrect API key provided.", { status: 401, code: "invalid_api_key" });
+    const message = `Incorrect API key provided: ${toMasked(authorization ?? "")}. You can find your API key at https://platform.openai.com/account/api-keys.`;
+    return reject(message, { status: 401, code: "invalid_api_key" });
   }
   if (!body) return reject("We could not parse the JSON body of your request.");
   return undefined;
+}
+
+/** As the service repeats a key that it refuses: its beginning and its end. */
+function toMasked(authorization: string): string {
+  const key = authorization.replace(/^Bearer /, "");
+  return key.length < 16 ? "*".repeat(key.length) : `${key.slice(0, 8)}***${key.slice(-4)}`;
 }

@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import { openSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { toSandboxCovers } from "../../src/runtime/open-gate.ts";
+import { toSandboxCovers } from "../../src/runtime/sandbox-covers.ts";
 import { WHOLE_GRANT } from "../../src/tools/gate/grant.ts";
 import { parseRule } from "../../src/tools/gate/rules.ts";
 import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";

@@ -37,6 +37,7 @@ function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: 
       shown.push(prompt);
       return lines.shift();
     },
+    askHidden: async () => lines.shift(),
     show: (text) => void shown.push(text),
   };
 }
@@ -143,6 +144,7 @@ describe("a question on the terminal", () => {
     const terminal: Terminal = {
       columns: 80,
       ask: () => new Promise((resolve) => waiting.push(resolve)),
+      askHidden: async () => undefined,
       show: () => {},
     };
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
@@ -181,6 +183,7 @@ describe("a question on the terminal", () => {
           signal.addEventListener("abort", () => reject(signal.reason));
           withdrawn.abort(new Failure("cancelled", "The run was cancelled."));
         }),
+      askHidden: async () => undefined,
       show: (text) => void shown.push(text),
     };
     const asking = createAskOnTerminal({ openTerminal: () => terminal });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
@@ -26,6 +27,41 @@ describe("offshoot doctor", () => {
     assert.match(io.written.stdout, /^ok +ripgrep +ripgrep \d/m);
     assert.match(io.written.stdout, /^ok +sqlite +3\./m);
     assert.equal(io.written.stderr, "");
+  });
+
+  it("says what is wrong with stored keys, aliases and templates", async (t) => {
+    const sandbox = createSandbox(t);
+    const file = join(sandbox.home, ".local/share/offshoot/auth/OPENAI_API_KEY.json");
+    const fine = join(sandbox.home, ".local/share/offshoot/auth/GROQ_API_KEY.json");
+    const key = (variable: string) => ({
+      variable,
+      vendor: "x",
+      place: "file",
+      key: "sk-secret-key",
+    });
+    put(file, JSON.stringify(key("OPENAI_API_KEY")));
+    put(fine, JSON.stringify(key("GROQ_API_KEY")));
+    for (const [path, mode] of [
+      [join(file, ".."), 0o700],
+      [file, 0o604],
+      [fine, 0o600],
+    ] as const) {
+      chmodSync(path, mode);
+    }
+    put(join(sandbox.home, ".config/offshoot/templates/bad.md"), "---\n");
+    put(join(sandbox.home, ".config/offshoot/config.yaml"), "aliases: {fast: nobody/x}\n");
+    const io = createFakeIo({ ...sandbox, env: QUIET });
+    assert.equal(await main(["doctor"], io), 1);
+    const { stdout } = io.written;
+    assert.match(stdout, /^ok +keys +GROQ_API_KEY \(stored\)$/m);
+    assert.match(
+      stdout,
+      /^BAD +stored keys +.*\(mode 604\)\n +Run `chmod 600 \S+OPENAI_API_KEY\.json`\.$/m,
+    );
+    assert.match(stdout, /^ok +key store +/m);
+    assert.match(stdout, /^gap +aliases +`fast` names nobody\/x, whose vendor is unknown$/m);
+    assert.match(stdout, /^gap +templates +\S+bad\.md has no second line/m);
+    assert.ok(!stdout.includes("sk-secret-key"));
   });
 
   it("opens the record, and says what is wrong with it", async (t) => {

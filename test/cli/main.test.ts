@@ -7,7 +7,8 @@ import { VERSION } from "../../src/version.ts";
 import { createFakeIo } from "./fake-io.ts";
 
 async function call(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const io = createFakeIo();
+  // The servers of this machine are left alone.
+  const io = createFakeIo({ env: { OFFSHOOT_PROBE_LOCAL: "false" } });
   return { code: await main(args, io), ...io.written };
 }
 

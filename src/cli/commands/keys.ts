@@ -69,6 +69,10 @@ async function create(books: OpenedBooks, { io, options, config, name }: Asked):
     `This is the key \`${made.key.id}\`. It is shown this once; keep it safe.\n`,
   );
   await warnOfDollars(made.key, io);
+  const { isVendor } = await import("../../providers/vendors/catalog.ts");
+  if (!isVendor(name)) return;
+  const line = `It is for a client of your server. To store a key of ${name}: offshoot auth set ${name}\n`;
+  await io.stderr.write(line);
 }
 
 /** By its name a key is revoked, rotated and found in the audit: two of one name are a trap. */
@@ -79,6 +83,10 @@ async function checkNew({ shelf }: OpenedBooks, name: string): Promise<void> {
   throw new Failure("conflict", message);
 }
 
+/** People look here for the keys of vendors, which other programs call so. */
+const ABOUT =
+  "Keys for clients of `offshoot serve`. For the keys of model vendors: offshoot auth list";
+
 async function list(books: OpenedBooks, { io, options }: Asked): Promise<void> {
   const nowMs = books.clock.now();
   const keys = await Promise.all(
@@ -88,6 +96,8 @@ async function list(books: OpenedBooks, { io, options }: Asked): Promise<void> {
     await io.stdout.write(toLine(keys.map((key) => toWhole(key, nowMs))));
     return;
   }
+  // Rows alone on standard output: they are read by programs, too.
+  await io.stderr.write(`${ABOUT}\n`);
   if (keys.length === 0) {
     await io.stderr.write("No keys yet. Make one: offshoot keys create NAME\n");
   }

@@ -2,6 +2,7 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import { usesStored } from "../../base/stored-keys.ts";
 import { clip } from "../../base/text.ts";
 import type { Transport } from "../../providers/http/transport.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
@@ -42,7 +43,10 @@ export const run: RunCommand = async (call, io) => {
   }
   if (subcommand === "pull") return pull(name, call, io);
   const config = await openConfig({}, io);
-  const rows = await listModels(config, io);
+  const reachable = await listModels(config, io);
+  const rows = call.options["all"]
+    ? [...reachable, ...listUnreachable(reachable, config, io)]
+    : reachable;
   if (call.options["json"]) await io.stdout.write(`${JSON.stringify(rows)}\n`);
   else await io.stdout.write(rows.map(renderRow).join(""));
   return 0;
@@ -59,6 +63,8 @@ interface Row {
   /** USD per million tokens; null when unknown. */
   readonly input_usd: number | null;
   readonly output_usd: number | null;
+  /** The variable of the key that is missing; left out where it can be reached now. */
+  readonly needs?: string;
 }
 
 async function listModels(config: Config, io: Io): Promise<Row[]> {
@@ -67,7 +73,8 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
     if (!variable || vendorOf(vendor).local) return [];
     // A row that ends in `*` is what is known of a family, not a model.
     const named = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
-    return named.map((model) => toRow(model, variable));
+    const source = usesStored(io.env, variable) ? `stored key (${variable})` : variable;
+    return named.map((model) => toRow(model, source));
   });
   const own = await listOwn(config, io);
   const local = config.get("probe_local") ? await findLocal(io) : [];
@@ -79,6 +86,26 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
     output_usd: 0,
   };
   return [...withKey, ...own, ...local, embedded];
+}
+
+/** What a key, or the credentials of a cloud, would open. A vendor without models in the table has one row. */
+function listUnreachable(reachable: readonly Row[], config: Config, { env }: Io): Row[] {
+  const catalog = catalogOf(config);
+  const known = new Set(reachable.map(({ model }) => model.split("/")[0]));
+  const vendors = catalog.names.filter((vendor) => {
+    const { local, auth } = catalog.of(vendor);
+    return !known.has(vendor) && !local && auth !== "none" && !keyVariableIn(vendor, env, catalog);
+  });
+  return vendors.flatMap((vendor): Row[] => {
+    const { keyVariable, summary } = catalog.of(vendor);
+    const needs = keyVariable ?? "credentials of its cloud";
+    const how =
+      keyVariable === undefined ? needs : `${keyVariable}, or offshoot auth set ${vendor}`;
+    const named = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
+    const rows = named.map((model) => toRow(model, `needs ${how}`));
+    const whole = toRow({ vendor, name: "MODEL" }, `needs ${how} (${summary})`);
+    return (rows.length > 0 ? rows : [whole]).map((row) => ({ ...row, needs }));
+  });
 }
 
 /** What says that a cloud may be used here; whether it really may is known by asking it. */
@@ -98,7 +125,10 @@ function cloudVariableIn(vendor: VendorName, env: Io["env"]): string | undefined
   return isCloud(auth) ? CLOUD_VARIABLES[auth].find((name) => env[name]) : undefined;
 }
 
-function toRow({ vendor, name, contextTokens, price }: Model, source: string): Row {
+function toRow(
+  { vendor, name, contextTokens, price }: Pick<Model, "vendor" | "name"> & Partial<Model>,
+  source: string,
+): Row {
   return {
     model: `${vendor}/${name}`,
     source,

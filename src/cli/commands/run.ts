@@ -3,7 +3,6 @@
 import { toOutputFormat } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
-import { findUncallable } from "../../delegation/agents/agent-wish.ts";
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
@@ -25,6 +24,7 @@ import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { openSkills } from "../open-skills.ts";
+import { findTemplate } from "../open-templates.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
@@ -48,19 +48,20 @@ export const run: RunCommand = async (call, io) => {
 async function runWith(network: Network, { options, words }: CommandCall, io: Io): Promise<number> {
   const { agents, files, warnings } = await loadAgents(await toPlaces(io));
   const agent = findMainAgent(options["agent"], files);
-  const config = await openConfig(options, io, agent && toAgentLayer(agent));
+  const template = await findTemplate(options, io);
+  const config = await openConfig(options, io, agent ? toAgentLayer(agent) : template?.layer);
   const format = await readFormat(options, { config, agent, cwd: io.cwd });
-  const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
+  const message = await readUserMessage({ words, files: listOf(options["file"]), template }, io);
   const choice = await pickModel(config, network, io);
   const output = pickOutput(options, config);
 
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
-  for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   const settings = withAnswers(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   const session = toSessionWish(options, { isRecorded: settings.storePath !== undefined });
   const { skills, ...found } = await findSkills(config, io);
-  for (const warning of found.warnings) await io.stderr.write(toWarningLine(warning));
+  const told = [...warnings, ...(template?.warnings ?? []), ...found.warnings];
+  for (const warning of told) await io.stderr.write(toWarningLine(warning));
   const toolSettings = { ...settings.toolSettings, skills };
   const runtime = await createRuntime({
     ...settings,
@@ -72,7 +73,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
     const head = toHead(agent, choice, config.get("quiet"));
     if (head !== "") await io.stderr.write(head);
     const tools = await pickTools(config.get("tools"), runtime);
-    for (const line of uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
+    for (const line of await uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
     const prompt = await openRunPrompt(config, { io, tools, skills });
     for (const warning of prompt.warnings) await io.stderr.write(toWarningLine(warning));
     const request: InnerRunRequest = {
@@ -140,8 +141,12 @@ function toHead(
 }
 
 /** Of the agents that a run is told of, those that it cannot call, and why. */
-function uncallable(agents: readonly AgentDefinition[], tools: readonly string[]): string[] {
-  if (!tools.some(isDelegating)) return [];
+async function uncallable(
+  agents: readonly AgentDefinition[],
+  tools: readonly string[],
+): Promise<string[]> {
+  if (agents.length === 0 || !tools.some(isDelegating)) return [];
+  const { findUncallable } = await import("../../delegation/agents/agent-wish.ts");
   return agents.flatMap((agent) => {
     const why = findUncallable(agent, tools);
     return why === undefined ? [] : [`${why}, so it cannot be called in this run.`];

@@ -72,10 +72,10 @@ async function pointBelow(record: RunReader, id: string): Promise<void> {
 }
 
 export async function showQuestions(
-  { record, engine }: Pick<OpenedRecord, "record" | "engine">,
+  { record, engine, kept }: Pick<OpenedRecord, "record" | "engine" | "kept">,
   { call, io }: Asked,
 ): Promise<void> {
-  const questions = await findAllQuestions(record);
+  const questions = await findAllQuestions(await kept.index());
   if (call.options["json"]) {
     await io.stdout.write(`${JSON.stringify(questions)}\n`);
     return;

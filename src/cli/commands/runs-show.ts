@@ -9,10 +9,10 @@ import { agentOf, toNodeName } from "../../delegation/ledger/tree.ts";
 import { withCompanions } from "../../delegation/tools/names.ts";
 import { readWholeLog } from "../../engine/read-log.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
+import type { ChildWord } from "../../protocol/child-news.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
   ChildQueue,
-  ChildWord,
   LoggedEvent,
   RunEnd,
   RunEvent,
@@ -24,8 +24,8 @@ import { lastWords } from "../../runtime/run-request.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import type { OpenedRecord } from "../open-record.ts";
+import { textsOf } from "../output/message-texts.ts";
 import { toSummary } from "../output/run-summary.ts";
-import { textsOf } from "../output/text-output.ts";
 import { toWait } from "../output/tree-view.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";

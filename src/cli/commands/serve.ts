@@ -19,6 +19,7 @@ import { createHangup } from "../hangup.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
+import { attachKeys } from "../open-keys.ts";
 import { type PickedServed, pickServed } from "../pick-served.ts";
 import { toWarningLine } from "../terminal.ts";
 
@@ -27,6 +28,8 @@ export const run: RunCommand = async ({ options }, io) =>
 
 /** Everything that the files, the environment and the flags say now. */
 export async function load(options: Options, io: Io): Promise<LoadedServer> {
+  // Read again with the settings: a key that was stored or replaced counts from then on.
+  await attachKeys(io);
   // `--no-store` of a run is no record at all; here it is what a request means that does not say.
   const { "no-store": noStore, tools, ...flags } = options;
   const config = await openConfig(flags, io);

@@ -15,6 +15,8 @@ const LISTERS: Readonly<Record<CompletedKind, Lister>> = {
   sessions: listSessions,
   agents: listAgents,
   skills: listSkills,
+  templates: listTemplates,
+  vendors: listVendors,
 };
 
 /** More than that nobody looks through. */
@@ -33,13 +35,13 @@ function isKind(kind: string): kind is CompletedKind {
 }
 
 /** Those of the table and of the settings, vendors of one's own too; what ends in `*` names none. */
-async function listModels(io: Io): Promise<readonly string[]> {
+export async function listModels(io: Io): Promise<readonly string[]> {
   const [{ MODELS }, config] = await Promise.all([
     import("../../providers/models/model-table.ts"),
     readConfig(io),
   ]);
   const known = MODELS.map(({ vendor, name }) => `${vendor}/${name}`);
-  const own = Object.keys(config.get("models") ?? {});
+  const own = Object.keys({ ...config.get("models"), ...config.get("aliases") });
   const vendors = Object.keys(config.get("vendors") ?? {}).map((vendor) => `${vendor}/`);
   const all = ["embedded", ...known, ...own, ...vendors].filter((name) => !name.includes("*"));
   return [...new Set(all)].sort();
@@ -63,7 +65,7 @@ async function listSessions(io: Io): Promise<readonly string[]> {
   const [{ openKept }, things, { DEFAULT_TENANT }] = await Promise.all([
     import("../../store/open-kept.ts"),
     import("../../responses/conversations/session-things.ts"),
-    import("../../responses/tenant/caller.ts"),
+    import("../../protocol/tenant.ts"),
   ]);
   const kept = await openKept(toRecordAddress(config, io.env));
   if (!(await kept.maintenance.exists())) return [];
@@ -80,6 +82,18 @@ async function listSessions(io: Io): Promise<readonly string[]> {
 async function listSkills(io: Io): Promise<readonly string[]> {
   const { openSkills } = await import("../open-skills.ts");
   return (await openSkills(io)).skills.map(({ name }) => name);
+}
+
+async function listTemplates(io: Io): Promise<readonly string[]> {
+  const { openTemplates } = await import("../open-templates.ts");
+  return (await openTemplates(io)).templates.map(({ name }) => name);
+}
+
+/** Those that a key can be stored for. */
+async function listVendors(io: Io): Promise<readonly string[]> {
+  const { catalogOf } = await import("../../runtime/model-address.ts");
+  const catalog = catalogOf(await readConfig(io));
+  return catalog.names.filter((name) => catalog.of(name).keyVariable !== undefined);
 }
 
 async function listAgents(io: Io): Promise<readonly string[]> {

@@ -27,12 +27,11 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../../protocol/run-events.ts";
-import { createMarkdownStream, type MarkdownStream } from "../screen/markdown/markdown-stream.ts";
-import { paintRow, type Row } from "../screen/rows.ts";
+import type { MarkdownStream } from "../screen/markdown/markdown-stream.ts";
 import { canRedraw, cleanForTerminal, dim, draw, isStyled } from "../terminal.ts";
+import { textsOf } from "./message-texts.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 import { toSummary } from "./run-summary.ts";
-import { toDiffRows, toFileChange, toResultRows } from "./tool-rows.ts";
 
 const CLEAR_LINE = "\x1b[K";
 const DONE_MARKER = "=== [ DONE ] ===";
@@ -41,6 +40,7 @@ export function createTextOutput(options: ProjectionOptions): Projection {
   const text = new TextOutput(options);
   return {
     async write(events: readonly LoggedEvent[]) {
+      if (text.needsPaint(events)) text.paint ??= await import("./text-paint.ts");
       for (const { event } of events) text.read(event);
       await text.flush();
     },
@@ -51,11 +51,15 @@ export function createTextOutput(options: ProjectionOptions): Projection {
   };
 }
 
+/** What draws rows and Markdown: loaded with the first of them, which a pipe never has. */
+type Paint = typeof import("./text-paint.ts");
+
 /** Which stream the cursor stands in the middle of a line of. */
 type Column = "start" | "answer" | "aside";
 
 class TextOutput {
   readonly #options: ProjectionOptions;
+  paint: Paint | undefined;
   /** What is still to be written, in order: on a terminal both streams share the screen. */
   #pieces: { stream: "stdout" | "stderr"; text: string }[] = [];
   #column: Column = "start";
@@ -84,6 +88,15 @@ class TextOutput {
 
   constructor(options: ProjectionOptions) {
     this.#options = options;
+  }
+
+  /** Whether these cannot be read without `paint`. */
+  needsPaint(events: readonly LoggedEvent[]): boolean {
+    if (this.paint) return false;
+    return events.some(({ event: { type } }) => {
+      if (type === "tool_end") return this.#showsResults;
+      return type === "text_delta" && this.#showsMarkdown;
+    });
   }
 
   /** Whether the model's own words say why there is no answer. */
@@ -170,24 +183,26 @@ class TextOutput {
       this.#turnToMark = undefined;
     }
     this.#isTextShown = true;
-    const { stdout } = this.#options;
-    if (!isStyled(stdout) || !canRedraw(stdout)) return this.#writeAnswer(delta);
+    if (!this.paint || !this.#showsMarkdown) return this.#writeAnswer(delta);
     this.#endAside();
-    this.#markdown ??= createMarkdownStream();
+    this.#markdown ??= this.paint.openMarkdown();
     this.#markdown.push(delta);
     this.#putMarkdown(this.#markdown);
+  }
+
+  get #showsMarkdown(): boolean {
+    const { stdout } = this.#options;
+    return stdout.isTerminal && isStyled(stdout) && canRedraw(stdout);
   }
 
   /** The row that is still open is shown as it comes, and written over where its looks change: it is one row. */
   #putMarkdown(markdown: MarkdownStream): void {
     const { columns } = this.#options.stdout;
-    const { finished, open } = markdown.take({ columns, maxOpen: 1, isStyled: true });
-    const rows = [...finished.map(({ row }) => row), ...open].map((row) => paintRow(row, true));
+    const { rows = [], isOpen = false } = this.paint?.takeRows(markdown, columns) ?? {};
     if (rows.length === 0) return;
     const [first = "", ...rest] = rows;
     const isGrown = first.startsWith(this.#shownRow);
     const begun = isGrown ? first.slice(this.#shownRow.length) : `\r${first}${CLEAR_LINE}`;
-    const isOpen = open.length > 0;
     this.#put("stdout", [begun, ...rest].join("\n") + (isOpen ? "" : "\n"));
     this.#shownRow = isOpen ? (rows.at(-1) ?? "") : "";
     this.#isAnswerEnded = !isOpen;
@@ -291,15 +306,11 @@ class TextOutput {
   /** What a call has changed, as a diff; of any other what came of it, in short. */
   #showRows(call: ToolStart | undefined, event: ToolEnd): void {
     const { verbose = false, stderr, quiet } = this.#options;
-    if (quiet) return;
-    const change = call && toFileChange(call);
-    const rows: Row[] = change
-      ? toDiffRows(change, verbose ? Number.POSITIVE_INFINITY : undefined)
-      : toResultRows(event, verbose);
+    if (quiet || !this.paint) return;
+    const painted = this.paint.paintResult(call, event, { verbose, isStyled: isStyled(stderr) });
     this.#endAnswerLine();
     this.#endAside();
-    const painted = rows.map((row) => `  ${paintRow(row, isStyled(stderr))}\n`);
-    this.#put("stderr", painted.join(""));
+    this.#put("stderr", painted);
   }
 
   #isInTree(name: string): boolean {
@@ -384,15 +395,6 @@ class TextOutput {
   #dim(text: string): string {
     return dim(this.#options.stderr, text);
   }
-}
-
-/** The texts of people's messages. */
-export function textsOf(items: readonly Item[]): string[] {
-  return items.flatMap((item) => {
-    if (item.type !== "message") return [];
-    if (typeof item.content === "string") return [item.content];
-    return item.content.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
-  });
 }
 
 /** Each by itself: an escape in one may hide nothing of the next. Names come from models too. */

@@ -16,6 +16,9 @@ import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { isOwnerGone, ownerMark } from "./marker-owner.ts";
 
+/** Those whose programs run what their settings say, so that commands must not make them either. */
+export const UNMADE = { hidden: [".offshoot"], readOnly: [".git", ".hg", ".jj"] };
+
 /** With its owner's mark after it: markers of a process that has crashed are cleared by the next. */
 const MARKER = ".offshoot-cover-";
 

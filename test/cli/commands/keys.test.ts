@@ -59,7 +59,10 @@ describe("offshoot keys", () => {
 
   it("makes a key that is shown once, lists it and revokes it", async (t) => {
     const sandbox = createSandbox(t);
-    assert.match((await keys(sandbox, [])).stderr, /^No keys yet\./);
+    assert.match(
+      (await keys(sandbox, [])).stderr,
+      /^Keys for clients of `offshoot serve`\..*: offshoot auth list\nNo keys yet\./,
+    );
     const flags = { "usd-per-day": "2.50", models: "gpt-*", tools: "none", tenant: "team" };
     const { stdout: token, stderr } = await keys(sandbox, ["create", "mine"], flags);
     const [, id = "", secret = ""] = token.trim().split("_");

@@ -163,7 +163,7 @@ describe("runs cost", () => {
     const { io, call } = words({ by: "day" });
     await assert.rejects(showCost(await record(TREE), "run_1", { io, call, limit: 1 }), {
       code: "invalid_request",
-      message: "--by takes one of agent, run, model, tool, user, not `day`.",
+      message: "--by takes one of agent, run, model, tool, user, session, not `day`.",
     });
   });
 });

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { gitCovers } from "../../../src/runtime/open-gate.ts";
+import { gitCovers } from "../../../src/runtime/sandbox-covers.ts";
 import { parseGitConfig } from "../../../src/tools/sandbox/git-config.ts";
 import { parseSubmodules } from "../../../src/tools/sandbox/git-index.ts";
 import { findGitPaths } from "../../../src/tools/sandbox/git-paths.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseRule } from "../../src/index.ts";
-import { toSandboxCovers } from "../../src/runtime/open-gate.ts";
+import { toSandboxCovers } from "../../src/runtime/sandbox-covers.ts";
 import { type Grant, WHOLE_GRANT } from "../../src/tools/gate/grant.ts";
 import type { EntryKind } from "../../src/tools/sandbox/holder.ts";
 
