@@ -198,7 +198,8 @@ const LEFT_OVER = {
   signals: `select count(*) as n from signals where ${NO_RUN}`,
   run_facts: `select count(*) as n from run_facts where ${NO_RUN}`,
   spans: `select count(*) as n from spans where ${NO_RUN}`,
-  usage: `select count(*) as n from usage where ${NO_RUN}`,
+  "labels of runs that are gone": `select count(*) as n from usage
+    where ${NO_RUN} and label is not null`,
   questions: `select count(*) as n from questions where ${NO_RUN}`,
   "turns of runs that are over": `select count(*) as n from turns`,
   "unfinished runs": "select count(*) as n from runs where status = 'running'",

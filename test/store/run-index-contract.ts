@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Kept } from "../../src/store/kept.ts";
-import type { RunListQuery } from "../../src/store/run-index.ts";
+import type { RunListQuery, UsageSum } from "../../src/store/run-index.ts";
 import {
   begin,
   childStart,
@@ -216,6 +216,26 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       );
     });
 
+    it("keeps no word of a model in the usage of a subagent that is deleted", async () => {
+      const kept = await open();
+      const store = await kept.runs();
+      const child = { model: "acme/large", items: [], label: "my secret", agent: "reviewer" };
+      await begin(store, task("run_1"));
+      await begin(
+        store,
+        task("run_1/my-secret-1.0", { parent_id: "run_1", input: { ...child, root: "/srv/one" } }),
+      );
+      const turns = [turnStart(1, 0), turnEnd(1, 9, { usd: 1 }), turnStart(2, 10)];
+      await store.append("run_1/my-secret-1.0", 1, 0, [...turns, turnEnd(2, 20, { usd: 2 })]);
+      const index = await kept.index();
+      const sum = { ...WINDOW, by: "agent", daily: false, limit: 9 } as const;
+      assert.deepEqual(toSpent(await index.sumUsage(sum)), [["my secret", 3]]);
+      await store.deleteTree("run_1");
+      assert.deepEqual(toSpent(await index.sumUsage(sum)), [["reviewer", 3]]);
+      const byRoot = await index.sumUsage({ ...sum, by: "root", roots: ["run_1"] });
+      assert.deepEqual(toSpent(byRoot), [["run_1", 3]]);
+    });
+
     it("sums the calls of tools: failed, denied, how long", async () => {
       const kept = await open();
       const store = await kept.runs();
@@ -352,4 +372,8 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       assert.notEqual(await index.countTree("run_1"), before);
     });
   });
+}
+
+function toSpent(sums: readonly UsageSum[]): unknown[] {
+  return sums.map(({ key, known_usd }) => [key, known_usd]);
 }

@@ -35,8 +35,8 @@ export class MemoryIndex implements RunIndex {
   readonly #facts = new Map<string, Facts>();
   readonly #spans = new Map<string, Changed<SpanRow>[]>();
   readonly #questions = new Map<string, Changed<QuestionRow>[]>();
-  /** Stays when its run goes. */
-  readonly #usage: UsageRow[] = [];
+  /** Stays when its run goes, without the words of its model. */
+  readonly #usage: Changed<UsageRow>[] = [];
 
   add(run: RunRecord): void {
     const { id, parent_id, name, title, created_at_ms } = run;
@@ -55,6 +55,8 @@ export class MemoryIndex implements RunIndex {
   }
 
   remove(id: string): void {
+    const agent = this.#facts.get(id)?.agent ?? null;
+    for (const row of this.#usage) if (row.run_id === id) row.label = agent;
     this.#facts.delete(id);
     this.#spans.delete(id);
     this.#questions.delete(id);

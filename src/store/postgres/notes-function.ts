@@ -119,6 +119,16 @@ export const NOTES_TABLES = `
   create trigger facts_over after update of status on offshoot.runs
     for each row when (new.status = 'ended') execute function offshoot.facts_over();
 
+  -- Numbers stay, words go: the label of a subagent is its model's word, and it is in the id of its run.
+  create function offshoot.usage_of_deleted() returns trigger language plpgsql as $$ begin
+    update offshoot.usage set label = old.agent, run_id = case when run_id = root_id then run_id
+        else root_id || '/' || md5(run_id) end
+      where run_id = old.run_id;
+    return null;
+  end $$;
+  create trigger usage_of_deleted after delete on offshoot.run_facts
+    for each row execute function offshoot.usage_of_deleted();
+
   -- What one model call used. 'ms' is null for as long as the open model call took.
   create function offshoot.note_usage(f offshoot.run_facts, n json, kind text, seq bigint, ms bigint)
   returns void language sql as $$

@@ -430,7 +430,7 @@ const MIGRATIONS: readonly Migration[] = [
   create index spans_open on spans (run_id, key) where ended_at_ms is null;
   create index spans_of_tools on spans (day, name) where kind = 'call';
 
-  -- What each model call used. Stays when its run is deleted.
+  -- What each model call used. Stays when its run is deleted, without the words of its model.
   create table usage (
     run_id text not null,
     seq integer not null,          -- of the event that opened it; of 'run_end' for calls that broke off
@@ -481,6 +481,12 @@ const MIGRATIONS: readonly Migration[] = [
       where run_id = new.id and ended_at_ms is null;
     update questions set closed_at_ms = new.ended_at_ms
       where run_id = new.id and closed_at_ms is null;
+  end;
+  -- Numbers stay, words go: the label of a subagent is its model's word, and it is in the id of its run.
+  create trigger usage_of_deleted after delete on run_facts begin
+    update usage set label = old.agent,
+        run_id = iif(run_id = root_id, run_id, root_id || '/' || hex(randomblob(8)))
+      where run_id = old.run_id;
   end;
   `,
   noteOldRuns,
