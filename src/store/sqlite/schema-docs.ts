@@ -85,15 +85,15 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
   },
   usage: {
     summary:
-      "What each model call used, written in the transaction that ends it. Totals come from here. Stays when the run is deleted.",
+      "What each model call used, written in the transaction that ends it. Totals come from here. Stays when the run is deleted, without the words of its model.",
     columns: {
-      run_id: "`runs.id`, also of a run that is gone",
+      run_id: "`runs.id`, also of a run that is deleted; that of a deleted subagent is replaced",
       seq: "The number of the event that opened the call; of `run_end` for `cut`",
       root_id: "The run that a person or a request started",
       tenant: "`default` for runs of the command line",
       key_id: "The key whose request it answers",
       model: "Who answered",
-      label: "The subagent's label, else the agent that it is",
+      label: "The subagent's label, else the agent that it is. The agent alone once the run is deleted",
       kind: "`turn`, `compaction`, or `cut` for all calls of the run that broke off",
       turn: "Of a turn or a summary",
       day: "The day (UTC) on which it ended",
