@@ -93,7 +93,8 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       tenant: "`default` for runs of the command line",
       key_id: "The key whose request it answers",
       model: "Who answered",
-      label: "The subagent's label, else the agent that it is. The agent alone once the run is deleted",
+      label:
+        "The subagent's label, else the agent that it is. The agent alone once the run is deleted",
       kind: "`turn`, `compaction`, or `cut` for all calls of the run that broke off",
       turn: "Of a turn or a summary",
       day: "The day (UTC) on which it ended",
