@@ -2,15 +2,13 @@
 
 import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export interface Started {
   readonly child: ChildProcess;
   readonly port: number;
 }
-
-const TICKS_MS = 10;
 
 /** Starts a program that tells its port once it listens; it ends when it is disconnected. */
 export async function startChild(
@@ -35,11 +33,23 @@ export function pin({ pid }: ChildProcess, core: number): void {
   spawnSync("taskset", ["-a", "-pc", String(core), String(pid)]);
 }
 
-/** User and system time of a process, of all its threads. */
+/**
+ * User and system time of a process, of all its threads. From `schedstat`, which counts nanoseconds: `stat` counts
+ * ticks of 10 ms, which is 5 % of what three thousand plain requests take.
+ */
 export function cpuMs({ pid }: Pick<ChildProcess, "pid">): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICKS_MS;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((id) => Number(readStat(`/proc/${pid}/task/${id}/schedstat`)));
+  return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
+}
+
+/** How long a thread has run, in nanoseconds; nothing for one that has ended meanwhile. */
+function readStat(path: string): string {
+  try {
+    return readFileSync(path, "latin1").split(" ", 1)[0] ?? "0";
+  } catch {
+    return "0";
+  }
 }
 
 /** The processes that a process has started and that live. */

@@ -39,7 +39,8 @@ export function createCallMeter(): CallMeter {
   let isSent = false;
   let counted: Usage | undefined;
   let deployment: string | undefined;
-  const said = createCharCount();
+  // Of an answer that comes whole nobody counts.
+  let said: CharCount | undefined;
   return {
     call: {
       onSend(to) {
@@ -53,11 +54,14 @@ export function createCallMeter(): CallMeter {
       },
     },
     deployment: () => deployment,
-    read: (batch) => said.read(batch),
+    read(batch) {
+      said ??= createCharCount();
+      said.read(batch);
+    },
     toUsage(request, { isLeft, thrown }) {
       const isRead = isSent && (isLeft || isTooLarge(thrown));
-      const isUsed = said.hasBegun || counted !== undefined || isRead;
-      return isUsed ? estimateUsage(request, said.chars, counted) : undefined;
+      const isUsed = said?.hasBegun || counted !== undefined || isRead;
+      return isUsed ? estimateUsage(request, said?.chars ?? 0, counted) : undefined;
     },
   };
 }

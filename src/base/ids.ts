@@ -14,7 +14,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 /** The prefix tells what kind of thing the id names: `run`, `msg`, `conv`. */
 export type MakeId = (prefix: string) => string;
 
-export function createIds(clock: Clock = systemClock, random = randomBytes): MakeId {
+export function createIds(clock: Clock = systemClock, random = createChance()): MakeId {
   let lastMs = -1;
   let time = "";
   const chance = new Uint8Array(CHANCE_CHARS);
@@ -33,6 +33,19 @@ export function createIds(clock: Clock = systemClock, random = randomBytes): Mak
 }
 
 const CHANCE_CHARS = 16;
+
+/** Drawn ahead for some hundred ids: each draw asks the system, which costs as much as the rest of an id. */
+const POOL_BYTES = 4096;
+
+function createChance(): (bytes: number) => Uint8Array {
+  let pool = Buffer.alloc(0);
+  return (bytes) => {
+    if (pool.length < bytes) pool = randomBytes(POOL_BYTES);
+    const taken = pool.subarray(0, bytes);
+    pool = pool.subarray(bytes);
+    return taken;
+  };
+}
 
 /** The ids of this process. Code that must be repeatable takes a `MakeId` instead. */
 export const makeId: MakeId = createIds();

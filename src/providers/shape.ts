@@ -63,16 +63,19 @@ type Fields = Readonly<Record<string, Shape<unknown>>>;
 type Optional<Of extends Fields> = { readonly [Name in keyof Of]?: Shaped<Of[Name]> | null };
 
 export function object<const Of extends Fields>(fields: Of): Shape<Optional<Of>> {
-  const rows = Object.entries(fields);
+  const names = Object.keys(fields);
+  const shapes = Object.values(fields);
   return {
     check(value) {
       if (typeof value !== "object" || value === null || Array.isArray(value)) {
         return `is ${nameOf(value)} where an object belongs`;
       }
       const holder = value as Record<string, unknown>;
-      for (const [name, shape] of rows) {
+      for (let at = 0; at < names.length; at++) {
+        const name = names[at] as string;
         const found = holder[name];
         if (found === undefined || found === null) continue;
+        const shape = shapes[at] as Shape<unknown>;
         const problem = shape.check(found);
         if (problem === undefined) continue;
         if (!shape.isLoose) return toPath(`.${name}`, problem);

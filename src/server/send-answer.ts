@@ -106,8 +106,8 @@ interface Output {
 async function writeAll(out: Output, texts: Iterable<string | object>): Promise<void> {
   const { response } = out;
   for (const text of texts) {
-    if (typeof text !== "string") await writeLarge(out, text);
-    else if (!response.write(text)) await drained(response);
+    const full = typeof text === "string" ? write(response, text) : writeLarge(out, text);
+    if (full !== undefined) await full;
     if (response.destroyed) return;
   }
 }
@@ -116,12 +116,39 @@ async function writeAll(out: Output, texts: Iterable<string | object>): Promise<
 function writeBatch(out: Output, batch: readonly StreamEvent[]): Promise<void> | undefined {
   const text = toDeltaFrames(batch);
   if (text === undefined) return writeAll(out, toFrames(batch));
-  return text === "" || out.response.write(text) ? undefined : drained(out.response);
+  return text === "" ? undefined : write(out.response, text);
+}
+
+/** In characters. What is shorter costs more as bytes of its own (bench/gateway.ts). */
+const LONG_TEXT = 4096;
+
+/** What a client may leave unread before its stream waits for it, in bytes. */
+const MAX_UNREAD = 128 * 1024;
+
+/**
+ * Writes to a stream. All that is written in one turn of the event loop is sent by one call of the system, which costs
+ * a third of a short stream (bench/gateway.ts). Undefined where there is nothing to wait for.
+ */
+function write(response: ServerResponse, text: string): Promise<void> | undefined {
+  if (response.writableCorked === 0) {
+    response.cork();
+    setImmediate(send, response);
+  }
+  // A long text is made bytes once; Node would count its bytes first, and then write them.
+  const piece = text.length < LONG_TEXT ? text : Buffer.from(text);
+  if (response.write(piece) || response.writableLength < MAX_UNREAD) return undefined;
+  return drained(response);
+}
+
+function send(response: ServerResponse): void {
+  // The connection belongs to the next request then.
+  if (!response.writableEnded) response.uncork();
 }
 
 async function writeLarge({ response, owner }: Output, value: object): Promise<void> {
   for await (const piece of writeInSlices(value, owner)) {
-    if (!response.write(piece)) await drained(response);
+    const full = write(response, piece);
+    if (full !== undefined) await full;
     if (response.destroyed) return;
   }
 }

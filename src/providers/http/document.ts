@@ -9,7 +9,7 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelCall, WholeAnswer } from "../provider.ts";
 import { dropAbsurdCost } from "../told-cost.ts";
 import type { Decoder } from "../wire.ts";
-import { createTextJoiner } from "./text-joiner.ts";
+import { TextJoiner } from "./text-joiner.ts";
 import type { HttpAnswer } from "./transport.ts";
 
 export function isDocument({ headers }: HttpAnswer): boolean {
@@ -17,13 +17,13 @@ export function isDocument({ headers }: HttpAnswer): boolean {
 }
 
 export async function readDocument(
-  { chunks }: HttpAnswer,
+  answer: HttpAnswer,
   decoder: Decoder,
   call: Pick<ModelCall, "notice" | "onUsage">,
 ): Promise<WholeAnswer> {
-  const text = createTextJoiner();
+  const text = new TextJoiner();
   try {
-    for await (const chunk of chunks) text.push(chunk);
+    await answer.readAll((chunk) => text.push(chunk));
   } catch (thrown) {
     const failure = toFailure(thrown);
     // Of any other failure nothing is given on, so that the document can be asked for again.

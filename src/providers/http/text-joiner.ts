@@ -2,38 +2,37 @@
 
 import { StringDecoder } from "node:string_decoder";
 
-export interface TextJoiner {
-  push(bytes: Buffer): void;
-  /** All of the text. Called once, in place of `joinCut`. */
-  join(): string;
-  /** The same without a character at its end that is not whole. */
-  joinCut(): string;
-}
+export class TextJoiner {
+  readonly #pieces: string[] = [];
+  #decoder: StringDecoder | undefined;
+  #last: Buffer | undefined;
 
-export function createTextJoiner(): TextJoiner {
-  const pieces: string[] = [];
-  let decoder: StringDecoder | undefined;
-  let last: Buffer | undefined;
-  const decode = (bytes: Buffer): void => {
-    decoder ??= new StringDecoder("utf8");
-    pieces.push(decoder.write(bytes));
-  };
+  push(bytes: Buffer): void {
+    if (this.#last) this.#decode(this.#last);
+    this.#last = bytes;
+  }
+
+  /** All of the text. Called once, in place of `joinCut`. */
+  join(): string {
+    // Most answers are one piece, which needs no decoder.
+    if (!this.#last || !this.#decoder) return this.#last?.toString("utf8") ?? "";
+    this.#pieces.push(this.#decoder.end(this.#last));
+    return this.#joinAll();
+  }
+
+  /** The same without a character at its end that is not whole. */
+  joinCut(): string {
+    if (this.#last) this.#decode(this.#last);
+    return this.#joinAll();
+  }
+
+  #decode(bytes: Buffer): void {
+    this.#decoder ??= new StringDecoder("utf8");
+    this.#pieces.push(this.#decoder.write(bytes));
+  }
+
   /** Lets go of the pieces: whoever parses the text needs the memory. */
-  const joinAll = (): string => pieces.splice(0).join("");
-  return {
-    push(bytes) {
-      if (last) decode(last);
-      last = bytes;
-    },
-    join() {
-      // Most answers are one piece, which needs no decoder.
-      if (!last || !decoder) return last?.toString("utf8") ?? "";
-      pieces.push(decoder.end(last));
-      return joinAll();
-    },
-    joinCut() {
-      if (last) decode(last);
-      return joinAll();
-    },
-  };
+  #joinAll(): string {
+    return this.#pieces.splice(0).join("");
+  }
 }

@@ -12,7 +12,7 @@ import { Failure } from "../../base/failure.ts";
 import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
 import { proxyFor, readProxies } from "./proxies.ts";
 import { type RequestBody, sizeOfPieces } from "./request-body.ts";
-import { createTextJoiner } from "./text-joiner.ts";
+import { TextJoiner } from "./text-joiner.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
 
 export interface Transport {
@@ -50,6 +50,8 @@ export interface HttpAnswer {
    * `answer_too_large` when all bytes within the limit were given on.
    */
   readonly chunks: Chunks;
+  /** The same to its end, in place of `chunks`, without a promise for each piece. */
+  readAll(onChunk: (chunk: Buffer) => void): Promise<void>;
   /** The whole body, in place of `chunks`; what is beyond `maxBytes` is not waited for. */
   text(maxBytes: number): Promise<string>;
 }
@@ -272,7 +274,7 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   }
 
   async text(maxBytes: number): Promise<string> {
-    const text = createTextJoiner();
+    const text = new TextJoiner();
     let bytes = 0;
     while (bytes <= maxBytes) {
       const piece = this.#take();
@@ -285,6 +287,15 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     if (bytes > maxBytes) await this.chunks.return();
     else this.#throwEnding();
     return text.join();
+  }
+
+  async readAll(onChunk: (chunk: Buffer) => void): Promise<void> {
+    for (;;) {
+      const piece = this.#take();
+      if (piece) onChunk(piece);
+      else if (this.#ending) return this.#throwEnding();
+      else await this.#news();
+    }
   }
 
   async #next(): Promise<IteratorResult<Buffer, void>> {

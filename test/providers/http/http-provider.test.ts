@@ -159,7 +159,8 @@ describe("the HTTP provider", () => {
           asked++;
           const chunks = toChunks(Buffer.from(packet));
           const text = async (): Promise<string> => packet;
-          return { status: 200, headers: { "content-type": "text/event-stream" }, chunks, text };
+          const headers = { "content-type": "text/event-stream" };
+          return { status: 200, headers, chunks, text, readAll: async () => {} };
         },
       };
       const provider = over({ url: "http://a/v1" } as Upstream, { transport: answers });

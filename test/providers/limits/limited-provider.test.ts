@@ -242,7 +242,8 @@ describe("a limited provider", () => {
 describe("a watched transport", () => {
   const answering = (status: number, headers: Record<string, string>): Transport => ({
     async send() {
-      return { status, headers, chunks: undefined as never, text: async () => "" };
+      const body = { chunks: undefined as never, text: async () => "", readAll: async () => {} };
+      return { status, headers, ...body };
     },
     async close() {},
   });
