@@ -1,35 +1,12 @@
 import { defineConfig } from "rolldown";
-import { bundledLicenses, INSTALLED } from "./scripts/bundling.js";
-
-/**
- * Undici loads `node:http2` at once, for a protocol that must be asked for and that we never ask for:
- * 5 ms of every request's start (bench/start.ts).
- */
-const withoutHttp2 = {
-  name: "without-http2",
-  load: {
-    filter: { id: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ },
-    handler: () => "module.exports = undefined;",
-  },
-};
-
-/**
- * A dispatcher is given texts and bytes, never forms. What would read forms is most of `fetch`: 90 kB to
- * parse with every request's start.
- */
-const withoutForms = {
-  name: "without-forms",
-  transform: {
-    filter: { id: /undici[\\/]lib[\\/]dispatcher[\\/]client-h1\.js$/ },
-    handler(code) {
-      const loads = "require('../web/fetch/body.js').extractBody";
-      if (!code.includes(loads))
-        throw new Error("client-h1.js of undici no longer reads forms so.");
-      const refuses = "() => { throw new TypeError('The body is a form.') }";
-      return { code: code.replace(loads, refuses), map: null };
-    },
-  },
-};
+import {
+  bundledLicenses,
+  group,
+  INSTALLED,
+  lightUndici,
+  STORES,
+  WIRES,
+} from "./scripts/bundling.js";
 
 /**
  * V8 reads all of a file before it runs any of it, and what it runs once more: a tenth of a run's whole
@@ -42,15 +19,6 @@ const small = {
   mangle: { keepNames: true },
   codegen: { removeWhitespace: true, asciiOnly: true, legalComments: "none" },
 };
-
-/** What the wires share, each a file of its own otherwise. */
-const WIRES = [
-  "base/(lines|sse)",
-  "providers/(offered-tools|json-rule|logprob-shape|cache-marks|sealed-reasoning|own-reasoning)",
-];
-
-/** What all stores share. */
-const STORES = "store/(spending-rows|once)";
 
 /**
  * A file costs about half a millisecond to find and load, so what is always loaded together is one
@@ -75,12 +43,6 @@ const groups = [
   group("record", 2, "store/sqlite/sqlite-(kept|store|driver|shelf)"),
 ];
 
-/** Modules of `src` by their paths without the ending, with all that they import and that is in no group before. */
-function group(name, priority, ...paths) {
-  const test = new RegExp(`src/(${paths.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
-  return { name, test, priority };
-}
-
 /** The package is ESM; this folder is not. */
 const asCommonJs = {
   name: "as-common-js",
@@ -94,9 +56,8 @@ const command = {
   platform: "node",
   // The oldest runtime we support; newer syntax is written out for it, as tsc does for the library.
   transform: { target: "node20.19" },
-  // zod is bundled here: the command hands no schema to anybody, and one file less is a quicker start.
-  external: INSTALLED.filter((name) => !name.test("zod")),
-  plugins: [withoutHttp2, withoutForms, asCommonJs, bundledLicenses()],
+  external: INSTALLED,
+  plugins: [...lightUndici, asCommonJs, bundledLicenses()],
   output: {
     dir: "dist/bin",
     // 5 ms of every start faster than ESM, whose loader is asynchronous (bench/start.ts).

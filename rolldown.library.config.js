@@ -1,5 +1,12 @@
 import { defineConfig } from "rolldown";
-import { bundledLicenses, INSTALLED } from "./scripts/bundling.js";
+import {
+  bundledLicenses,
+  group,
+  INSTALLED,
+  lightUndici,
+  STORES,
+  WIRES,
+} from "./scripts/bundling.js";
 
 /**
  * The library, for programs that import it. The packages it uses are in it, as in the command, so that an
@@ -14,11 +21,29 @@ export default defineConfig({
   platform: "node",
   transform: { target: "node20.19" },
   external: INSTALLED,
-  plugins: [bundledLicenses()],
+  plugins: [...lightUndici, bundledLicenses()],
   output: {
     dir: "dist",
     format: "esm",
     chunkFileNames: "lib/[name].js",
     minify: false,
+    // As in the command: what a program loads together is one file (bench/start.ts).
+    codeSplitting: {
+      groups: [
+        group("protocol", 9, "protocol/index"),
+        group("runtime", 8, "runtime/(runtime|agent-body)", "agent/loop", STORES),
+        group(
+          "network",
+          7,
+          "providers/http/(http-provider|transport)",
+          "providers/limits/limite(d-provider|rs)",
+          ...WIRES,
+        ),
+        group("calls", 6, "agent/tool-calls", "tools/gate/judged-call"),
+        group("delegation", 5, "delegation/(background|plan|tools/.*)"),
+        group("memory", 3, "store/memory/memory-(kept|store)"),
+        group("record", 2, "store/sqlite/sqlite-(kept|store|driver|shelf)"),
+      ],
+    },
   },
 });

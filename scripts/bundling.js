@@ -4,8 +4,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
 /**
- * Installed beside the product instead of bundled: what has binaries or data files of its own, zod, whose schemas
- * users hand over, and what few use.
+ * Installed beside the product instead of bundled: what has binaries or data files of its own, and what few use.
+ *
+ * zod is bundled, though users hand over schemas of theirs: its copies understand each other's (`instanceof` and
+ * descriptions included), and as 90 files of its own it takes longer to load than all of ours (bench/start.ts).
  */
 export const INSTALLED = [
   /^@dbos-inc\/dbos-sdk$/,
@@ -14,9 +16,56 @@ export const INSTALLED = [
   /^node-llama-cpp$/,
   /^pyodide/,
   /^unpdf$/,
-  /^zod$/,
   /^node:/,
 ];
+
+/** What the wires share, each a file of its own otherwise. */
+export const WIRES = [
+  "base/(lines|sse)",
+  "providers/(offered-tools|json-rule|logprob-shape|cache-marks|sealed-reasoning|own-reasoning)",
+];
+
+/** What all stores share. */
+export const STORES = "store/(spending-rows|once)";
+
+/** Modules of `src` by their paths without the ending, with all that they import and that is in no group before. */
+export function group(name, priority, ...paths) {
+  const test = new RegExp(`src/(${paths.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
+  return { name, test, priority };
+}
+
+/**
+ * Undici loads `node:http2` at once, for a protocol that must be asked for and that we never ask for:
+ * 5 ms of every request's start (bench/start.ts).
+ */
+const withoutHttp2 = {
+  name: "without-http2",
+  load: {
+    filter: { id: /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ },
+    handler: () => "module.exports = undefined;",
+  },
+};
+
+/**
+ * A dispatcher is given texts and bytes, never forms. What would read forms is most of `fetch`: 90 kB to
+ * parse with every request's start.
+ */
+const withoutForms = {
+  name: "without-forms",
+  transform: {
+    filter: { id: /undici[\\/]lib[\\/]dispatcher[\\/]client-h1\.js$/ },
+    handler(code) {
+      const loads = "require('../web/fetch/body.js').extractBody";
+      if (!code.includes(loads))
+        throw new Error("client-h1.js of undici no longer reads forms so.");
+      const refuses = "() => { throw new TypeError('The body is a form.') }";
+      return { code: code.replace(loads, refuses), map: null };
+    },
+  },
+};
+
+/** What a request needs of undici, and nothing else of it. */
+export const lightUndici = [withoutHttp2, withoutForms];
 
 /** Writes the licenses of all bundled packages beside the bundle, as they ask for. */
 export function bundledLicenses() {

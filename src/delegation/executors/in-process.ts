@@ -7,6 +7,7 @@ import type { ChildAccount } from "../../agent/account.ts";
 import { NOTHING } from "../../agent/limits.ts";
 import { encodeTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
+import { createSlices } from "../../base/slices.ts";
 import type { QueuedPlace, RunContext } from "../../engine/engine.ts";
 import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { ChildReport, Executor } from "../child.ts";
@@ -37,6 +38,9 @@ export function createInProcessExecutor(
   return {
     async run({ key, callKey, task, account, timeoutMs, onStart }, signal) {
       const id = `${context.id}/${key}`;
+      // One begins in each turn of the event loop: a hundred at once would send their first requests
+      // only when all of them are ready (bench/delegation.ts), and hold up everybody else meanwhile.
+      await createSlices(context.tenant ?? "").next();
       if (!placing) accounts.set(id, account);
       // One that another process may run asks for more by messages.
       const given = placing?.budgets.open(id, account, signal);

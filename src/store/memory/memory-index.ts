@@ -36,7 +36,7 @@ export class MemoryIndex implements RunIndex {
   readonly #spans = new Map<string, Changed<SpanRow>[]>();
   readonly #questions = new Map<string, Changed<QuestionRow>[]>();
   /** Stays when its run goes, without the words of its model. */
-  readonly #usage: Changed<UsageRow>[] = [];
+  readonly #usage = new Map<string, Changed<UsageRow>[]>();
 
   add(run: RunRecord): void {
     const { id, parent_id, name, title, created_at_ms } = run;
@@ -56,7 +56,7 @@ export class MemoryIndex implements RunIndex {
 
   remove(id: string): void {
     const agent = this.#facts.get(id)?.agent ?? null;
-    for (const row of this.#usage) if (row.run_id === id) row.label = agent;
+    for (const row of this.#usage.get(id) ?? []) row.label = agent;
     this.#facts.delete(id);
     this.#spans.delete(id);
     this.#questions.delete(id);
@@ -162,14 +162,16 @@ export class MemoryIndex implements RunIndex {
     const { day, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usd } = used;
     const tokens = { input_tokens, cached_tokens, output_tokens, usd };
     const row = { run_id, seq, root_id, tenant, key_id, model, label: label ?? agent, ms };
-    this.#usage.push({ ...row, ...tokens, day, reasoning_tokens });
+    const own = this.#usage.get(run_id) ?? [];
+    this.#usage.set(run_id, own);
+    own.push({ ...row, ...tokens, day, reasoning_tokens });
     const span = this.#spans.get(run_id)?.find((one) => one.seq === seq);
     if (span) Object.assign(span, tokens);
   }
 
   /** What calls that broke off used. */
   #useRest(facts: Facts, note: Extract<Note, { note: "end" }>): void {
-    const own = this.#usage.filter(({ run_id }) => run_id === facts.id);
+    const own = this.#usage.get(facts.id) ?? [];
     const left = (of: (row: NotedUsage) => number): number =>
       Math.max(0, of(note) - own.reduce((sum, row) => sum + of(row), 0));
     if (left((row) => row.input_tokens + row.output_tokens) === 0) return;
@@ -264,7 +266,7 @@ export class MemoryIndex implements RunIndex {
   async sumUsage(query: UsageQuery): Promise<UsageSum[]> {
     const { from_day, to_day, tenant, roots, daily, by, limit } = query;
     const sums = new Map<string, Changed<UsageSum>>();
-    for (const row of this.#usage) {
+    for (const row of [...this.#usage.values()].flat()) {
       if (tenant !== undefined && row.tenant !== tenant) continue;
       if (roots ? !roots.includes(row.root_id) : row.day < from_day || row.day > to_day) continue;
       const [day, key] = [daily ? row.day : null, USAGE_KEY_OF[by](row)];

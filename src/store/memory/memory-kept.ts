@@ -7,11 +7,11 @@ import { once } from "../once.ts";
 import { createMemoryRecord } from "./memory-store.ts";
 
 export function createMemoryKept(): Kept {
-  const { store, index } = createMemoryRecord();
+  const { store, openIndex } = createMemoryRecord();
   let opened: Audit | undefined;
   return {
     record: async () => store,
-    index: async () => index,
+    index: async () => openIndex(),
     runs: async () => store,
     bookWith: (spending) => store.keepSpending?.(spending),
     // A shelf counts and removes the runs that belong to its things.

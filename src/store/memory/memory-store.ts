@@ -28,10 +28,13 @@ export function createMemoryStore(): Store {
   return new MemoryStore();
 }
 
-/** The same with what can be asked of all its runs. */
-export function createMemoryRecord(): { readonly store: Store; readonly index: RunIndex } {
+/**
+ * The same with what can be asked of all its runs. The index begins when it is first asked for: it keeps the usage of
+ * runs that are gone, and a process that never asks would only pile that up.
+ */
+export function createMemoryRecord(): { readonly store: Store; openIndex(): RunIndex } {
   const store = new MemoryStore();
-  return { store, index: store.index };
+  return { store, openIndex: () => store.openIndex() };
 }
 
 interface Entry {
@@ -54,7 +57,7 @@ class MemoryStore implements Store {
   readonly #entries = new Map<string, Entry>();
   readonly #workers = new Map<string, Worker>();
   readonly #turns = new MemoryTurns();
-  readonly index = new MemoryIndex();
+  #index: MemoryIndex | undefined;
   /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
   readonly #children = new Map<string, Set<string>>();
   #putThing: (thing: NewThing) => unknown = () => {};
@@ -65,7 +68,7 @@ class MemoryStore implements Store {
     const above = run.parent_id === null ? undefined : this.#entries.get(run.parent_id);
     const stored = toStored({ ...run, tenant: run.tenant ?? above?.run.tenant });
     this.#entries.set(run.id, { run: stored, steps: new Map(), events: [], signals: [] });
-    this.index.add(stored);
+    this.#index?.add(stored);
     for (const thing of run.things ?? []) this.#putThing(thing);
     if (run.parent_id === null) return true;
     const beside = this.#children.get(run.parent_id) ?? new Set();
@@ -190,7 +193,7 @@ class MemoryStore implements Store {
     this.#append(entry, end.events);
     const { ending, result, at_ms, settles } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
-    this.index.end(id, end);
+    this.#index?.end(id, end);
     for (const thing of end.things ?? []) this.#putThing(thing);
     this.#turns.forget(id);
     if (!settles) return;
@@ -260,7 +263,7 @@ class MemoryStore implements Store {
       if (beside?.size === 0) this.#children.delete(parent);
     }
     this.#entries.delete(id);
-    this.index.remove(id);
+    this.#index?.remove(id);
     this.#turns.forget(id);
   }
 
@@ -288,8 +291,23 @@ class MemoryStore implements Store {
     return run !== undefined && run.owner === null && run.epoch > 0;
   }
 
+  openIndex(): RunIndex {
+    this.#index ??= this.#readIndex();
+    return this.#index;
+  }
+
+  #readIndex(): MemoryIndex {
+    const index = new MemoryIndex();
+    for (const { run, events } of this.#entries.values()) {
+      index.add(run);
+      index.note(run.id, 0, events);
+      if (run.ending) index.end(run.id, { ending: run.ending, at_ms: run.ended_at_ms ?? 0 });
+    }
+    return index;
+  }
+
   #append({ run, events: log }: Entry, events: readonly RunEvent[]): void {
-    this.index.note(run.id, log.length, events);
+    this.#index?.note(run.id, log.length, events);
     for (const event of events) log.push(event);
     run.next_seq = log.length;
   }
