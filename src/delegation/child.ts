@@ -102,7 +102,7 @@ export interface Places {
 
 /** Where children run. One contract, in this process or in one of its own. */
 export interface Executor extends Partial<Places> {
-  /** How many it runs at once; undefined for any number. Then there is also `enter`. */
+  /** How many it runs at once; undefined for any number. */
   readonly places?: number | undefined;
   /** Runs the child to its ending, whichever it is. Rejects only when the parent is cancelled. */
   run(order: ChildOrder, signal: AbortSignal): Promise<ChildReport>;

@@ -36,11 +36,14 @@ export function createInProcessExecutor(
   placing?: Placing,
 ): Executor {
   return {
+    // One begins in each turn of the event loop: a hundred at once would send their first requests
+    // only when all of them are ready (bench/delegation.ts), and hold up everybody else meanwhile.
+    async enter() {
+      await createSlices(context.tenant ?? "").next();
+      return () => {};
+    },
     async run({ key, callKey, task, account, timeoutMs, onStart }, signal) {
       const id = `${context.id}/${key}`;
-      // One begins in each turn of the event loop: a hundred at once would send their first requests
-      // only when all of them are ready (bench/delegation.ts), and hold up everybody else meanwhile.
-      await createSlices(context.tenant ?? "").next();
       if (!placing) accounts.set(id, account);
       // One that another process may run asks for more by messages.
       const given = placing?.budgets.open(id, account, signal);

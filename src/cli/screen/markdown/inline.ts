@@ -221,10 +221,12 @@ class Parser {
     this.#plain = this.#at;
   }
 
+  /** Whether its end is there for sure: the last characters of a line that goes on may become another mark. */
   #hasEnd(mark: Mark, from: number): boolean {
     if (this.#endless.has(mark)) return false;
     for (let at = this.#source.indexOf(mark, from + 1); at >= 0; ) {
       const after = this.#source[at + mark.length];
+      if (after === undefined && !this.#isEnded) break;
       const isOther = mark.length === 1 && (after === mark || this.#source[at - 1] === mark);
       if (!isOther && canClose(mark, this.#source[at - 1], after)) return true;
       at = this.#source.indexOf(mark, at + 1);

@@ -120,7 +120,8 @@ describe("Markdown on a terminal", () => {
           assert.equal(visible(pieces), visible(whole));
         },
       ),
-      { numRuns: 300 },
+      // One star at the end of what has come looks like an end of the emphasis, until the second comes.
+      { numRuns: 300, examples: [[["*", "long words to fill rows", "**"], 12]] },
     );
   });
 
