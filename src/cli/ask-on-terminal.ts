@@ -126,20 +126,28 @@ const OF_CHILD = {
 
 type ShownQuestion = Omit<Question, "id" | "effect" | "waitMs" | "asksEveryTime">;
 
-export function renderQuestion(
-  { child, tool, arguments: text, reason, sandbox, always }: ShownQuestion,
-  columns = 80,
-): string {
+export function renderQuestion(question: ShownQuestion, columns = 80): string {
+  const { tool, always } = question;
+  const meant = always.length > 0 ? always.map(escapeText).join(", ") : "this very call";
+  const shown = [...toQuestionLines(question), `always allow: ${meant}`]
+    .map((line) => indent(line, columns))
+    .join("\n");
+  return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;
+}
+
+/** Who asks, each argument, and why: a line each, all of it escaped. */
+export function toQuestionLines({
+  child,
+  arguments: text,
+  reason,
+  sandbox,
+}: Omit<ShownQuestion, "tool" | "always">): string[] {
   const parsed = tryParseJson(text);
   const lines = isJsonObject(parsed)
     ? Object.entries(parsed).map(([name, value]) => `${toEscaped(name)}: ${toEscaped(value)}`)
     : [toEscaped(text)];
   const why = `why: ${escapeText(reason)} (sandbox: ${sandbox})`;
-  const meant = always.length > 0 ? always.map(escapeText).join(", ") : "this very call";
-  const shown = [...(child ? describe(child) : []), ...lines, why, `always allow: ${meant}`]
-    .map((line) => indent(line, columns))
-    .join("\n");
-  return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;
+  return [...(child ? describe(child) : []), ...lines, why];
 }
 
 function describe({ label, agent, path, depth, task }: Asker): string[] {

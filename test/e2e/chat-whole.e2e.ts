@@ -34,9 +34,9 @@ const KEPT = [
   "> hold Holding still > a hint Heard: a hint FIGURES",
   "> say queued words queued words FIGURES",
   "> say 漢字 e\u0301 한국 漢字 e\u0301 한국 FIGURES",
-  "The session is rewound to turn 5. The old session stays. No file had to be restored.",
+  "> /rewind The session is rewound to turn 5. The old session stays. No file had to be restored.",
   "> how often did I speak? 6 times FIGURES",
-  "Forked: this goes on in a copy, and the old session stays.",
+  "> /fork Forked: this goes on in a copy, and the old session stays.",
   "> how often did I speak? 7 times FIGURES",
 ].join(" ");
 

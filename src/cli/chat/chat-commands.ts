@@ -12,6 +12,7 @@ import type { CommandCall } from "../command.ts";
 import { renderRows } from "../commands/runs-cost.ts";
 import { showTree } from "../commands/runs-tree.ts";
 import type { Output } from "../io.ts";
+import type { Definition } from "./definition-lines.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import { type Choice, Picker } from "./picker.ts";
 import { KEYS, SLASH_COMMANDS, type SlashCall, type SlashName } from "./slash.ts";
@@ -21,10 +22,13 @@ export interface CommandParts {
   readonly cwd: string;
   /** Prints lines that stay. */
   say(text: string): void;
+  /** Prints names and what they mean. */
+  define(rows: readonly Definition[]): void;
   pick(picker: Picker): void;
-  /** Runs a prompt as if it was typed, and gives the answer. */
+  /** Runs a prompt as if it was typed, and gives the answer; nothing where the run did not complete. */
   askModel(words: string): Promise<string>;
-  queue(words: string): void;
+  /** Says the words after what is at work; resolves when they are on their way. */
+  queue(words: string): Promise<void> | void;
   /** Puts words before the next prompt, for the model alone. */
   carry(text: string): void;
   /** Puts words into the editor. */
@@ -79,9 +83,9 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     );
     say(lines.join("\n") || "There are none yet: offshoot agents new NAME");
   },
-  queue({ queue }, rest) {
+  async queue({ queue }, rest) {
     if (rest === "") throw invalid("/queue needs the words to say after the run.");
-    queue(rest);
+    await queue(rest);
   },
   async fork(parts, rest) {
     if (rest !== "") return goTo(parts, toTurn(rest), { done: "forked", told: FILES_STAY });
@@ -152,12 +156,11 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     await writeFile(file, text);
     say(`Written to ${file}`);
   },
-  help({ say }) {
+  help({ define }) {
     const commands = Object.entries(SLASH_COMMANDS).map(
-      ([name, { usage, summary }]) => [`/${name} ${usage}`, summary] as const,
+      ([name, { usage, summary }]) => [`/${name} ${usage}`.trim(), summary] as const,
     );
-    const rows = [...commands, ...KEYS];
-    say(rows.map(([left, right]) => `${left.trim().padEnd(24)}  ${right}`).join("\n"));
+    define([...commands, ...KEYS]);
   },
   quit: ({ leave }) => leave(),
 };
@@ -232,15 +235,25 @@ async function goTo(parts: CommandParts, turn: number, going: Going): Promise<vo
   if (words !== "") parts.write(words);
 }
 
-async function open({ engine, say, moved }: CommandParts, name: string): Promise<void> {
-  const { title } = await engine.conversation.open(name);
+/** The last words of both, so that the person knows where they are. */
+async function open({ engine, say, moved, cwd }: CommandParts, name: string): Promise<void> {
+  const { conversation } = engine;
+  const { title, folder } = await conversation.open(name);
   await moved();
-  const turns = await engine.conversation.turns();
-  const last = turns.at(-1);
-  say(`Going on with: ${clip(title, 100)} (${turns.length} turns)`);
-  if (last?.prompt) say(`> ${clip(last.prompt, 400)}`);
-  if (last && last.text !== "") say(clip(last.text, 400));
+  const turns = await conversation.turns();
+  say(`Going on with: ${clip(title, 100)} (${plural(turns.length, "turn")})`);
+  if (folder !== null && folder !== cwd)
+    say(`It began in ${folder}. Tools work in ${cwd} from here on.`);
+  const asked = turns.findLast(({ prompt }) => prompt !== null);
+  if (asked?.prompt) say(`> ${clip(asked.prompt, MAX_SHOWN)}`);
+  const text = turns.at(-1)?.text ?? "";
+  if (text !== "") say(clip(text, MAX_SHOWN));
+  const unanswered = await conversation.unanswered();
+  if (unanswered !== undefined) say(`> ${clip(unanswered, MAX_SHOWN)}\n(not answered)`);
 }
+
+/** Of what was said last, in characters. */
+const MAX_SHOWN = 400;
 
 function toTurn(text: string): number {
   const turn = Number(text);

@@ -25,7 +25,7 @@ export interface WorkParts {
   readonly io: Pick<Io, "env" | "cwd">;
   readonly clock: Clock;
   readonly isVerbose: boolean;
-  readonly wasShown: TranscriptOptions["wasShown"];
+  readonly takeShown: TranscriptOptions["takeShown"];
   print(lines: readonly FinishedLine[]): void;
   say(text: string, pen?: string): void;
   /** Prints what the person has said. */
@@ -51,6 +51,8 @@ export class ChatWork {
   #engine: ChatEngine | undefined;
   #turn: ChatTurn | undefined;
   #deed: Deed | undefined;
+  /** A command is at work that changes to whom the next words are said. */
+  #isHeld = false;
   /** Of the runs of this conversation that have ended. */
   #before = NOTHING_SPENT;
   #contextUsed = 0;
@@ -75,7 +77,7 @@ export class ChatWork {
   }
 
   get isBusy(): boolean {
-    return this.#turn !== undefined || this.#deed !== undefined;
+    return this.#turn !== undefined || this.#deed !== undefined || this.#isHeld;
   }
 
   get steered(): readonly string[] {
@@ -105,6 +107,17 @@ export class ChatWork {
     this.#before = toSpent(await readCosts(record, [...conversation.runs], "model"));
   }
 
+  /** Until the work is done, words wait: they are meant for the session that it leads to. */
+  async hold(work: () => Promise<void>): Promise<void> {
+    this.#isHeld = true;
+    try {
+      await work();
+    } finally {
+      this.#isHeld = false;
+      this.sendQueued();
+    }
+  }
+
   carry(text: string): void {
     this.#carried.push(text);
   }
@@ -114,25 +127,31 @@ export class ChatWork {
     this.sendQueued();
   }
 
-  /** Steers what is at work, or begins; before the runtime is there the words wait. */
+  /** Steers what is at work, or begins; before the runtime is there, and during a command, the words wait. */
   tell(words: string): void {
-    if (this.#turn || this.#deed?.isStart) this.#steer(words);
-    else if (this.#engine && !this.#deed) void this.send(words);
-    else this.#queue.push(words);
+    if (!this.#isHeld && (this.#turn || this.#deed?.isStart)) this.#steer(words);
+    else this.queue(words);
   }
 
   stop(): void {
     this.#deed?.stopping.abort();
     this.#turn?.stop();
+    this.#giveBackWaiting();
+  }
+
+  /** What was to be said next is for the person to decide again. */
+  #giveBackWaiting(): void {
     this.#parts.giveBack([...this.#steered.splice(0), ...this.#queue.splice(0)]);
   }
 
-  /** Stops what is at work, and resolves when the record says so. What does not stop in time is left interrupted. */
+  /**
+   * Stops what is at work, gives back what was not heard, and resolves when the record says so. What does not stop in
+   * time is left interrupted.
+   */
   async end(): Promise<void> {
     // Nothing is begun from here on.
     this.#engine = undefined;
-    this.#deed?.stopping.abort();
-    this.#turn?.stop();
+    this.stop();
     const late = new AbortController();
     const inTime = this.#parts.clock.sleep(END_MS, late.signal).catch(() => {});
     await Promise.race([this.#sending, inTime]);
@@ -164,12 +183,15 @@ export class ChatWork {
 
   sendQueued(): void {
     const [next, ...rest] = this.#queue;
-    if (this.#turn || this.#deed || !this.#engine || next === undefined) return;
+    if (this.isBusy || !this.#engine || next === undefined) return;
     this.#queue = rest;
     void this.send(next);
   }
 
-  /** A prompt, from its words to its end. Gives the last answer's text. Never rejects: the words come back. */
+  /**
+   * A prompt, from its words to its end. Gives the answer, or nothing where the run did not complete. Never rejects:
+   * words that were not said come back.
+   */
   async send(words: string): Promise<string> {
     if (!this.#engine) return "";
     const sent = this.#send(words, this.#engine);
@@ -178,42 +200,56 @@ export class ChatWork {
   }
 
   async #send(words: string, engine: ChatEngine): Promise<string> {
-    this.#deed = {
-      title: "starting",
-      isStart: true,
-      stopping: new AbortController(),
-      startedAtMs: this.#parts.clock.now(),
-    };
     this.#tick();
+    try {
+      const turn = await this.#begin(words, engine);
+      return turn ? await this.#follow(turn, engine) : "";
+    } finally {
+      this.#parts.refresh("now");
+      this.sendQueued();
+    }
+  }
+
+  /** Undefined where the run could not be started: the words are in the editor again. */
+  async #begin(words: string, engine: ChatEngine): Promise<ChatTurn | undefined> {
+    const stopping = new AbortController();
+    const nowMs = this.#parts.clock.now();
+    this.#deed = { title: "starting", isStart: true, stopping, startedAtMs: nowMs };
     const carried = this.#carried.splice(0);
     try {
       const started = await engine.start(words, carried.join("\n\n"));
       this.#parts.showWords(words);
       for (const note of started.notes) this.#parts.say(note);
       const transcript = this.#openTranscript();
-      const nowMs = this.#parts.clock.now();
-      this.#turn = new ChatTurn(
-        started,
-        { transcript, onNews: () => this.#parts.refresh() },
-        nowMs,
-      );
-      if (this.#deed.stopping.signal.aborted) this.#turn.stop();
-      this.#deed = undefined;
-      for (const early of this.#steered) void this.#steerTurn(this.#turn, early);
-      const run = await this.#turn.finish();
-      await engine.conversation.settle(run);
-      this.#endTurn();
-      return (await run.result()).output_text;
+      const onNews = (): void => this.#parts.refresh();
+      const turn = new ChatTurn(started, { transcript, onNews }, this.#parts.clock.now());
+      this.#turn = turn;
+      if (stopping.signal.aborted) turn.stop();
+      for (const early of this.#steered) void this.#steerTurn(turn, early);
+      return turn;
     } catch (thrown) {
       this.#carried.unshift(...carried);
       this.#parts.say(toFailure(thrown).message, PEN.bad);
       this.#parts.giveBack([words, ...this.#steered.splice(0)]);
-      return "";
+      return undefined;
     } finally {
       this.#deed = undefined;
-      this.#ticking?.abort();
-      this.#parts.refresh("now");
-      this.sendQueued();
+    }
+  }
+
+  async #follow(turn: ChatTurn, engine: ChatEngine): Promise<string> {
+    try {
+      const run = await turn.finish();
+      await engine.conversation.settle(run);
+      const { ending, output_text } = await run.result();
+      if (ending === "failed") this.#giveBackWaiting();
+      return ending === "completed" ? output_text : "";
+    } catch (thrown) {
+      this.#parts.say(toFailure(thrown).message, PEN.bad);
+      this.#giveBackWaiting();
+      return "";
+    } finally {
+      this.#endTurn(turn);
     }
   }
 
@@ -225,13 +261,11 @@ export class ChatWork {
         this.#unsteer(text);
         this.#parts.showWords(text);
       },
-      wasShown: this.#parts.wasShown,
+      takeShown: this.#parts.takeShown,
     });
   }
 
-  #endTurn(): void {
-    const turn = this.#turn;
-    if (!turn) return;
+  #endTurn(turn: ChatTurn): void {
     this.#parts.print([]);
     this.#contextUsed = turn.contextUsed || this.#contextUsed;
     this.#before = addSpent(this.#before, turn.spent);
@@ -270,7 +304,6 @@ export class ChatWork {
       this.#parts.say(toFailure(thrown).message, PEN.bad);
     } finally {
       this.#deed = undefined;
-      if (!this.#turn) this.#ticking?.abort();
       this.#parts.refresh("now");
       this.sendQueued();
     }
@@ -278,17 +311,19 @@ export class ChatWork {
 
   /** Draws again while something is at work: its time goes on. */
   #tick(): void {
-    this.#ticking?.abort();
+    if (this.#ticking) return;
     const ticking = new AbortController();
     this.#ticking = ticking;
-    const { clock } = this.#parts;
     const again = async (): Promise<void> => {
-      for (;;) {
-        await clock.sleep(TICK_MS, ticking.signal);
+      do {
+        await this.#parts.clock.sleep(TICK_MS, ticking.signal);
         this.#parts.refresh();
-      }
+      } while (this.#turn || this.#deed);
     };
-    again().catch(() => {});
+    const end = (): void => {
+      this.#ticking = undefined;
+    };
+    again().then(end, end);
   }
 }
 

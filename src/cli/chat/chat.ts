@@ -15,6 +15,7 @@ import { toActivityRows, toWaitingRows } from "./activity-rows.ts";
 import { type CommandParts, runSlash } from "./chat-commands.ts";
 import type { ChatScreen } from "./chat-screen.ts";
 import { ChatWork } from "./chat-work.ts";
+import { toDefinitionLines } from "./definition-lines.ts";
 import { applyKey } from "./edit-keys.ts";
 import type { Editor } from "./editor/editor.ts";
 import { layOutEditor } from "./editor/layout.ts";
@@ -25,6 +26,7 @@ import { editElsewhere } from "./programs.ts";
 import { MARGIN, PROMPT, PromptField } from "./prompt-field.ts";
 import { Questions } from "./questions.ts";
 import { readFileChange } from "./read-change.ts";
+import { toSaidLines } from "./said-lines.ts";
 import { readSlash, SLASH_COMMANDS, type SlashCall } from "./slash.ts";
 import { toStatusRow } from "./status-row.ts";
 import { wrapLine } from "./transcript.ts";
@@ -44,6 +46,8 @@ export interface ChatSetup {
 
 /** How long the first of two Ctrl-C counts. */
 const TWICE_MS = 3000;
+/** Keys that come sooner after the last one belong to the sentence that somebody writes, and answer no question. */
+const PAUSE_MS = 1000;
 
 export class Chat {
   readonly #setup: ChatSetup;
@@ -51,9 +55,13 @@ export class Chat {
   readonly #questions: Questions;
   #screen: ChatScreen | undefined;
   #engine: ChatEngine | undefined;
+  /** Left, maybe before the engine was there. */
+  #isEnded = false;
   readonly #work: ChatWork;
   #picker: Picker | undefined;
   #interruptedAtMs = Number.NEGATIVE_INFINITY;
+  /** When something was last typed into the editor. */
+  #typedAtMs = Number.NEGATIVE_INFINITY;
   #note = "";
   #leave: (exitCode: number) => void = () => {};
   /** Resolves with the exit code when the person leaves. */
@@ -71,7 +79,7 @@ export class Chat {
     });
     this.#work = new ChatWork({
       ...setup,
-      wasShown: (call) => this.#questions.wasShown(call),
+      takeShown: (call) => this.#questions.takeShown(call),
       print: (lines) => this.#print(lines),
       say: (text, pen) => this.say(text, pen),
       showWords: (words) => this.#showWords(words),
@@ -81,6 +89,7 @@ export class Chat {
     });
     this.#questions = new Questions({
       readChange: (call) => readFileChange(call, setup.io.cwd),
+      columns: () => this.#columns,
       print: (lines) => this.#print(lines),
       onChange: (isAsked) => {
         if (isAsked) this.#notify("A tool call waits for your answer");
@@ -92,18 +101,15 @@ export class Chat {
   /** The terminal is there: the chat can be typed into. The rest is loaded meanwhile. */
   async begin(screen: ChatScreen): Promise<void> {
     this.#screen = screen;
+    const { firstWords } = this.#setup;
+    // Before anything that is typed meanwhile.
+    if (firstWords !== undefined) this.#work.queue(firstWords);
     screen.refresh("now");
     try {
       const engine = await this.#setup.openEngine(this.#questions.ask);
-      this.#engine = engine;
-      this.#work.use(engine);
-      for (const warning of engine.warnings) this.say(warning);
-      this.say(`model: ${engine.model.reason} · /help lists commands and keys`);
-      await this.#field.open(engine.historyFile);
-      const { resume, firstWords } = this.#setup;
-      if (resume !== undefined) await this.#command({ name: "resume", rest: resume });
-      if (firstWords !== undefined) this.#work.tell(firstWords);
-      this.#work.sendQueued();
+      if (this.#isEnded) return await engine.close();
+      // Words that were typed meanwhile wait until it is known which session they belong to.
+      await this.#work.hold(() => this.#use(engine));
     } catch (thrown) {
       this.say(toFailure(thrown).message, PEN.bad);
       this.#leave(1);
@@ -111,12 +117,25 @@ export class Chat {
     screen.refresh();
   }
 
-  /** Ends what is at work, and says how to go on. */
+  async #use(engine: ChatEngine): Promise<void> {
+    this.#engine = engine;
+    this.#work.use(engine);
+    for (const warning of engine.warnings) this.say(warning);
+    this.say(`model: ${engine.model.reason} · /help lists commands and keys`);
+    await this.#field.open(engine.historyFile);
+    const { resume } = this.#setup;
+    if (resume !== undefined) await this.#command({ name: "resume", rest: resume });
+  }
+
+  /** Ends what is at work, keeps what was not sent, and says how to go on. */
   async end(): Promise<string> {
+    this.#isEnded = true;
     await this.#work.end();
     const id = this.#engine?.conversation.id;
+    const unsent = await this.#field.keep();
     await this.#engine?.close();
-    return id === undefined ? "" : `session: ${id} (offshoot chat --session ${id})\n`;
+    const words = unsent === "" ? "" : `not sent: ${unsent}\n`;
+    return id === undefined ? words : `${words}session: ${id} (offshoot chat --session ${id})\n`;
   }
 
   onGone(): void {
@@ -126,16 +145,25 @@ export class Chat {
   onTyped(typed: Typed): void {
     this.#note = "";
     if (typed.type === "key") return this.#press(toChord(typed));
-    const answer = this.#questions.editor;
-    if (!answer) this.#field.write(typed);
-    else if (typed.type === "paste") answer.paste(typed.text);
+    const answer = this.#answer;
+    if (!answer) {
+      this.#field.write(typed);
+      this.#typedAtMs = this.#setup.clock.now();
+    } else if (typed.type === "paste") answer.paste(typed.text);
     else answer.type(typed.text);
+  }
+
+  /** Where an answer is written. A question that comes in the middle of a sentence waits for a pause. */
+  get #answer(): Editor | undefined {
+    const sinceMs = this.#setup.clock.now() - this.#typedAtMs;
+    const isWriting = sinceMs < PAUSE_MS && !this.#field.editor.isEmpty;
+    return isWriting ? undefined : this.#questions.editor;
   }
 
   toPicture(): Picture {
     const columns = this.#columns;
     const maxRows = this.#screen?.maxRows ?? 22;
-    const field = this.#questions.editor ?? this.#field.editor;
+    const field = this.#answer ?? this.#field.editor;
     const room = { columns, prompt: PROMPT, margin: MARGIN };
     const menu = this.#toMenu(columns, maxRows);
     const nowMs = this.#setup.clock.now();
@@ -176,7 +204,7 @@ export class Chat {
   }
 
   #toMenu(columns: number, maxRows: number): Row[] {
-    if (this.#questions.editor) return this.#questions.toRows();
+    if (this.#questions.editor) return this.#questions.toRows(columns);
     if (this.#picker) return this.#picker.toRows(columns, Math.floor(maxRows / 2));
     return this.#field.toHelpRows(columns);
   }
@@ -185,7 +213,7 @@ export class Chat {
     const engine = this.#engine;
     const { turn, spent, contextUsed } = this.#work;
     const atWork = turn ? "Enter steers · Tab queues · Esc stops" : "";
-    const hint = this.#questions.editor ? "Enter answers · Esc stops the run" : atWork;
+    const hint = this.#answer ? "Enter answers · Esc stops the run" : atWork;
     return toStatusRow(
       {
         model: engine?.model.ref,
@@ -194,7 +222,7 @@ export class Chat {
         contextTokens: engine?.contextTokens,
         spent,
         maxUsd: engine?.maxUsd,
-        hint: this.#note || hint,
+        ...{ hint, note: this.#note },
       },
       columns,
     );
@@ -203,7 +231,8 @@ export class Chat {
   #press(chord: string): void {
     if (chord === "ctrl-c") return this.#interrupt();
     if (chord === "ctrl-z") return this.#screen?.suspend();
-    if (this.#questions.editor) return this.#pressAnswer(this.#questions.editor, chord);
+    const answer = this.#answer;
+    if (answer) return this.#pressAnswer(answer, chord);
     if (this.#picker) return this.#pressPicker(this.#picker, chord);
     if (this.#field.pressHelp(chord)) return;
     const deed = this.#toDeed(chord);
@@ -236,7 +265,7 @@ export class Chat {
     else if (chord === "down" || chord === "ctrl-n") picker.move(1);
     else if (chord === "enter" || chord === "escape") {
       this.#picker = undefined;
-      if (chord === "enter") void this.#attempt(() => picker.choose());
+      if (chord === "enter") void this.#work.hold(() => this.#attempt(() => picker.choose()));
     }
   }
 
@@ -275,35 +304,41 @@ export class Chat {
     if (typeof call === "string") return this.say(call, PEN.warn);
     if (call) return this.#takeCommand(call);
     if (words.startsWith("!")) return this.#takeShell(words);
-    this.#field.send();
+    this.#field.clear();
     this.#work.tell(words);
   }
 
   #tab(): void {
     const words = this.#field.editor.whole;
     if (!this.#work.turn || words.trim() === "") return;
-    this.#field.send();
+    this.#field.clear();
     this.#work.queue(words);
   }
 
   #takeCommand(call: SlashCall): void {
-    const isBusy = this.#work.isBusy || !this.#engine;
-    if (isBusy && !SLASH_COMMANDS[call.name].isAnytime) {
+    if (call.name === "quit") return this.#leave(0);
+    if (!this.#engine) {
+      this.#note = "starting; try again in a moment";
+      return;
+    }
+    if (this.#work.isBusy && !SLASH_COMMANDS[call.name].isAnytime) {
       this.#note = `/${call.name} waits until the run has ended; Esc stops it`;
       return;
     }
-    if (!this.#engine && call.name !== "quit") return;
-    this.#field.send();
-    void this.#command(call);
+    this.#print(toSaidLines(this.#field.editor.whole, this.#columns, PEN.dim));
+    this.#field.clear();
+    const run = (): Promise<void> => this.#command(call);
+    void (SLASH_COMMANDS[call.name].isAnytime ? run() : this.#work.hold(run));
   }
 
   async #command(call: SlashCall): Promise<void> {
     const engine = this.#engine;
-    if (!engine) return this.#leave(0);
+    if (!engine) return;
     const parts: CommandParts = {
       engine,
       cwd: this.#setup.io.cwd,
       say: (text) => this.say(text, ""),
+      define: (rows) => this.#print(toDefinitionLines(rows, this.#columns)),
       pick: (picker) => {
         this.#picker = picker;
       },
@@ -328,14 +363,7 @@ export class Chat {
   }
 
   #showWords(words: string): void {
-    const columns = this.#columns;
-    const lines =
-      words.length > 4000 ? `${words.slice(0, 4000)}\n… (${words.length} characters)` : words;
-    const [first, ...rest] = wrapLine(cleanForTerminal(lines), PEN.bold, columns - 2);
-    this.#print([
-      { row: [...PROMPT, ...(first?.row ?? [])] },
-      ...rest.map(({ row }): FinishedLine => ({ row: [...MARGIN, ...row] })),
-    ]);
+    this.#print(toSaidLines(words, this.#columns, PEN.bold));
   }
 
   #takeShell(words: string): void {
@@ -345,15 +373,14 @@ export class Chat {
       this.#note = "A command is at work; Esc stops it";
       return;
     }
-    this.#field.send();
+    this.#field.clear();
     void this.#work.runShell(command);
   }
 
   async #editElsewhere(): Promise<void> {
+    const edit = (): Promise<string> => editElsewhere(this.#field.editor.whole, this.#setup.io);
     await this.#attempt(async () => {
-      const text = await this.#screen?.lend(() =>
-        editElsewhere(this.#field.editor.whole, this.#setup.io),
-      );
+      const text = await this.#screen?.lend(edit);
       if (text !== undefined) this.#field.editor.replace(text);
     });
   }

@@ -10,6 +10,8 @@ import type { Run } from "../../runtime/runtime.ts";
 export interface ConversationSummary {
   readonly id: string;
   readonly title: string;
+  /** Where it began; null for one that a client of a server began. */
+  readonly folder: string | null;
   readonly used_at_ms: number;
 }
 
@@ -36,6 +38,8 @@ export interface Conversation {
   /** Those of this folder, the newest first. */
   list(): Promise<readonly ConversationSummary[]>;
   turns(): Promise<readonly ConversationTurn[]>;
+  /** What the person said last, where the model has not answered it; undefined where it has. */
+  unanswered(): Promise<string | undefined>;
   /** Goes on with another one, by any of its names. Rejects where there is none. */
   open(name: string): Promise<ConversationSummary>;
   /** Goes on with a copy that ends after this turn, or with all of it. The old one stays. */

@@ -1,19 +1,44 @@
-/** Keeps the history of prompts in the data folder, for the user alone: a line of JSON each. What fails here stops nobody. */
+/**
+ * Keeps the history of prompts in the data folder, for the user alone: a line of JSON each. What fails here stops
+ * nobody: the chat goes on without it.
+ */
 
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, mkdir, open, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Of one entry: a larger one is a file. */
-const MAX_CHARS = 200_000;
+const MAX_CHARS = 1_000_000;
+/** What is read of a long history: its end. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export async function readHistory(file: string): Promise<readonly string[]> {
   try {
-    const text = await readFile(file, "utf8");
-    return text.slice(-MAX_BYTES).split("\n").flatMap(toEntry);
+    const { text, size } = await readEnd(file);
+    const entries = text.split("\n").flatMap(toEntry);
+    if (size > 2 * MAX_BYTES) await shorten(file, entries);
+    return entries;
   } catch {
     // There is none yet, or it cannot be read.
     return [];
+  }
+}
+
+/** Gives the file room to grow again. What another chat adds in this moment is lost to the file, not to that chat. */
+async function shorten(file: string, entries: readonly string[]): Promise<void> {
+  const short = `${file}.${process.pid}`;
+  await writeFile(short, entries.map(toLine).join(""), { mode: 0o600 });
+  await rename(short, file);
+}
+
+async function readEnd(file: string): Promise<{ readonly text: string; readonly size: number }> {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length);
+    return { text: bytes.toString("utf8", 0, bytesRead), size };
+  } finally {
+    await handle.close();
   }
 }
 
@@ -21,10 +46,14 @@ export async function appendHistory(file: string, text: string): Promise<void> {
   if (text.length > MAX_CHARS) return;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await appendFile(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
+    await appendFile(file, toLine(text), { mode: 0o600 });
   } catch {
-    // The chat goes on without it.
+    // A full disk, a folder that may not be written to.
   }
+}
+
+function toLine(text: string): string {
+  return `${JSON.stringify(text)}\n`;
 }
 
 function toEntry(line: string): string[] {

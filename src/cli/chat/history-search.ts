@@ -7,10 +7,10 @@ import type { Found, History } from "./editor/history.ts";
 
 export class HistorySearch {
   readonly #editor: Editor;
-  readonly #history: () => History;
-  #open: { readonly field: Editor; readonly draft: string; found: Found | undefined } | undefined;
+  readonly #history: History;
+  #open: OpenSearch | undefined;
 
-  constructor(editor: Editor, history: () => History) {
+  constructor(editor: Editor, history: History) {
     this.#editor = editor;
     this.#history = history;
   }
@@ -25,7 +25,8 @@ export class HistorySearch {
   }
 
   begin(): void {
-    this.#open = { field: new Editor(), draft: this.#editor.whole, found: undefined };
+    const draft = this.#editor.whole;
+    this.#open = { field: new Editor(), draft, found: undefined, isFound: true };
   }
 
   end(): void {
@@ -34,7 +35,8 @@ export class HistorySearch {
 
   look(before?: number): void {
     if (!this.#open) return;
-    const found = this.#history().search(this.#open.field.text, before);
+    const found = this.#history.search(this.#open.field.text, before);
+    this.#open.isFound = found !== undefined;
     if (!found) return;
     this.#open.found = found;
     this.#editor.replace(found.text);
@@ -60,11 +62,22 @@ export class HistorySearch {
 
   toRows(): Row[] {
     const words = this.#open?.field.text ?? "";
+    const none = this.#open?.isFound === false ? "nothing more found · " : "";
     return [
       [
         { text: `history: ${words}_ `, pen: PEN.warn },
-        { text: "Ctrl-R again · Enter · Esc", pen: PEN.dim },
+        { text: `${none}Ctrl-R again · Enter · Esc`, pen: PEN.dim },
       ],
     ];
   }
+}
+
+interface OpenSearch {
+  /** The words that are looked for. */
+  readonly field: Editor;
+  /** What was written before the search. */
+  readonly draft: string;
+  found: Found | undefined;
+  /** Whether the last look found something. */
+  isFound: boolean;
 }

@@ -4,36 +4,36 @@
  */
 
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
-import { toFailure } from "../../base/failure.ts";
+import { join, resolve } from "node:path";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Message } from "../../protocol/items.ts";
 import { readFilePart } from "../input.ts";
+import type { Io } from "../io.ts";
 
 export interface ReadMessage {
   readonly message: Message;
-  /** What is said of it: files that go along, files that could not. */
+  /** What is said of it: files that go along. */
   readonly notes: readonly string[];
 }
 
 const MEDIA = /\.(?:png|jpe?g|gif|webp|pdf)$/i;
 
-/** `before` is what goes with the words, and was not typed: the output of commands. */
+/**
+ * `before` is what goes with the words, and was not typed: the output of commands. Rejects where a file cannot go along:
+ * nobody wants an answer to a question about a file that was not sent.
+ */
 export async function readMessage(
   words: string,
-  cwd: string,
   before: string,
+  { cwd, home }: Pick<Io, "cwd" | "home">,
 ): Promise<ReadMessage> {
   const parts: ContentPart[] = [];
   const notes: string[] = [];
   for (const name of findNames(words)) {
-    if (!(await isFile(resolve(cwd, name)))) continue;
-    try {
-      parts.push(await readFilePart(name, cwd));
-      notes.push(`with ${name}`);
-    } catch (thrown) {
-      notes.push(toFailure(thrown).message);
-    }
+    const path = name.startsWith("~/") ? join(home, name.slice(2)) : name;
+    if (!(await isFile(resolve(cwd, path)))) continue;
+    parts.push(await readFilePart(path, cwd));
+    notes.push(`with ${name}`);
   }
   const media = parts.filter((part) => part.type !== "input_text");
   const texts = parts.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
@@ -43,16 +43,16 @@ export async function readMessage(
   return { message: { type: "message", role: "user", content }, notes };
 }
 
-/** `@src/a.ts`, and paths of pictures as terminals paste them when they are dropped: quoted, or with `\ `. */
+/** `@src/a.ts`, and paths of pictures as terminals paste them when they are dropped: in quotes, or with `\ `. */
 function findNames(words: string): Set<string> {
   const names = new Set<string>();
   for (const [, word = ""] of words.matchAll(/(?:^|\s)@(\S+)/g)) {
     names.add(word.replace(/[.,;:!?)]+$/, ""));
   }
-  for (const [, quoted, bare = ""] of words.matchAll(
-    /(?:^|\s)(?:'([^'\n]+)'|((?:\\ |[^\s'\\])+))/g,
+  for (const [, single, double, bare = ""] of words.matchAll(
+    /(?:^|\s)(?:'([^'\n]+)'|"([^"\n]+)"|((?:\\ |[^\s'"\\])+))/g,
   )) {
-    const name = quoted ?? bare.replaceAll("\\ ", " ");
+    const name = single ?? double ?? bare.replaceAll("\\ ", " ");
     if (MEDIA.test(name) && !name.startsWith("@")) names.add(name);
   }
   return names;

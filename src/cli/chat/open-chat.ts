@@ -104,7 +104,7 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
     record: runtime.engine.record,
     historyFile: `${config.paths.dataDir}/chat-history.jsonl`,
     async start(words, before) {
-      const { message, notes } = await readMessage(words, io.cwd, before);
+      const { message, notes } = await readMessage(words, before, io);
       const run = await conversation.start(message, {
         ...toRunRequest(config, model),
         ...{ tools, think: isThinking, root: io.cwd },

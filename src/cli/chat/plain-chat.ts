@@ -142,9 +142,10 @@ class PlainChat {
       engine: this.#engine,
       cwd: this.#setup.io.cwd,
       say: (text) => void this.say(text),
+      define: (rows) => void this.say(rows.map((row) => row.join(": ")).join("\n")),
       pick: (picker) => void this.#offer(picker),
       askModel: (words) => this.#send(words),
-      queue: (words) => void this.take(words),
+      queue: (words) => this.take(words),
       carry: (text) => void this.#carried.push(text),
       write: (words) => void this.say(`Your words were: ${words}`),
       moved: () => Promise.resolve(),
@@ -161,7 +162,7 @@ class PlainChat {
     const transcript = new Transcript({
       ...{ now: () => clock.now(), isVerbose },
       onHeard: (text) => void this.say(`heard: ${text}`),
-      wasShown: () => false,
+      takeShown: () => false,
     });
     const turn = new ChatTurn(
       started,

@@ -29,19 +29,24 @@ export class PromptField {
   readonly #columns: () => number;
   readonly #menu: CompletionMenu;
   readonly #search: HistorySearch;
-  #history = new History();
+  readonly #history = new History();
   #historyFile: string | undefined;
+  /** Sent before it was known where the history is kept. */
+  readonly #early: string[] = [];
+  /** The last entry on its way to the file. Never rejects. */
+  #writing: Promise<void> = Promise.resolve();
 
   constructor({ cwd, columns, onChange }: FieldParts) {
     this.#columns = columns;
     this.#menu = new CompletionMenu(this.editor, cwd, onChange);
-    this.#search = new HistorySearch(this.editor, () => this.#history);
+    this.#search = new HistorySearch(this.editor, this.#history);
   }
 
   /** The prompts of other chats come into its history; those that are sent from here on are kept there. */
   async open(historyFile: string): Promise<void> {
-    this.#history = new History(await readHistory(historyFile));
+    this.#history.addOlder(await readHistory(historyFile));
     this.#historyFile = historyFile;
+    for (const words of this.#early.splice(0)) this.#write(historyFile, words);
   }
 
   write(typed: Exclude<Typed, { type: "key" }>): void {
@@ -64,18 +69,19 @@ export class PromptField {
     else if (applyKey(this.editor, chord)) this.#menu.look();
   }
 
-  /** The words are sent: they leave it, and the history has them. */
-  send(): void {
-    const words = this.editor.whole;
-    const isNew = this.#history.add(words);
-    if (isNew && this.#historyFile !== undefined) void appendHistory(this.#historyFile, words);
-    this.#empty();
+  /** The words leave it, sent or taken back: the history has them. */
+  clear(): void {
+    this.#remember(this.editor.whole);
+    this.editor.replace("");
+    this.#menu.look();
   }
 
-  /** The words are taken back: this chat's history has them. */
-  clear(): void {
-    this.#history.add(this.editor.whole);
-    this.#empty();
+  /** The chat is left: what is written comes into the history. Gives the words where there is no file to keep them in. */
+  async keep(): Promise<string> {
+    const words = this.editor.whole;
+    this.#remember(words);
+    await this.#writing;
+    return this.#historyFile === undefined ? words : "";
   }
 
   /** Words that nobody has heard, before those that are written now. */
@@ -94,9 +100,15 @@ export class PromptField {
     return this.#search.isOpen ? this.#search.toRows() : this.#menu.toRows(columns);
   }
 
-  #empty(): void {
-    this.editor.replace("");
-    this.#menu.look();
+  #remember(words: string): void {
+    if (!this.#history.add(words)) return;
+    if (this.#historyFile === undefined) this.#early.push(words);
+    else this.#write(this.#historyFile, words);
+  }
+
+  /** One after the other: the file has them in the order in which they were sent. */
+  #write(file: string, words: string): void {
+    this.#writing = this.#writing.then(() => appendHistory(file, words));
   }
 
   #moveUp(): void {

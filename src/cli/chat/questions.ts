@@ -6,18 +6,18 @@
 import { throwIfAborted } from "../../base/async.ts";
 import type { ToolStart } from "../../protocol/run-events.ts";
 import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
-import { escapeText, readAnswerLine, renderQuestion } from "../ask-on-terminal.ts";
+import { escapeText, readAnswerLine, toQuestionLines } from "../ask-on-terminal.ts";
 import { type FileChange, toDiffRows } from "../output/tool-rows.ts";
 import type { FinishedLine } from "../screen/frame.ts";
-import { PEN, plainRow, type Row } from "../screen/rows.ts";
+import { PEN, plainRow, type Row, wrapPieces } from "../screen/rows.ts";
 import { Editor } from "./editor/editor.ts";
 
 /** More of a change than anybody reads before a yes; the rest is counted. */
 const MAX_DIFF = 400;
-const MAX_COLUMNS = 1000;
 
 export interface QuestionParts {
   readChange(call: Pick<ToolStart, "name" | "arguments">): Promise<FileChange | undefined>;
+  columns(): number;
   print(lines: readonly FinishedLine[]): void;
   /** A question is there, or gone. */
   onChange(isAsked: boolean): void;
@@ -33,7 +33,7 @@ export class Questions {
   readonly #parts: QuestionParts;
   #last: Promise<unknown> = Promise.resolve();
   #open: OpenQuestion | undefined;
-  /** Calls whose change was shown. */
+  /** Calls whose change was shown, and that have not ended. */
   readonly #shown = new Set<string>();
   #hint = "";
 
@@ -55,11 +55,12 @@ export class Questions {
     return this.#open?.editor;
   }
 
-  wasShown({ name, arguments: text }: Pick<ToolStart, "name" | "arguments">): boolean {
-    return this.#shown.has(`${name} ${text}`);
+  /** Whether the call was shown with its change, asked once for each: the same call again is another one. */
+  takeShown({ name, arguments: text }: Pick<ToolStart, "name" | "arguments">): boolean {
+    return this.#shown.delete(`${name} ${text}`);
   }
 
-  toRows(): Row[] {
+  toRows(columns: number): Row[] {
     const { question } = this.#open ?? {};
     if (!question) return [];
     const keys = question.child
@@ -67,10 +68,9 @@ export class Questions {
       : "[y]es  [n]o, or n and why  [a]lways  [c]ancel the run";
     const meant =
       question.always.length > 0 ? question.always.map(escapeText).join(", ") : "this very call";
-    return [
-      plainRow(this.#hint === "" ? `Approve ${escapeText(question.tool)}?` : this.#hint, PEN.warn),
-      plainRow(`${keys} · always: ${meant}`, PEN.dim),
-    ];
+    const asked = this.#hint === "" ? `Approve ${escapeText(question.tool)}?` : this.#hint;
+    const rows = [plainRow(asked, PEN.warn), plainRow(`${keys} · always: ${meant}`, PEN.dim)];
+    return rows.flatMap((row) => wrapPieces(row, { columns: columns - 1 }).map((one) => one.row));
   }
 
   /** Enter was pressed. Gives back what is no answer: those words were meant for somebody else. */
@@ -127,22 +127,20 @@ export class Questions {
   #show(question: Question, change: FileChange | undefined): void {
     this.#shown.add(`${question.tool} ${question.arguments}`);
     const given = change ? "{}" : question.arguments;
-    // Its lines are broken by the terminal, which copies them whole.
-    const text = renderQuestion({ ...question, arguments: given, always: [] }, MAX_COLUMNS);
-    const lines = text
-      .split("\n")
-      .filter((line) => line.trim() !== "" && !line.includes("always allow:"));
+    const lines = toQuestionLines({ ...question, arguments: given });
+    const told = lines.map((line) => plainRow(line, PEN.dim));
     const diff = change ? toDiffRows(change, MAX_DIFF) : [];
-    this.#parts.print([
-      ...lines.map(
-        (line): FinishedLine => ({
-          row: plainRow(line, line.startsWith(" ") ? PEN.dim : PEN.bold),
-          isLong: true,
-        }),
-      ),
-      ...diff.map(
-        (row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true }),
-      ),
-    ]);
+    const columns = this.#parts.columns();
+    const title = plainRow(`Tool Call: ${escapeText(question.tool)}`, PEN.bold);
+    const rows = [...told, ...diff].flatMap((row) => indent(row, columns));
+    this.#parts.print([{ row: title }, ...rows]);
   }
+}
+
+/** Broken by us: a terminal that breaks a long line begins the next one where our own lines begin. */
+function indent(row: Row, columns: number): FinishedLine[] {
+  const first = plainRow("  ");
+  const wrapping = { columns: columns - 1, hanging: plainRow("    "), taken: 2 };
+  const [head, ...rest] = wrapPieces(row, wrapping).map((one) => one.row);
+  return [[...first, ...(head ?? [])], ...rest].map((one): FinishedLine => ({ row: one }));
 }

@@ -1,5 +1,6 @@
 /** A conversation over the sessions of a runtime: each prompt is a run of the session, which knows what was said. */
 
+import { toPlainText } from "../../agent/context/message-text.ts";
 import type { Message } from "../../protocol/items.ts";
 import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import type { Run, Runtime } from "../../runtime/runtime.ts";
@@ -53,6 +54,12 @@ export class SessionConversation implements Conversation {
 
   async turns(): Promise<readonly ConversationTurn[]> {
     return this.#id === undefined ? [] : await this.#runtime.sessions.turns(this.#id);
+  }
+
+  async unanswered(): Promise<string | undefined> {
+    const last = this.#id === undefined ? [] : await this.#runtime.sessions.items(this.#id);
+    const item = last.at(-1);
+    return item?.type === "message" && item.role === "user" ? toPlainText(item.content) : undefined;
   }
 
   async open(name: string): Promise<ConversationSummary> {

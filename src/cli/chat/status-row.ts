@@ -21,19 +21,22 @@ export interface Status {
   readonly maxUsd: number | undefined;
   /** What the keys do now. */
   readonly hint: string;
+  /** What the last key has done: nothing takes its place. */
+  readonly note: string;
 }
 
 export function toStatusRow(status: Status, columns: number): Row {
-  const { model, isThinking, spent, maxUsd, hint } = status;
+  const { model, isThinking, spent, maxUsd, hint, note } = status;
   const budget = maxUsd === undefined ? "" : ` of $${maxUsd} a run`;
   const money =
     spent.tokens === 0 ? "" : toPartialMoney(spent.knownUsd, spent.unknownCalls, spent.tokens);
   const name = model === undefined ? "choosing a model" : cleanForTerminal(model);
   const parts = [
+    note,
     `${name}${isThinking ? " (thinks)" : ""}`,
     toContext(status),
     money === "" && budget === "" ? "" : `${money || "$0"}${budget}`,
-    hint,
+    note === "" ? hint : "",
   ].filter((part) => part !== "");
   // What matters least goes first where there is no room.
   while (parts.length > 1 && widthOfRow([{ text: parts.join(" · "), pen: "" }]) > columns - 1)

@@ -43,8 +43,8 @@ export interface TranscriptOptions {
   readonly isVerbose: boolean;
   /** Told of the words of a person that the run has read. */
   readonly onHeard: (text: string) => void;
-  /** Whether a call was shown with its diff when it was asked about. */
-  readonly wasShown: (call: ToolStart) => boolean;
+  /** Whether a call that has ended was shown with its diff when it was asked about. Asked once for each. */
+  readonly takeShown: (call: ToolStart) => boolean;
 }
 
 /** Lines that are made for the width that the terminal has when they are printed. */
@@ -173,14 +173,7 @@ export class Transcript {
     const call = this.#calls.get(event.call_id);
     this.#calls.delete(event.call_id);
     if (!call || isDelegating(call.name)) return;
-    const { isVerbose, wasShown } = this.#options;
-    const change = event.failed ? undefined : toFileChange(call);
-    const hasDiff = change !== undefined && !wasShown(call);
-    const rows = change
-      ? hasDiff
-        ? toDiffRows(change, isVerbose ? Number.POSITIVE_INFINITY : undefined).slice(1)
-        : []
-      : toResultRows(event, isVerbose);
+    const rows = this.#toEndRows(call, event);
     const sign = event.failed ? { text: "✗ ", pen: PEN.bad } : { text: "● ", pen: PEN.good };
     this.#put(() => [
       { row: [sign, ...toCallRow(call)], isLong: true },
@@ -188,6 +181,16 @@ export class Transcript {
         (row): FinishedLine => ({ row: [{ text: "  ", pen: "" }, ...row], isLong: true }),
       ),
     ]);
+  }
+
+  /** What it changed, where nobody has seen that yet, or what came of it. */
+  #toEndRows(call: ToolStart, event: ToolEnd): Row[] {
+    const { isVerbose, takeShown } = this.#options;
+    const wasShown = takeShown(call);
+    const change = event.failed ? undefined : toFileChange(call);
+    if (!change) return toResultRows(event, isVerbose);
+    if (wasShown) return [];
+    return toDiffRows(change, isVerbose ? Number.POSITIVE_INFINITY : undefined).slice(1);
   }
 
   #showNotice({ code, message }: Notice): void {

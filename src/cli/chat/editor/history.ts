@@ -14,6 +14,13 @@ export class History {
     this.#at = this.#entries.length;
   }
 
+  /** What other chats have sent, before all that this one has. */
+  addOlder(entries: readonly string[]): void {
+    const older = entries.slice(-Math.max(0, MOST - this.#entries.length));
+    this.#entries.unshift(...older);
+    this.#at += older.length;
+  }
+
   /** Returns whether it is new: the same again is not kept twice. */
   add(text: string): boolean {
     const isNew = text.trim() !== "" && this.#entries.at(-1) !== text;
