@@ -20,7 +20,7 @@ export interface Io {
    * Calls back at each Ctrl-C, SIGTERM and closing of the terminal, until the returned function is
    * called. With `hangups: "terminal"` SIGHUP counts only when the terminal is really gone.
    */
-  onInterrupt(callback: () => void, options?: InterruptOptions): () => void;
+  onInterrupt(callback: (signal: InterruptSignal) => void, options?: InterruptOptions): () => void;
   /**
    * Calls back when nobody reads standard output any more (`| head`), until the returned function is
    * called. Without a listener the process leaves then, with 0.
@@ -78,11 +78,16 @@ export interface KeyListener {
   readonly whole?: WholeKeys | undefined;
 }
 
+/** Whose the terminal is. */
+export type TerminalTurn = "ours" | "given back";
+
 /** What a program has that lives on the terminal until it is left. */
 export interface WholeKeys {
   /** What switches the terminal to what the program needs and back, whenever its keys are read and no more. */
   readonly on: string;
   readonly off: string;
+  /** Told whenever the terminal has been switched, and switched back. */
+  readonly onTurn?: ((turn: TerminalTurn) => void) | undefined;
   /** What takes the program's own rows off the screen: asked for at any exit of the process, a crash too. */
   toFarewell(): string;
   /** Called when the process has the terminal again: after Ctrl-Z and `fg`. */
@@ -100,6 +105,9 @@ export interface KeyReader {
   /** Gives it back for good. May be called again. */
   close(): void;
 }
+
+/** SIGINT is Ctrl-C, which every program in front of the terminal gets. */
+export type InterruptSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 export interface InterruptOptions {
   /** `all` when left out. A server's operator says with SIGHUP that it is to read its settings again. */

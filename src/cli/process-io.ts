@@ -47,9 +47,12 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
     openKeys: (listener) =>
       isatty(0) && !look(1).isStream ? openTerminalKeys(listener) : undefined,
     onInterrupt(callback, { hangups = "all" } = {}) {
-      const onGone = onlyOnce(callback);
-      const onHangup = hangups === "all" ? onGone : createHangup({ onGone });
-      const listeners = { SIGINT: callback, SIGTERM: callback, SIGHUP: onHangup };
+      const onGone = onlyOnce(() => callback("SIGHUP"));
+      const listeners = {
+        SIGINT: () => callback("SIGINT"),
+        SIGTERM: () => callback("SIGTERM"),
+        SIGHUP: hangups === "all" ? onGone : createHangup({ onGone }),
+      };
       for (const [signal, listener] of Object.entries(listeners)) process.on(signal, listener);
       return () => {
         for (const [signal, listener] of Object.entries(listeners)) process.off(signal, listener);

@@ -42,6 +42,8 @@ class TerminalKeys implements KeyReader {
     this.#listener = listener;
     process.on("SIGCONT", this.#onContinue);
     process.on("exit", this.#onExit);
+    // Before anybody says what went wrong: it would stand among our rows.
+    process.on("uncaughtExceptionMonitor", this.#onExit);
   }
 
   resume(): void {
@@ -62,6 +64,7 @@ class TerminalKeys implements KeyReader {
     this.pause();
     process.off("SIGCONT", this.#onContinue);
     process.off("exit", this.#onExit);
+    process.off("uncaughtExceptionMonitor", this.#onExit);
   }
 
   #start(): void {
@@ -80,8 +83,10 @@ class TerminalKeys implements KeyReader {
       stream.on("error", () => this.#lose());
       stream.on("end", () => this.#lose());
       const { whole } = this.#listener;
-      if (whole) show(whole.on);
-      else stream.unref();
+      if (whole) {
+        show(whole.on);
+        whole.onTurn?.("ours");
+      } else stream.unref();
     } catch {
       this.#stop();
     }
@@ -104,6 +109,7 @@ class TerminalKeys implements KeyReader {
     } catch {
       // There is no terminal any more.
     }
+    this.#listener.whole?.onTurn?.("given back");
     stream.removeAllListeners("data").destroy();
   }
 

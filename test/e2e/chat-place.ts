@@ -58,14 +58,15 @@ interface OpenedChat {
   /** Options of the command. */
   readonly more?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly isJob?: boolean;
 }
 
 /** A chat in tmux that can be typed into, and has its model. */
 export async function openChat(
   { place, args }: ChatPlace,
-  { columns = 100, rows = 30, more = [], env = {} }: OpenedChat = {},
+  { columns = 100, rows = 30, more = [], ...options }: OpenedChat = {},
 ): Promise<Tmux> {
-  const tmux = await startInTmux(place, [...args, ...more], [columns, rows], env);
+  const tmux = await startInTmux(place, [...args, ...more], [columns, rows], options);
   await tmux.sees(/^> *$/);
   await tmux.sees(/test-model/);
   return tmux;

@@ -20,7 +20,9 @@ describe(...held("the first hour on a terminal (needs tmux)"), () => {
     await using place = await createPlace();
     const engine = respond(() => reply.text("Hello from the scripted vendor."));
     await using upstream = await RESPONSES.start({ key: KEY, engine });
-    await using tmux = await startInTmux(place, [], [100, 40], { OPENAI_BASE_URL: upstream.url });
+    await using tmux = await startInTmux(place, [], [100, 40], {
+      env: { OPENAI_BASE_URL: upstream.url },
+    });
     await tmux.sees(/keys in the environment: +none/);
     await tmux.sees(/^> $|^>$/);
     await tmux.type("openai", "Enter");

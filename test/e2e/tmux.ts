@@ -23,6 +23,8 @@ export interface Tmux extends AsyncDisposable {
   /** Resolves when a line is like that. */
   sees(pattern: RegExp): Promise<void>;
   cursor(): Promise<{ readonly column: number; readonly row: number }>;
+  /** The modes of the terminal, as `stty -a` tells them. */
+  modes(): Promise<string>;
   /** Sends the command a signal. */
   kill(signal: string): Promise<void>;
   /** What the command has written to the terminal, from shortly after its start on. */
@@ -31,13 +33,19 @@ export interface Tmux extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+interface TmuxOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** As a shell starts it that knows jobs: one that Ctrl-Z has stopped goes on after a line is typed. */
+  readonly isJob?: boolean;
+}
+
 const NAMED = /^(?:Enter|Tab|Escape|Up|Down|Left|Right|C-.|M-.)$/;
 
 export async function startInTmux(
   { home, cwd }: Place,
   args: readonly string[],
   [columns, rows]: readonly [number, number],
-  more: Readonly<Record<string, string>> = {},
+  { env: more = {}, isJob = false }: TmuxOptions = {},
 ): Promise<Tmux> {
   const env = {
     PATH: process.env["PATH"],
@@ -53,7 +61,10 @@ export async function startInTmux(
       .stdout;
   const words = [process.execPath, CLI, ...args].map((word) => `'${word}'`);
   const pidFile = join(home, "pid");
-  const line = `trap : INT; sh -c 'echo $$ > ${pidFile}; exec "$@"' sh ${words.join(" ")}; echo over; stty -a; trap : INT; while :; do cat; done`;
+  const command = `sh -c 'echo $$ > ${pidFile}; exec "$@"' sh ${words.join(" ")}`;
+  // 148 is 128 and SIGTSTP.
+  const job = `set -m; ${command}; while [ $? -eq 148 ]; do echo stopped; read -r typed; fg; done`;
+  const line = `trap : INT; ${isJob ? job : command}; echo over; stty -a; trap : INT; while :; do cat; done`;
   await writeFile(join(home, "keep"), "");
   await tmux(
     "set-option",
@@ -113,6 +124,10 @@ export async function startInTmux(
       const said = await tmux("display-message", "-p", "-t", "t", "#{cursor_x} #{cursor_y}");
       const [column = 0, row = 0] = said.trim().split(" ").map(Number);
       return { column, row };
+    },
+    async modes() {
+      const terminal = await tmux("display-message", "-p", "-t", "t", "#{pane_tty}");
+      return (await run("stty", ["-a", "-F", terminal.trim()])).stdout;
     },
     async kill(signal) {
       process.kill(await readPid(), `SIG${signal}` as NodeJS.Signals);

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { Io, KeyReader, Output } from "../io.ts";
+import type { Io, KeyReader, Output, TerminalTurn } from "../io.ts";
 import type { FinishedLine, Picture } from "../screen/frame.ts";
 import { createKeyDecoder, type Typed } from "../screen/keys.ts";
 import { createLiveArea, type LiveArea } from "../screen/live-area.ts";
@@ -31,7 +31,7 @@ const REST_MS = 300;
 /** Bracketed paste, kitty's keyboard protocol (keys that differ are told apart), xterm's modifyOtherKeys. */
 const ON = "\x1b[?2004h\x1b[>1u\x1b[>4;1m";
 /** With what a frame may have switched off when the process ended in the middle of it. */
-const OFF = "\x1b[>4;0m\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?2026l";
+export const OFF = "\x1b[>4;0m\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?2026l";
 
 export interface ScreenHandlers {
   onTyped(typed: Typed): void;
@@ -41,6 +41,8 @@ export interface ScreenHandlers {
 }
 
 export interface ChatScreen {
+  /** Whether another program has the terminal. */
+  readonly isLent: boolean;
   readonly columns: number;
   /** Most rows of a picture. */
   readonly maxRows: number;
@@ -56,9 +58,11 @@ export interface ChatScreen {
   close(): void;
 }
 
-interface ScreenParts {
+export interface ScreenParts {
   readonly io: Pick<Io, "openKeys" | "env"> & { readonly output: Output };
   readonly clock: Clock;
+  /** Told whenever the terminal is switched to keys, and back. */
+  readonly onTurn?: ((turn: TerminalTurn) => void) | undefined;
 }
 
 /** Undefined where there are no keys to be read. */
@@ -74,6 +78,7 @@ class Screen implements ChatScreen {
   readonly #output: Output;
   readonly #openKeys: Io["openKeys"];
   readonly #clock: Clock;
+  readonly #onTurn: ScreenParts["onTurn"];
   readonly #handlers: ScreenHandlers;
   readonly #area: LiveArea;
   readonly #decoder = createKeyDecoder();
@@ -84,14 +89,16 @@ class Screen implements ChatScreen {
   #rest: AbortController | undefined;
   #drawnAtMs = Number.NEGATIVE_INFINITY;
   #frameMs = FRAME_MS;
-  #isLent = false;
-  #isClosed = false;
+  #state: "drawn" | "lent" | "closed" = "drawn";
+  /** Our rows were taken off before the process was stopped: those that are there now were drawn after it. */
+  #isTakenOff = false;
   #stopResizing: (() => void) | undefined;
 
-  constructor({ io, clock }: ScreenParts, handlers: ScreenHandlers) {
+  constructor({ io, clock, onTurn }: ScreenParts, handlers: ScreenHandlers) {
     this.#output = io.output;
     this.#openKeys = io.openKeys;
     this.#clock = clock;
+    this.#onTurn = onTurn;
     this.#handlers = handlers;
     this.#area = createLiveArea({
       output: io.output,
@@ -103,20 +110,25 @@ class Screen implements ChatScreen {
   open(): boolean {
     this.#keys = this.#openKeys({
       onKeys: (keys) => this.#read(keys),
-      onSuspend: () => this.#area.clear(),
+      onSuspend: () => {
+        this.#area.clear();
+        this.#isTakenOff = true;
+      },
       whole: {
         on: ON,
         off: OFF,
-        toFarewell: () => (this.#isLent ? "" : this.#area.toErased()),
-        onContinue: () => {
-          this.#area.forget();
-          this.refresh("now");
-        },
+        onTurn: this.#onTurn,
+        toFarewell: () => (this.isLent ? "" : this.#area.toErased()),
+        onContinue: () => this.#goOn(),
         onGone: () => this.#handlers.onGone(),
       },
     });
     this.#stopResizing = this.#output.onResize?.(() => this.#waitForSize());
     return this.#keys !== undefined;
+  }
+
+  get isLent(): boolean {
+    return this.#state === "lent";
   }
 
   get columns(): number {
@@ -133,7 +145,7 @@ class Screen implements ChatScreen {
   }
 
   refresh(when: "soon" | "now" = "soon"): void {
-    if (this.#isClosed || this.#isLent || this.#rest) return;
+    if (this.#state !== "drawn" || this.#rest) return;
     const sinceMs = this.#clock.now() - this.#drawnAtMs;
     if (when === "now" || sinceMs >= this.#frameMs) return this.#draw();
     if (this.#frame) return;
@@ -148,7 +160,7 @@ class Screen implements ChatScreen {
   #draw(): void {
     this.#frame?.abort();
     this.#frame = undefined;
-    if (this.#isClosed || this.#isLent || this.#rest) return;
+    if (this.#state !== "drawn" || this.#rest) return;
     const length = this.#area.draw(this.#handlers.toPicture());
     this.#drawnAtMs = this.#clock.now();
     this.#frameMs = length !== undefined && length > FLOOD_CHARS ? FLOOD_MS : FRAME_MS;
@@ -158,30 +170,45 @@ class Screen implements ChatScreen {
 
   async lend<Out>(work: () => Promise<Out>): Promise<Out> {
     this.#area.clear();
-    this.#isLent = true;
+    this.#state = "lent";
     this.#keys?.pause();
     try {
       return await work();
     } finally {
-      this.#isLent = false;
-      this.#area.forget();
-      this.#keys?.resume();
-      this.refresh("now");
+      this.#takeBack();
     }
   }
 
+  /** The chat may have been left meanwhile. */
+  #takeBack(): void {
+    if (this.#state === "closed") return;
+    this.#state = "drawn";
+    this.#area.forget();
+    this.#keys?.resume();
+    this.refresh("now");
+  }
+
+  /** Whoever stopped the process with a signal has written over our rows, wherever they are now. */
+  #goOn(): void {
+    if (!this.#isTakenOff) this.#area.forget();
+    this.#isTakenOff = false;
+    this.refresh("now");
+  }
+
+  /** Returns when the process was continued, or at once where it cannot be stopped. */
   suspend(): void {
     this.#keys?.suspend();
+    this.refresh("now");
   }
 
   signal(bytes: string): void {
-    if (!this.#isClosed) void this.#output.draw?.(bytes);
+    if (this.#state === "drawn") void this.#output.draw?.(bytes);
   }
 
   close(): void {
-    if (this.#isClosed) return;
+    if (this.#state === "closed") return;
     this.#area.clear();
-    this.#isClosed = true;
+    this.#state = "closed";
     this.#frame?.abort();
     this.#rest?.abort();
     this.#escape?.abort();

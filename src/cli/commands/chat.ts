@@ -6,9 +6,10 @@
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { Chat, type ChatSetup } from "../chat/chat.ts";
-import { openChatScreen } from "../chat/chat-screen.ts";
+import { OFF, openChatScreen } from "../chat/chat-screen.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
+import { createTerminalRestorer } from "../terminal-restorer.ts";
 
 export const run: RunCommand = async (call, io) => {
   if (isPlain(call, io)) {
@@ -55,7 +56,9 @@ async function runOnScreen(setup: ChatSetup): Promise<number> {
     toPicture: () => chat.toPicture(),
     onGone: () => chat.onGone(),
   };
-  const screen = openChatScreen({ io: { ...io, output: io.stdout }, clock }, handlers);
+  const restorer = createTerminalRestorer(OFF);
+  const parts = { io: { ...io, output: io.stdout }, clock, onTurn: restorer.tell };
+  const screen = openChatScreen(parts, handlers);
   if (!screen) {
     const message =
       "The keys of this terminal cannot be read: another program has it. Try `offshoot chat --plain`.";
@@ -63,7 +66,10 @@ async function runOnScreen(setup: ChatSetup): Promise<number> {
   }
   // Ctrl-C is a key here; a signal comes from elsewhere and ends the chat, with the terminal as it was.
   const stopListening = [
-    io.onInterrupt(() => chat.onGone()),
+    io.onInterrupt((signal) => {
+      // One that was typed in an editor is the editor's.
+      if (signal !== "SIGINT" || !screen.isLent) chat.onGone();
+    }),
     // A terminal that is gone cannot be written: the run is still ended as it should be.
     io.onReaderGone(() => chat.onGone()),
   ];
