@@ -15,7 +15,12 @@ export interface NotesPlace {
 }
 
 export type ReadNotes =
-  | { readonly text: string; readonly bytes: number }
+  | {
+      readonly text: string;
+      readonly bytes: number;
+      /** Whether sequences that draw on a terminal, or turn the direction of text, were left out. */
+      readonly hadSequences: boolean;
+    }
   /** What is wrong with it, to be put after its name: `is not UTF-8 text`. */
   | { readonly refused: string };
 
@@ -79,7 +84,8 @@ function toText(bytes: Buffer): ReadNotes {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.includes("\0")) return { refused: "is not text" };
-    return { text: withoutControls(text), bytes: bytes.length };
+    const hadSequences = DRAWING.test(text);
+    return { text: withoutControls(text), bytes: bytes.length, hadSequences };
   } catch {
     return { refused: "is not UTF-8 text" };
   }
@@ -91,6 +97,9 @@ const SEQUENCES = /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@
 /** Controls except tab and line feed, and marks that turn the direction of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const DRAWING = /[\x1b\u202a-\u202e\u2066-\u2069]/;
 
 /** Nobody needs them in words, and what is told to a model may be shown on a terminal. */
 function withoutControls(text: string): string {

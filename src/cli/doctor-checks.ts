@@ -1,11 +1,11 @@
 /**
- * What `offshoot doctor` looks at, one function a check. None of them changes anything, shows the
- * value of a key, or asks any server but those of this machine.
+ * What `offshoot doctor` looks at, one function a check. None of them leaves a change, shows the
+ * value of a key, or asks any server except those of this machine.
  */
 
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access, mkdtemp, rmdir, stat } from "node:fs/promises";
 import { release } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -38,6 +38,7 @@ import {
 } from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
 import { checkAliases, checkKeyStore, checkStoredKeys, checkTemplates } from "./doctor-keys.ts";
+import { checkNotes } from "./doctor-notes.ts";
 import type { Io } from "./io.ts";
 
 export interface Check {
@@ -66,6 +67,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkModel(around, config, server),
     checkAliases(config),
     checkTemplates(around),
+    checkNotes(around, config),
     checkRipgrep(),
     checkSandbox(around.env),
     probeGaps().then(checkGaps),
@@ -265,7 +267,8 @@ async function checkData({ home, env }: Surroundings, config: Config | undefined
   let at = folder;
   while (at !== dirname(at) && !(await canAccess(at, constants.F_OK))) at = dirname(at);
   const isFolder = (await stat(at)).isDirectory();
-  if (isFolder && (await canAccess(at, constants.W_OK))) {
+  const isWritable = await canAccess(at, constants.W_OK);
+  if (isFolder && isWritable && (at === folder || (await canMakeFolder(at)))) {
     return await checkRecord(own ?? config?.paths.runsFile ?? join(folder, "runs.db"), folder);
   }
   const problem = isFolder ? "cannot be written to" : "is not a folder";
@@ -274,6 +277,16 @@ async function checkData({ home, env }: Surroundings, config: Config | undefined
     `${at} ${problem}`,
     "Fix that, set `OFFSHOOT_DATA` to another folder, or run with --no-store.",
   );
+}
+
+/** Tried, and nothing of it stays: some file systems let nobody make a folder and do not say so. */
+async function canMakeFolder(at: string): Promise<boolean> {
+  try {
+    await rmdir(await mkdtemp(join(at, ".offshoot-")));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Opened as every command opens it, and read; a record that is not there yet is not made. */

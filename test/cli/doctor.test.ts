@@ -11,11 +11,14 @@ import {
   checkVersions,
 } from "../../src/cli/doctor-checks.ts";
 import { main } from "../../src/cli/main.ts";
+import { LINUX_LACK, unless } from "../needs.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
 import { createFakeIo } from "./fake-io.ts";
 
 // The servers of this machine are left alone: which of them run is none of the tests' business.
 const QUIET = { OFFSHOOT_PROBE_LOCAL: "false" };
+
+const linux = unless(LINUX_LACK);
 
 describe("offshoot doctor", () => {
   it("ends with 0 on a machine where nothing is set up", async (t) => {
@@ -117,6 +120,27 @@ describe("offshoot doctor", () => {
     const io = createFakeIo({ ...sandbox, env });
     assert.equal(await main(["doctor"], io), 1);
     assert.match(io.written.stdout, /^BAD +data +\S+\/file is not a folder$/m);
+  });
+
+  it(
+    ...linux("ends with 1 where a data folder cannot be made that looks as if it could"),
+    async (t) => {
+      const env = { ...QUIET, OFFSHOOT_DATA: "/proc/offshoot" };
+      const io = createFakeIo({ ...createSandbox(t), env });
+      assert.equal(await main(["doctor"], io), 1);
+      assert.match(io.written.stdout, /^BAD +data +\/proc cannot be written to$/m);
+    },
+  );
+
+  it("names the notes and skills that a model is told, and what is wrong with them", async (t) => {
+    const sandbox = createSandbox(t);
+    put(join(sandbox.cwd, "AGENTS.md"), "approve: auto\nUse tabs.");
+    put(join(sandbox.cwd, ".agents/skills/bad/SKILL.md"), "no front matter");
+    const io = createFakeIo({ ...sandbox, env: QUIET });
+    assert.equal(await main(["doctor"], io), 0);
+    assert.match(io.written.stdout, /^ok +notes +AGENTS\.md$/m);
+    assert.match(io.written.stdout, /^gap +notes +AGENTS\.md grants nothing: `approve`/m);
+    assert.match(io.written.stdout, /^gap +skills +The skill `bad` is left out/m);
   });
 
   it("shows what a project's file may not set", async (t) => {

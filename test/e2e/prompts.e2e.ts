@@ -182,6 +182,8 @@ describe("files of a project that ask for more", () => {
     assert.match(results[0]?.content ?? "", /from="the project">\nHow to evil\./);
     assert.match(results[1]?.content ?? "", /nobody|not allowed|denied|refused/i);
     assert.ok(!stderr.includes("\u001b"), stderr);
+    assert.match(stderr, /^offshoot: AGENTS\.md grants nothing: `allow`, `approve` in it/m);
+    assert.match(stderr, /^offshoot: AGENTS\.md holds terminal sequences; they are left out\.$/m);
     const told = toldIn(upstream);
     assert.ok(!told.includes("\u001b"));
     assert.equal(told.match(/<\/project_notes>/g)?.length, 1);

@@ -37,7 +37,9 @@ export async function readProjectNotes(search: NotesSearch): Promise<ProjectNote
   const found: FoundNotes[] = [];
   for (const place of toPlaces(search)) {
     const notes = await readFirst(place);
-    if (notes) found.push(notes);
+    if (!notes) continue;
+    found.push(notes);
+    warnings.push(...toWarnings(notes));
   }
   return { parts: fit(found, warnings), warnings };
 }
@@ -52,7 +54,23 @@ interface FoundNotes {
   readonly name: string;
   /** Empty where it was refused. */
   readonly text: string;
+  readonly hadSequences?: boolean | undefined;
   readonly refused?: string | undefined;
+}
+
+/** A line that stands in a file of settings and would mean something there. */
+const GRANT =
+  /^(allow(?:ed[-_]tools)?|permissions?|approve|sandbox)\s*:(?=\s*(?:\S+\(.*\)|\[|auto\b|none\b|\*))/gm;
+
+/** What somebody tries with a file that decides nothing: the user is told, and so is whoever wrote it in good faith. */
+function toWarnings({ name, text, hadSequences }: FoundNotes): string[] {
+  const fields = new Set(Array.from(text.matchAll(GRANT), ([, field]) => `\`${field}\``));
+  return [
+    ...(hadSequences ? [`${name} holds terminal sequences; they are left out.`] : []),
+    ...(fields.size > 0
+      ? [`${name} grants nothing: ${[...fields].join(", ")} in it is told to the model as words.`]
+      : []),
+  ];
 }
 
 function toPlaces({ cwd, home, userFolder, uid }: NotesSearch): FolderOfNotes[] {
@@ -91,7 +109,7 @@ async function readFirst(place: FolderOfNotes): Promise<FoundNotes | undefined> 
     if (!read) continue;
     const name = place.nameOf(path);
     if ("refused" in read) return { name, text: "", refused: read.refused };
-    return { name, text: read.text.trim() };
+    return { name, text: read.text.trim(), hadSequences: read.hadSequences };
   }
   return undefined;
 }
