@@ -27,7 +27,7 @@ export interface Status {
 
 export function toStatusRow(status: Status, columns: number): Row {
   const { model, isThinking, spent, maxUsd, hint, note } = status;
-  const budget = maxUsd === undefined ? "" : ` of $${maxUsd} a run`;
+  const budget = maxUsd === undefined ? "" : `limit $${maxUsd} for each run`;
   const money =
     spent.tokens === 0 ? "" : toPartialMoney(spent.knownUsd, spent.unknownCalls, spent.tokens);
   const name = model === undefined ? "choosing a model" : cleanForTerminal(model);
@@ -35,7 +35,8 @@ export function toStatusRow(status: Status, columns: number): Row {
     note,
     `${name}${isThinking ? " (thinks)" : ""}`,
     toContext(status),
-    money === "" && budget === "" ? "" : `${money || "$0"}${budget}`,
+    money,
+    budget,
     note === "" ? hint : "",
   ].filter((part) => part !== "");
   // What matters least goes first where there is no room.
