@@ -114,11 +114,74 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/Enter answers · Esc stops the run$/);
   });
 
+  it("/cost, /tree and /agents say what is there, before and after a run and while one is at work", async () => {
+    const agent = "---\nname: reviewer\ndescription: Reviews changes.\n---\nReview.\n";
+    await using place = await createChatPlace({ ".offshoot/agents/reviewer.md": agent });
+    await place.place.run(["agents", "trust", "reviewer"]);
+    await using tmux = await openChat(place);
+    await tmux.type("/cost", "Enter");
+    await tmux.sees(/^Nothing was called yet\.$/);
+    await tmux.type("/tree", "Enter");
+    await tmux.sees(/^There is no run yet\.$/);
+    await tmux.type("/agents", "Enter");
+    await tmux.sees(/^reviewer: Reviews changes\.$/);
+    await tmux.type("say alpha", "Enter");
+    await tmux.sees(/^alpha$/);
+    await tmux.type("/cost", "Enter");
+    await tmux.sees(/^model +calls +failed +input/);
+    await tmux.sees(/^custom\/test-model +1 +0 /);
+    await tmux.type("/tree", "Enter");
+    await tmux.sees(/^run_\w+ {2}say alpha$/);
+    await tmux.type("hold", "Enter");
+    await tmux.sees(/^Holding$/);
+    await tmux.type("/tree", "Enter");
+    await tmux.sees(/^run_\w+ {2}hold$/);
+    await tmux.type("/fork", "Enter");
+    await tmux.sees(/^\/fork waits until the run has ended; Esc stops it/);
+    await tmux.sees(/^> \/fork$/);
+  });
+
+  it("/queue, /new, /resume and /quit do what they say", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place);
+    await tmux.type("/resume", "Enter");
+    await tmux.sees(/^There is no session in this folder yet\.$/);
+    await tmux.type("/queue say queued", "Enter");
+    await tmux.sees(/^queued$/);
+    await tmux.type("/new", "Enter");
+    await tmux.sees(/^A new session begins\.$/);
+    await tmux.type("how often did I speak?", "Enter");
+    await tmux.sees(/^1 times$/);
+    await tmux.type("/resume", "Enter");
+    await tmux.sees(/^Go on with /);
+    await tmux.type("Up", "Enter");
+    await tmux.sees(/^Going on with: say queued \(1 turn\)$/);
+    await tmux.sees(/^> say queued$/);
+    await tmux.type("how often did I speak?", "Enter");
+    await tmux.sees(/^2 times$/);
+    await tmux.type("/quit", "Enter");
+    await tmux.sees(/^session: conv_/);
+    await tmux.sees(/^over$/);
+  });
+
+  it("a picture by its path goes as a picture", async () => {
+    const png = "\x89PNG\r\n\x1a\n0000";
+    await using place = await createChatPlace();
+    await writeFile(join(place.place.cwd, "my shot.png"), Buffer.from(png, "latin1"));
+    await using tmux = await openChat(place);
+    await tmux.type("how many pictures? 'my shot.png'", "Enter");
+    await tmux.sees(/^with my shot\.png$/);
+    await tmux.sees(/^1 picture$/);
+  });
+
   it("/model, /think, /tools and /help say what is there, and what is wrong is one line", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("/think maybe", "Enter");
     await tmux.sees(/^\/think takes on or off\.$/);
+    await tmux.type("/think", "Enter");
+    await tmux.sees(/^thinking: on$/);
+    await tmux.sees(/^custom\/test-model \(thinks\)/);
     await tmux.type("/tools nonsense", "Enter");
     await tmux.sees(/nonsense/);
     await tmux.type("/tools none", "Enter");

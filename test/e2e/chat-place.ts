@@ -1,5 +1,6 @@
 /** A place for chats, with a scripted model that does what it is told. */
 
+import { systemClock } from "../../src/base/clock.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply, type ScriptEngine, script } from "../../src/testing/index.ts";
 import type { AnswerReply } from "../../src/testing/reply.ts";
@@ -19,25 +20,29 @@ export interface ChatPlace extends AsyncDisposable {
 
 export async function createChatPlace(
   files: Readonly<Record<string, string>> = {},
+  { key }: { readonly key?: string } = {},
 ): Promise<ChatPlace> {
   const place = await createPlace(files);
   let isFree = false;
   const { makeId } = script();
   const engine: ScriptEngine = async function* (request, { signal }) {
-    const said = choose(request);
-    if (!isHolding(request)) {
-      yield* replyEvents(said, request, { signal, makeId });
-      return;
-    }
+    const words = asked(request);
+    const stop = stopOf(words);
     let text = "";
-    for await (const batch of replyEvents(said, request, { signal, makeId })) {
+    for await (const batch of replyEvents(choose(request), request, { signal, makeId })) {
+      const deltas = batch.flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
+      if (words === "flow" && deltas.length > 0) {
+        // It goes on until it is let go: the rest is never said.
+        if (isFree) continue;
+        await systemClock.sleep(PIECE_MS, signal);
+      }
       yield batch;
-      text += batch.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
-      if (text.includes(asked(request) === "hold" ? "Holding" : "row 60"))
+      text += deltas.join("");
+      if (stop !== undefined && text.includes(stop))
         await untilTrue(() => isFree || signal.aborted, "to be let go");
     }
   };
-  const upstream = await CHAT.start({ engine });
+  const upstream = await CHAT.start({ engine, ...(key === undefined ? {} : { key }) });
   return {
     place,
     args: ["chat", "-m", "test-model", "--url", upstream.url, "--provider", CHAT.provider],
@@ -79,7 +84,26 @@ export const PROSE = Array.from(
     `Paragraph ${String(at).padStart(3, "0")} has **strong** words, some \`code\` in it, and it ends after some hundred characters.\n\n`,
 ).join("");
 
+/** Rows of different widths, more than any test waits for. */
+const FLOW = Array.from({ length: 20_000 }, (_, at) =>
+  at % 5 === 0
+    ? `row ${at} has some more words, so that it is longer than others are`
+    : `row ${at}`,
+).join("\n\n");
+
+/** A model's pace: some thousand characters a second. */
+const PIECE_MS = 2;
+
 const EDIT = { name: "edit", arguments: { path: "a.txt", old_string: "two", new_string: "TWO" } };
+
+/** What is said to some words, always. */
+const SAID: Readonly<Record<string, string>> = {
+  hold: "Holding\n\nstill",
+  "a hint": "Heard: a hint",
+  "what came along?": "Nothing came along.",
+  "write prose": PROSE,
+  flow: FLOW,
+};
 
 function choose(request: ModelRequest): AnswerReply {
   const prompts = promptsOf(request);
@@ -91,16 +115,15 @@ function choose(request: ModelRequest): AnswerReply {
       text.includes('"success":true') ? "The file is edited." : `It was refused: ${text}`,
     );
   }
+  const said = SAID[last];
+  if (said !== undefined) return reply.text(said);
   if (last === "edit please")
     return reply.calls([{ ...EDIT, arguments: JSON.stringify(EDIT.arguments) }]);
-  if (last === "hold") return reply.text("Holding\n\nstill");
-  if (last === "a hint") return reply.text("Heard: a hint");
   if (last === "what did I say first?") return reply.text(`You said first: ${prompts[0]}`);
   if (last === "how often did I speak?") return reply.text(`${prompts.length} times`);
   if (last.startsWith("Summarise our conversation")) return reply.text("We spoke of alpha.");
-  if (last === "what came along?") return reply.text("Nothing came along.");
   if (last.endsWith("what came along?")) return reply.text(last);
-  if (last === "write prose") return reply.text(PROSE);
+  if (last.startsWith("how many pictures?")) return reply.text(`${countPictures(request)} picture`);
   if (last.startsWith("count ")) return reply.text(`${last.split("\n").length} lines`);
   if (last.startsWith("stream ")) {
     const rows = Array.from({ length: Number(last.slice(7)) }, (_, at) => `row ${at} of many\n`);
@@ -109,12 +132,22 @@ function choose(request: ModelRequest): AnswerReply {
   return reply.text(last.replace(/^say /, ""));
 }
 
-function isHolding(request: ModelRequest): boolean {
-  return asked(request) === "hold" || asked(request).startsWith("stream ");
+/** What an answer holds after, until it is let go. */
+function stopOf(words: string): string | undefined {
+  if (words === "hold") return "Holding";
+  return words.startsWith("stream ") ? "row 60" : undefined;
 }
 
 function asked(request: ModelRequest): string {
   return request.items.at(-1)?.type === "message" ? (promptsOf(request).at(-1) ?? "") : "";
+}
+
+function countPictures({ items }: ModelRequest): number {
+  const counts = items.map((item) => {
+    if (item.type !== "message" || typeof item.content === "string") return 0;
+    return item.content.filter(({ type }) => type === "input_image").length;
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function promptsOf({ items }: ModelRequest): string[] {

@@ -36,8 +36,8 @@ export interface ChatSetup {
   readonly io: Io;
   readonly clock: Clock;
   readonly isVerbose: boolean;
-  /** Opened while the person types already. */
-  openEngine(ask: Ask): Promise<ChatEngine>;
+  /** Opened while the person types already. `tell` is for what would go to standard error: it stands among our rows. */
+  openEngine(ask: Ask, tell: (line: string) => void): Promise<ChatEngine>;
   /** What is said first: words of the command line; undefined for none. */
   readonly firstWords?: string | undefined;
   /** The session to go on with. */
@@ -106,7 +106,8 @@ export class Chat {
     if (firstWords !== undefined) this.#work.queue(firstWords);
     screen.refresh("now");
     try {
-      const engine = await this.#setup.openEngine(this.#questions.ask);
+      const tell = (line: string): void => this.say(line);
+      const engine = await this.#setup.openEngine(this.#questions.ask, tell);
       if (this.#isEnded) return await engine.close();
       // Words that were typed meanwhile wait until it is known which session they belong to.
       await this.#work.hold(() => this.#use(engine));

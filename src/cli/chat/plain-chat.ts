@@ -3,8 +3,8 @@
  * nothing moves, no looks. A line that is read is a prompt; a long silence is told every half minute.
  */
 
-import { createInterface } from "node:readline";
 import { toFailure } from "../../base/failure.ts";
+import type { Ask } from "../../tools/gate/ask.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import { toElapsed } from "../output/amounts.ts";
 import type { FinishedLine } from "../screen/frame.ts";
@@ -15,6 +15,7 @@ import { runSlash } from "./chat-commands.ts";
 import { ChatTurn } from "./chat-turn.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import type { Choice, Picker } from "./picker.ts";
+import { PlainLines } from "./plain-lines.ts";
 import { runShell } from "./programs.ts";
 import { readSlash } from "./slash.ts";
 import { Transcript } from "./transcript.ts";
@@ -25,29 +26,30 @@ const COLUMNS = 100_000;
 
 export async function runPlainChat(setup: ChatSetup): Promise<number> {
   const { io } = setup;
-  const asking = createAskOnTerminal(io);
-  const engine = await setup.openEngine(
-    asking?.ask ??
-      (() => Promise.resolve({ answer: "no", reason: "Nobody is there to approve it." })),
-  );
-  const chat = new PlainChat(setup, engine);
+  const lines = new PlainLines(io, process.stdin);
   try {
-    for (const warning of engine.warnings) await chat.say(warning);
-    await chat.say(`model: ${engine.model.reason}. /help lists the commands, /quit leaves.`);
-    if (setup.resume !== undefined) await chat.take(`/resume ${setup.resume}`);
-    if (setup.firstWords !== undefined) await chat.take(setup.firstWords);
-    await chat.readLines();
-    const { id } = engine.conversation;
-    if (id !== undefined) await chat.say(`session: ${id} (offshoot chat --session ${id})`);
-    return 0;
+    const isOurs = io.stdin.isTerminal;
+    const asking = createAskOnTerminal(isOurs ? { openTerminal: () => lines.toTerminal() } : io);
+    const engine = await setup.openEngine(
+      asking?.ask ?? deny,
+      (line) => void io.stdout.write(`${cleanForTerminal(line)}\n`),
+    );
+    try {
+      return await new PlainChat(setup, engine, lines).run();
+    } finally {
+      await engine.close();
+    }
   } finally {
-    await engine.close();
+    lines.close();
   }
 }
+
+const deny: Ask = () => Promise.resolve({ answer: "no", reason: "Nobody is there to approve it." });
 
 class PlainChat {
   readonly #setup: ChatSetup;
   readonly #engine: ChatEngine;
+  readonly #lines: PlainLines;
   #turn: ChatTurn | undefined;
   /** A command of the person's that is at work. */
   #command: AbortController | undefined;
@@ -58,9 +60,23 @@ class PlainChat {
   /** When something was last written. */
   #saidAtMs = 0;
 
-  constructor(setup: ChatSetup, engine: ChatEngine) {
+  constructor(setup: ChatSetup, engine: ChatEngine, lines: PlainLines) {
     this.#setup = setup;
     this.#engine = engine;
+    this.#lines = lines;
+  }
+
+  async run(): Promise<number> {
+    const { resume, firstWords } = this.#setup;
+    const { warnings, model, conversation } = this.#engine;
+    for (const warning of warnings) await this.say(warning);
+    await this.say(`model: ${model.reason}. /help lists the commands, /quit leaves.`);
+    if (resume !== undefined) await this.take(`/resume ${resume}`);
+    if (firstWords !== undefined) await this.take(firstWords);
+    await this.readLines();
+    const { id } = conversation;
+    if (id !== undefined) await this.say(`session: ${id} (offshoot chat --session ${id})`);
+    return 0;
   }
 
   async say(text: string): Promise<void> {
@@ -69,29 +85,36 @@ class PlainChat {
   }
 
   async readLines(): Promise<void> {
-    // Line by line the terminal itself is the editor.
-    const reader = createInterface({ input: process.stdin, terminal: false });
-    const stopListening = this.#setup.io.onInterrupt(() => {
-      if (!this.#turn && !this.#command) return reader.close();
-      this.#turn?.stop();
-      this.#command?.abort();
-    });
+    const stopListening = this.#setup.io.onInterrupt(() => this.#interrupt());
     const stopWatching = this.#setup.io.onReaderGone(() => {
       this.#isLeft = true;
-      this.#turn?.stop();
-      this.#command?.abort();
-      reader.close();
+      this.#stop();
+      this.#lines.close();
     });
     try {
-      for await (const line of reader) {
+      while (!this.#isLeft) {
+        const line = await this.#lines.next();
+        if (line === undefined) return;
         await this.take(line);
-        if (this.#isLeft) return;
       }
     } finally {
       stopListening();
       stopWatching();
-      reader.close();
     }
+  }
+
+  /** Once stops what is at work; where nothing is, it leaves. */
+  #interrupt(): void {
+    // The terminal shows `^C` and stays in that line.
+    if (this.#setup.io.stdout.isTerminal) void this.#setup.io.stdout.write("\n");
+    if (!this.#turn && !this.#command) return this.#lines.close();
+    this.#stop();
+    for (const line of this.#lines.takeRead()) void this.say(`not sent: ${line}`);
+  }
+
+  #stop(): void {
+    this.#turn?.stop();
+    this.#command?.abort();
   }
 
   /** Never rejects: what is wrong is a line. */

@@ -8,7 +8,8 @@ import { Failure } from "../../base/failure.ts";
 import { Chat, type ChatSetup } from "../chat/chat.ts";
 import { OFF, openChatScreen } from "../chat/chat-screen.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
-import type { Io } from "../io.ts";
+import type { Io, Output } from "../io.ts";
+import { looksOf } from "../terminal.ts";
 import { createTerminalRestorer } from "../terminal-restorer.ts";
 
 export const run: RunCommand = async (call, io) => {
@@ -41,10 +42,20 @@ function toSetup({ options, words }: CommandCall, io: Io): ChatSetup {
     isVerbose: options["verbose"] === true,
     resume: typeof session === "string" ? session : asked,
     firstWords: firstWords === "" ? undefined : firstWords,
-    async openEngine(ask) {
+    async openEngine(ask, tell) {
       const { openChatEngine } = await import("../chat/open-chat.ts");
-      return await openChatEngine({ io, options, ask });
+      const stderr = io.stderr.isTerminal ? toTold(io.stderr, tell) : io.stderr;
+      return await openChatEngine({ io: { ...io, stderr }, options, ask });
     },
+  };
+}
+
+/** Whole lines come here, of settings that are not obeyed, of servers that cannot be used, of the log. */
+function toTold(stderr: Output, tell: (line: string) => void): Output {
+  return {
+    ...looksOf(stderr),
+    columns: stderr.columns,
+    write: (text) => tell(text.trimEnd().replace(/^offshoot: /, "")),
   };
 }
 

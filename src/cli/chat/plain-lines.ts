@@ -1,0 +1,95 @@
+/**
+ * The lines of standard input for a chat in plain lines. There is one reader: a question that is open gets the next
+ * line, else the chat gets it when it asks for one. On a terminal two readers would take lines from each other.
+ */
+
+import { createInterface, type Interface } from "node:readline";
+import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
+import type { Io, Terminal } from "../io.ts";
+
+type Take = (line: string | undefined) => void;
+
+export class PlainLines {
+  readonly #reader: Interface;
+  readonly #io: Pick<Io, "stdout">;
+  /** Read, and nobody has asked for them yet. */
+  readonly #read: string[] = [];
+  #isClosed = false;
+  /** Whoever waits for a line; a question is always before the chat. */
+  #question: Take | undefined;
+  #chat: Take | undefined;
+
+  constructor(io: Pick<Io, "stdout">, input: NodeJS.ReadableStream) {
+    this.#io = io;
+    // Line by line the terminal itself is the editor.
+    this.#reader = createInterface({ input, terminal: false });
+    this.#reader.on("line", (line) => this.#give(line));
+    this.#reader.on("close", () => this.#end());
+  }
+
+  /** Undefined after the last one. */
+  async next(): Promise<string | undefined> {
+    const line = this.#read.shift();
+    if (line !== undefined || this.#isClosed) return line;
+    return await new Promise((resolve) => {
+      this.#chat = resolve;
+    });
+  }
+
+  /** Those that were typed ahead: they are not said any more. */
+  takeRead(): string[] {
+    return this.#read.splice(0);
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+
+  /** Where questions are asked and answered. What was typed before a question is no answer to it. */
+  toTerminal(): Terminal {
+    return {
+      columns: this.#io.stdout.columns,
+      show: (text) => void this.#io.stdout.write(text),
+      ask: (prompt, signal) => this.#ask(prompt, signal),
+      askHidden: () => Promise.resolve(undefined),
+    };
+  }
+
+  async #ask(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    throwIfAborted(signal);
+    if (this.#isClosed) return undefined;
+    await this.#io.stdout.write(prompt);
+    return await new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#question = undefined;
+        signal.removeEventListener("abort", stop);
+      };
+      const stop = (): void => {
+        end();
+        reject(toAbortFailure(signal));
+      };
+      signal.addEventListener("abort", stop, { once: true });
+      this.#question = (line) => {
+        end();
+        resolve(line);
+      };
+    });
+  }
+
+  #give(line: string): void {
+    const take = this.#question ?? this.#chat;
+    if (take === undefined) {
+      this.#read.push(line);
+      return;
+    }
+    if (take === this.#chat) this.#chat = undefined;
+    take(line);
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#question?.(undefined);
+    this.#chat?.(undefined);
+    this.#chat = undefined;
+  }
+}
