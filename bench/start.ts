@@ -1,6 +1,7 @@
 /**
  * How long a person waits: the bundled command against `node -e 0`, from the start of the process to
- * its end (`--version`) or to the first byte of its first request at a server on loopback (`run`).
+ * its end (`--version`) or to the first byte of its first request at a server on loopback (`run`). Then what a long
+ * answer costs in a chat (`chat-answer.ts`).
  *
  *     npm run build && npm run bench:start [-- --check]
  *
@@ -14,6 +15,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { toChatComparisons } from "./chat-answer.ts";
 import { type Contender, runBench } from "./measure.ts";
 import { makeStream } from "./streams.ts";
 
@@ -64,9 +66,10 @@ async function compare(): Promise<void> {
   // Nothing else of this machine but where programs and temporary files are: no keys, no settings.
   const paths = { PATH: process.env["PATH"], HOME: home, TMPDIR: home };
   const settings = SETTINGS.filter(({ env }, at) => at === 0 || "NODE_EXTRA_CA_CERTS" in env);
+  const chats = hasTerminal ? toChatComparisons({ cli, home, env: paths }) : [];
   try {
-    await runBench(
-      settings.map(({ title, env, version, run }) => ({
+    await runBench([
+      ...settings.map(({ title, env, version, run }) => ({
         title,
         unit: "ms",
         rounds: ROUNDS,
@@ -78,7 +81,8 @@ async function compare(): Promise<void> {
           ...(hasTerminal ? [{ subject: CHAT, baseline: RUN, atMost: 1.6 }] : []),
         ],
       })),
-    );
+      ...chats,
+    ]);
   } finally {
     server.close();
     rmSync(home, { recursive: true, force: true });
