@@ -1,12 +1,13 @@
 /** What can be typed into a chat besides words: commands, files, programs. In tmux, with what the model was told. */
 
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { programLack, unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";
 import { createChatPlace, openChat } from "./chat-place.ts";
+import { startInTmux } from "./tmux.ts";
 
 const held = unless(programLack("tmux"));
 /** Enough for ripgrep to obey `.gitignore`. */
@@ -172,6 +173,21 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.type("how many pictures? 'my shot.png'", "Enter");
     await tmux.sees(/^with my shot\.png$/);
     await tmux.sees(/^1 picture$/);
+  });
+
+  it("the last row has the window, the cost and the limit of a vendor of the settings", async () => {
+    await using place = await createChatPlace();
+    const price = { input: 100, output: 100 };
+    const models = { large: { context_tokens: 10_000, price } };
+    const vendors = { acme: { like: "custom", url: place.url, models } };
+    const folder = join(place.place.home, ".config/offshoot");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "config.yaml"), JSON.stringify({ vendors }));
+    const args = ["chat", "-m", "acme/large", "--max-cost", "5"];
+    await using tmux = await startInTmux(place.place, args, [100, 24]);
+    await tmux.sees(/^acme\/large · limit \$5\/run$/);
+    await tmux.type("say alpha", "Enter");
+    await tmux.sees(/^acme\/large · context \d+% of 10\.0k · \$0\.\d+ · limit \$5\/run$/);
   });
 
   it("/model, /think, /tools and /help say what is there, and what is wrong is one line", async () => {

@@ -12,6 +12,8 @@ import { CHAT } from "./wires.ts";
 
 export interface ChatPlace extends AsyncDisposable {
   readonly place: Place;
+  /** Of the model's server. */
+  readonly url: string;
   /** `offshoot chat` with this model. */
   readonly args: readonly string[];
   /** Lets what holds go on. */
@@ -45,6 +47,7 @@ export async function createChatPlace(
   const upstream = await CHAT.start({ engine, ...(key === undefined ? {} : { key }) });
   return {
     place,
+    url: upstream.url,
     args: ["chat", "-m", "test-model", "--url", upstream.url, "--provider", CHAT.provider],
     release() {
       isFree = true;

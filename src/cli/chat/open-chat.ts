@@ -8,6 +8,7 @@ import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toModelOverrides } from "../../runtime/config/config-models.ts";
+import { toVendorModels } from "../../runtime/config/config-vendors.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import { toPlannedModel } from "../../runtime/planned-model.ts";
@@ -143,6 +144,8 @@ const NOTHING_UNDONE: UndoReport = {
 };
 
 function windowOf({ ref, baseUrl }: PickedModel, config: Config): number | undefined {
-  const known = { overrides: toModelOverrides(config.get("models")), catalog: catalogOf(config) };
+  const own = toVendorModels(config.get("vendors"));
+  const overrides = [...own, ...toModelOverrides(config.get("models"))];
+  const known = { overrides, catalog: catalogOf(config) };
   return toPlannedModel(ref, baseUrl ?? null, known).contextTokens;
 }

@@ -27,7 +27,7 @@ export interface Status {
 
 export function toStatusRow(status: Status, columns: number): Row {
   const { model, isThinking, spent, maxUsd, hint, note } = status;
-  const budget = maxUsd === undefined ? "" : `limit $${maxUsd} for each run`;
+  const budget = maxUsd === undefined ? "" : `limit $${maxUsd}/run`;
   const money =
     spent.tokens === 0 ? "" : toPartialMoney(spent.knownUsd, spent.unknownCalls, spent.tokens);
   const name = model === undefined ? "choosing a model" : cleanForTerminal(model);

@@ -21,7 +21,7 @@ describe("the last row of a chat", () => {
       "model, context used, cost, budget and keys",
       STATUS,
       100,
-      "vendor/model (thinks) · context 12% of 200.0k · $0.25 · limit $2 for each run · Esc stops",
+      "vendor/model (thinks) · context 12% of 200.0k · $0.25 · limit $2/run · Esc stops",
     ],
     ["what matters most where it is narrow", STATUS, 40, "vendor/model (thinks)"],
     [

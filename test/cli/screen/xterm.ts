@@ -1,6 +1,7 @@
 /** A real terminal without a screen, fed with our bytes: what is on its screen, what is in its scrollback. */
 
-import headless from "@xterm/headless";
+import headless, { type IBufferCell, type IBufferLine } from "@xterm/headless";
+import type { StyledPiece } from "../output/terminal-screen.ts";
 
 export interface Xterm {
   write(bytes: string): Promise<void>;
@@ -9,6 +10,8 @@ export interface Xterm {
   lines(): string[];
   /** The rows of the screen. */
   screen(): string[];
+  /** The same with their looks, without blanks at their ends. */
+  looks(): StyledPiece[][];
   /** Where the cursor stands, from 0. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
@@ -42,9 +45,46 @@ export function createXterm(columns: number, rows: number, { reflows = true } = 
       const { active } = terminal.buffer;
       return Array.from({ length: terminal.rows }, (_, at) => row(active.baseY + at).trimEnd());
     },
+    looks() {
+      const { active } = terminal.buffer;
+      return Array.from({ length: terminal.rows }, (_, at) =>
+        toPieces(active.getLine(active.baseY + at), terminal.cols),
+      );
+    },
     get cursor() {
       const { cursorX, cursorY } = terminal.buffer.active;
       return { row: cursorY, column: cursorX };
     },
   };
+}
+
+/** Neighbours with one look are one piece. */
+function toPieces(line: IBufferLine | undefined, columns: number): StyledPiece[] {
+  const length = line?.translateToString(true).length ?? 0;
+  const pieces: StyledPiece[] = [];
+  for (let at = 0, seen = 0; at < columns && seen < length; at++) {
+    const cell = line?.getCell(at);
+    if (!cell || cell.getWidth() === 0) continue;
+    const piece = toPiece(cell);
+    seen += piece.text.length;
+    const last = pieces.at(-1);
+    const { text: _, ...look } = piece;
+    if (last && isSameLook(last, piece))
+      pieces[pieces.length - 1] = { ...look, text: last.text + piece.text };
+    else pieces.push(piece);
+  }
+  return pieces;
+}
+
+function toPiece(cell: IBufferCell): StyledPiece {
+  return {
+    text: cell.getChars() || " ",
+    isDim: cell.isDim() !== 0,
+    isBold: cell.isBold() !== 0,
+    colour: cell.isFgPalette() ? 30 + (cell.getFgColor() % 8) : undefined,
+  };
+}
+
+function isSameLook(one: StyledPiece, two: StyledPiece): boolean {
+  return one.isDim === two.isDim && one.isBold === two.isBold && one.colour === two.colour;
 }
