@@ -166,7 +166,9 @@ function toDrawnLine(
   { isStyled, size }: FrameWish,
 ): DrawnRow {
   const drawn = toDrawnRow(row, isStyled);
-  const height = isLong ? Math.max(1, Math.ceil(drawn.width / size.columns)) : 1;
+  // A line that was made for a wider screen is broken, too.
+  const isBroken = isLong || (drawn.isSure && drawn.width > size.columns);
+  const height = isBroken ? Math.max(1, Math.ceil(drawn.width / size.columns)) : 1;
   return { ...drawn, height };
 }
 

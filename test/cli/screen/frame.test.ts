@@ -102,6 +102,16 @@ describe("a frame", () => {
     assert.equal(await stage.show(picture("a", "> ")), "");
   });
 
+  it("counts the rows of a finished line that is wider than the screen, whoever made it so wide", async () => {
+    const stage = new Stage(20, 9);
+    await stage.show(picture("open", "> "));
+    await stage.show(picture("open", "> "), [line("kept")]);
+    await stage.show(picture("open", "> "), [line("x".repeat(50)), line("after")]);
+    await stage.show(picture("> "), [line("open")]);
+    const lines = stage.xterm.lines().filter(Boolean);
+    assert.deepEqual(lines, ["kept", "x".repeat(50), "after", "open", ">"]);
+  });
+
   it("leaves no row of itself when it is taken off", async () => {
     const stage = new Stage(20, 6);
     await stage.show(picture("one", "two", "> "), [line("kept")]);

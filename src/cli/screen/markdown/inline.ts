@@ -216,7 +216,8 @@ class Parser {
     }
     if (!hasEnd) this.#isUnsure(this.#at);
     this.#putPlain(this.#at);
-    this.#open = [...this.#open, mark];
+    // Once: its first end closes all of them, and an answer of nothing but stars must not cost more and more.
+    if (!this.#open.includes(mark)) this.#open = [...this.#open, mark];
     this.#at += mark.length;
     this.#plain = this.#at;
   }

@@ -24,6 +24,7 @@ import { type CodeState, highlight } from "./highlight.ts";
 import { type Inline, type InlinePiece, type Mark, parseInline } from "./inline.ts";
 import { isFenceEnd, type LineShape, readFence, toLineShape } from "./line-shape.ts";
 import {
+  fitTable,
   isTableLine,
   isTableRule,
   layOutTable,
@@ -75,6 +76,8 @@ class Stream implements MarkdownStream {
   #fence: Fence | undefined;
   #code: CodeState;
   #table: string[] = [];
+  /** The rows of `#table` at this width: they are made when it has another line, not for each frame. */
+  #openTable: { readonly columns: number; readonly rows: readonly Row[] } | undefined;
   /** Set once rows of a table are printed. */
   #layout: TableLayout | undefined;
   #begun: BegunLine | undefined;
@@ -115,7 +118,7 @@ class Stream implements MarkdownStream {
       this.#fence = fence;
       this.#code = undefined;
       this.#wasBlank = false;
-      finished.push({ row: plainRow(line, PEN.dim) });
+      finished.push({ row: plainRow(line, PEN.dim), isLong: true });
       return;
     }
     if (line.trim() === "") {
@@ -154,10 +157,13 @@ class Stream implements MarkdownStream {
   #addToTable(line: string, room: MarkdownRoom, finished: FinishedLine[]): void {
     this.#wasBlank = false;
     if (this.#layout) {
+      // The screen may have become narrower.
+      if (this.#layout.room > room.columns) this.#layout = fitTable(this.#layout, room.columns);
       for (const row of toTableRow(line, this.#layout)) finished.push({ row });
       return;
     }
     this.#table.push(line);
+    this.#openTable = undefined;
     const hasNoRule = this.#table.length === 2 && !isTableRule(line);
     if (hasNoRule || this.#table.length > Math.max(HELD_TABLE, room.maxOpen))
       this.#printTable(room, finished);
@@ -178,8 +184,9 @@ class Stream implements MarkdownStream {
 
   #takeOpen(room: MarkdownRoom, finished: FinishedLine[]): readonly Row[] {
     if (this.#table.length > 0) {
-      const { rows } = toTableRows(this.#table, room);
-      return rows.slice(-Math.max(1, room.maxOpen));
+      if (this.#openTable?.columns !== room.columns)
+        this.#openTable = { columns: room.columns, ...toTableRows(this.#table, room) };
+      return this.#openTable.rows.slice(-Math.max(1, room.maxOpen));
     }
     if (this.#pending === "") return [];
     const isCode = this.#begun ? this.#begun.isCode : this.#fence !== undefined;

@@ -1,4 +1,7 @@
-/** Tables of Markdown as rows of a terminal: columns as wide as their cells, or broken into rows where there is no room. */
+/**
+ * Tables of Markdown as rows of a terminal: columns as wide as their cells, or broken into rows where there is no room.
+ * A table with more columns than a screen has room for is shown as text. No row is ever wider than the screen.
+ */
 
 import { joinPens, PEN, type Piece, type Row, widthOfRow, wrapPieces } from "../rows.ts";
 import { parseInline } from "./inline.ts";
@@ -6,6 +9,8 @@ import { parseInline } from "./inline.ts";
 export interface TableLayout {
   readonly widths: readonly number[];
   readonly right: readonly boolean[];
+  /** Columns of the screen that it was made for. */
+  readonly room: number;
 }
 
 const GAP = 3;
@@ -52,7 +57,13 @@ export function layOutTable(lines: readonly string[], columns: number): TableLay
       natural[at] = Math.max(natural[at] ?? LEAST, widthOfRow(toCell(cell, "")));
     }
   }
-  return { widths: shrink(natural, columns - GAP * (count - 1)), right };
+  return fitTable({ widths: natural, right, room: columns }, columns);
+}
+
+/** The same columns on a screen of this width; none where there is no room for all of them. */
+export function fitTable({ widths, right }: TableLayout, room: number): TableLayout {
+  const free = room - GAP * (widths.length - 1);
+  return { widths: free < LEAST * widths.length ? [] : shrink(widths, free), right, room };
 }
 
 /** The widest gives first. */
@@ -71,7 +82,9 @@ function shrink(natural: readonly number[], room: number): number[] {
   return widths;
 }
 
-export function toTableRow(line: string, { widths, right }: TableLayout, pen = ""): Row[] {
+export function toTableRow(line: string, layout: TableLayout, pen = ""): Row[] {
+  const { widths, right, room } = layout;
+  if (widths.length === 0) return toText(line, room, pen);
   const cells = splitCells(line).slice(0, widths.length);
   const broken = widths.map((width, at) =>
     wrapPieces(toCell(cells[at] ?? "", pen), { columns: width }).map(({ row }) => row),
@@ -89,8 +102,15 @@ export function toTableRow(line: string, { widths, right }: TableLayout, pen = "
   });
 }
 
+function toText(line: string, room: number, pen: string): Row[] {
+  const cells = splitCells(line).join(" │ ");
+  return wrapPieces(toCell(cells, pen), { columns: room }).map(({ row }) => row);
+}
+
 export function toTableHead(line: string, layout: TableLayout): Row[] {
-  const rule = layout.widths.map((width) => "─".repeat(width)).join("─┼─");
+  const { widths, room } = layout;
+  const isText = widths.length === 0;
+  const rule = isText ? "─".repeat(room) : widths.map((width) => "─".repeat(width)).join("─┼─");
   return [...toTableRow(line, layout, PEN.bold), [{ text: rule, pen: PEN.dim }]];
 }
 
