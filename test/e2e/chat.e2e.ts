@@ -256,6 +256,8 @@ describe(...held("a chat in plain lines on a terminal (needs tmux)"), () => {
       await tmux.type("stream 100", "Enter");
       await tmux.sees(/^row 50 of many$/);
       await tmux.type("typed ahead", "Enter");
+      // A terminal forgets at Ctrl-C what was typed and not read yet.
+      await tmux.sees(/^queued: typed ahead$/);
       await tmux.type("C-c");
       await tmux.sees(/^not sent: typed ahead$/);
       await tmux.sees(/^Stopped\.$/);

@@ -6,12 +6,14 @@
 import { createInterface, type Interface } from "node:readline";
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import type { Io, Terminal } from "../io.ts";
+import { cleanForTerminal } from "../terminal.ts";
 
+type LinesIo = Pick<Io, "stdin" | "stdout">;
 type Take = (line: string | undefined) => void;
 
 export class PlainLines {
   readonly #reader: Interface;
-  readonly #io: Pick<Io, "stdout">;
+  readonly #io: LinesIo;
   /** Read, and nobody has asked for them yet. */
   readonly #read: string[] = [];
   #isClosed = false;
@@ -19,7 +21,7 @@ export class PlainLines {
   #question: Take | undefined;
   #chat: Take | undefined;
 
-  constructor(io: Pick<Io, "stdout">, input: NodeJS.ReadableStream) {
+  constructor(io: LinesIo, input: NodeJS.ReadableStream) {
     this.#io = io;
     // Line by line the terminal itself is the editor.
     this.#reader = createInterface({ input, terminal: false });
@@ -78,12 +80,16 @@ export class PlainLines {
 
   #give(line: string): void {
     const take = this.#question ?? this.#chat;
-    if (take === undefined) {
-      this.#read.push(line);
-      return;
-    }
+    if (take === undefined) return this.#keep(line);
     if (take === this.#chat) this.#chat = undefined;
     take(line);
+  }
+
+  /** Somebody who types hears that the words wait. A pipe is read faster than it is answered: no word about that. */
+  #keep(line: string): void {
+    this.#read.push(line);
+    const isTold = this.#io.stdin.isTerminal && line.trim() !== "";
+    if (isTold) void this.#io.stdout.write(`queued: ${cleanForTerminal(line)}\n`);
   }
 
   #end(): void {
