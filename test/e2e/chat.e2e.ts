@@ -209,6 +209,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
       await using place = await createChatPlace();
       await using tmux = await openChat(place);
       await tmux.type("typed");
+      await tmux.sees(/^> typed$/);
       await tmux.kill(signal);
       await tmux.sees(/^over$/);
       await tmux.sees(/ icanon .* echo /);
