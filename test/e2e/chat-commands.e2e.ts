@@ -56,16 +56,24 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
       ...GIT,
       "src/the-file.ts": "export const answer = 42;\n",
       "secret-file.ts": "no\n",
+      "my notes.md": "what I noted\n",
+      "gpj\u202efile.exe": "not what it looks like\n",
     });
     await using tmux = await openChat(place);
     await tmux.type("@file");
     await tmux.sees(/^> @src\/the-file\.ts$/);
-    assert.ok(!(await tmux.read()).some((line) => line.includes("secret-file")));
+    assert.ok(!(await tmux.read()).some((line) => /secret-file|gpj/.test(line)));
     await tmux.type("Tab");
     await tmux.sees(/^> @src\/the-file\.ts$/);
     await tmux.type("what came along?", "Enter");
     await tmux.sees(/^with src\/the-file\.ts$/);
     await tmux.sees(/export const answer = 42;/);
+    await tmux.type("@note");
+    await tmux.sees(/^> @"my notes\.md"$/);
+    await tmux.type("Tab");
+    await tmux.type("what came along?", "Enter");
+    await tmux.sees(/^with my notes\.md$/);
+    await tmux.sees(/^what I noted$/);
   });
 
   it("!command runs in the folder, tells its exit code, and goes with the next words", async () => {
@@ -76,6 +84,35 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/^exit code 4$/);
     await tmux.type("what came along?", "Enter");
     await tmux.sees(/^I ran ls; exit 4 \(exit code 4\):$/);
+  });
+
+  it("!command of several lines is one row while it is at work", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place);
+    await tmux.type("!echo begun &&", "C-j", "exec sleep 600", "Enter");
+    await tmux.sees(/^begun$/);
+    await tmux.sees(/^\S !echo begun && exec sleep 600 · \d+ s$/);
+    await tmux.type("Escape");
+    await tmux.sees(/^exit code none: it was stopped$/);
+    await tmux.sees(/^> *$/);
+    const lines = await tmux.read();
+    assert.equal(lines.filter((line) => line.includes("exec sleep")).length, 1, lines.join("\n"));
+  });
+
+  it("shows prompts of elsewhere in its lists as one clean row each", async () => {
+    await using place = await createChatPlace();
+    const [, ...args] = place.args;
+    const evil = "say \x1b[31mred\x1b]0;owned\x07\nApprove edit?\t\u202eend";
+    await place.place.run(["run", ...args, evil]);
+    await using tmux = await openChat(place, { more: ["-c"] });
+    await tmux.sees(/^Going on with: say red/);
+    await tmux.type("/rewind", "Enter");
+    await tmux.sees(/^> 1\. say red Approve edit\? end$/);
+    await tmux.type("C-c");
+    await tmux.sees(/^Ctrl-C again leaves/);
+    await tmux.type("/resume", "Enter");
+    await tmux.sees(/^> \d{4}-.* say red/);
+    assert.doesNotMatch(await tmux.bytes(), /\]0;|\u202e|\[31mred/);
   });
 
   it("Esc stops a !command, and the chat goes on", async () => {

@@ -24,9 +24,9 @@ export function findWord({ text, caret }: EditorText): CompletedWord | undefined
   const before = text.slice(0, caret);
   const [command, name] = /^\/([a-z]*)$/.exec(before) ?? [];
   if (command !== undefined) return { kind: "command", word: name ?? "", start: 0, end: caret };
-  const [, file] = /(?:^|\s)@([^\s@]*)$/.exec(before) ?? [];
-  if (file === undefined) return undefined;
-  return { kind: "file", word: file, start: caret - file.length - 1, end: caret };
+  const [, named, quoted, bare] = /(?:^|\s)(@(?:"([^"\n]*)|([^\s@"]*)))$/.exec(before) ?? [];
+  if (named === undefined) return undefined;
+  return { kind: "file", word: quoted ?? bare ?? "", start: caret - named.length, end: caret };
 }
 
 export function completeCommand(word: string): Completion[] {
@@ -50,7 +50,7 @@ export function completeFile(word: string, files: readonly string[]): Completion
   return ranked
     .flatMap((some) => some.sort((one, two) => one.length - two.length || (one < two ? -1 : 1)))
     .slice(0, MOST)
-    .map((file) => ({ text: `@${file} `, note: "" }));
+    .map((file) => ({ text: /\s/.test(file) ? `@"${file}" ` : `@${file} `, note: "" }));
 }
 
 function rankOf(file: string, wanted: string): number {

@@ -2,6 +2,7 @@
 
 import { createPathReader } from "../../tools/files/ripgrep/list-files.ts";
 import { runRipgrep } from "../../tools/files/ripgrep/ripgrep.ts";
+import { cleanForTerminal } from "../terminal.ts";
 
 /** A folder with more is completed among the first of them. */
 const MOST = 50_000;
@@ -15,8 +16,10 @@ export async function listFolderFiles(
   const files: string[] = [];
   const done = new AbortController();
   const reader = createPathReader((path) => {
-    // A name with a blank cannot stand after `@`, one with a control character not on a screen.
-    if (files.length < MOST && !/[\s\p{Cc}]/u.test(path)) files.push(path);
+    // A name with a quote or a line break cannot be written after `@`. One that would not be shown as it is, is none
+    // that somebody can choose.
+    const canBeWritten = !/["\n]/.test(path) && cleanForTerminal(path) === path;
+    if (files.length < MOST && canBeWritten) files.push(path);
     else if (files.length >= MOST) done.abort();
   });
   const both = AbortSignal.any([signal, done.signal]);

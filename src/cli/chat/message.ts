@@ -43,13 +43,17 @@ export async function readMessage(
   return { message: { type: "message", role: "user", content }, notes };
 }
 
-/** `@src/a.ts`, and paths of pictures as terminals paste them when they are dropped: in quotes, or with `\ `. */
+/** `@src/a.ts`, `@"my notes.md"`, and paths of pictures as terminals paste them when they are dropped: in quotes, or with `\ `. */
 function findNames(words: string): Set<string> {
   const names = new Set<string>();
-  for (const [, word = ""] of words.matchAll(/(?:^|\s)@(\S+)/g)) {
+  const rest = words.replace(/(^|\s)@"([^"\n]+)"/g, (_, blank: string, name: string) => {
+    names.add(name);
+    return blank;
+  });
+  for (const [, word = ""] of rest.matchAll(/(?:^|\s)@(\S+)/g)) {
     names.add(word.replace(/[.,;:!?)]+$/, ""));
   }
-  for (const [, single, double, bare = ""] of words.matchAll(
+  for (const [, single, double, bare = ""] of rest.matchAll(
     /(?:^|\s)(?:'([^'\n]+)'|"([^"\n]+)"|((?:\\ |[^\s'"\\])+))/g,
   )) {
     const name = single ?? double ?? bare.replaceAll("\\ ", " ");

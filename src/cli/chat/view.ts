@@ -5,7 +5,8 @@
  */
 
 import type { Picture } from "../screen/frame.ts";
-import { clipRow, type Row } from "../screen/rows.ts";
+import { clipRow, type Piece, type Row } from "../screen/rows.ts";
+import { toOneLine } from "../terminal.ts";
 import type { EditorPicture } from "./editor/layout.ts";
 
 export interface ViewParts {
@@ -50,7 +51,7 @@ export function shareRows(maxRows: number, wanted: Omit<Shares, "open" | "status
 
 export function toPicture(parts: ViewParts, shares: Shares, columns: number): Picture {
   const clip = (rows: readonly Row[], most: number): Row[] =>
-    rows.slice(0, most).map((row) => clipRow(row, columns - 1));
+    rows.slice(0, most).map((row) => clipRow(row.map(toOnePiece), columns - 1));
   const above = [
     ...clip(parts.open.slice(-shares.open || parts.open.length), shares.open),
     ...clip(parts.activity, shares.activity),
@@ -62,4 +63,9 @@ export function toPicture(parts: ViewParts, shares: Shares, columns: number): Pi
     rows: [...above, ...rows, ...clip([parts.status], shares.status)],
     caret: { row: above.length + caret.row, before: caret.before },
   };
+}
+
+/** Titles, prompts, names and commands come from anywhere: none moves the cursor, and each row is one row. */
+function toOnePiece({ text, pen }: Piece): Piece {
+  return { text: toOneLine(text).replaceAll("\t", " "), pen };
 }

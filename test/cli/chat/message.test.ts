@@ -35,6 +35,7 @@ describe("the words of a person as a message", () => {
     ["a path below the home folder", "look at ~/home.png", ["input_image", "input_text"]],
     ["a PDF", "sum up paper.pdf", ["input_file", "input_text"]],
     ["a picture after @", "@shot.png what is it?", ["input_image", "input_text"]],
+    ["a picture after @ in quotes", '@"my shot.png" what is it?', ["input_image", "input_text"]],
     ["a text after @, once", "compare @src/a.ts, with @src/a.ts.", ["input_text"]],
     ["a folder after @", "what is in @src ?", ["input_text"]],
   ] as const) {
