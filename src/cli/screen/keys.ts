@@ -34,6 +34,7 @@ export interface KeyDecoder {
 }
 
 const ESC = "\x1b";
+const CTRL_C = "\x03";
 const PASTE_START = "\x1b[200~";
 const PASTE_END = "\x1b[201~";
 /** A sequence that is longer was not begun as one. */
@@ -56,6 +57,8 @@ class Decoder implements KeyDecoder {
   }
 
   feed(piece: string): Typed[] {
+    // A connection may lose the end of a paste. Ctrl-C alone ends it then: nothing that came is lost.
+    if (this.#pasted && piece === CTRL_C) return this.#readEnd();
     const typed: Typed[] = [];
     let text = this.#rest + piece;
     this.#rest = "";
@@ -90,6 +93,12 @@ class Decoder implements KeyDecoder {
     this.#pasted = undefined;
     this.#tail = "";
     return all.slice(end + PASTE_END.length);
+  }
+
+  #readEnd(): Typed[] {
+    const typed: Typed[] = [];
+    this.#readPaste(PASTE_END, typed);
+    return typed;
   }
 
   #read(text: string, typed: Typed[]): string {

@@ -101,6 +101,13 @@ describe("keys", () => {
     );
   });
 
+  it("ends a paste whose end was lost with Ctrl-C alone, and goes on", () => {
+    const decoder = createKeyDecoder();
+    assert.deepEqual(decoder.feed("\x1b[200~pasted \x03 words\x1b[20"), []);
+    assert.deepEqual(decoder.feed("\x03"), [{ type: "paste", text: "pasted  words[20" }]);
+    assert.deepEqual(decoder.feed("a").map(toShort), ['"a"']);
+  });
+
   it("takes a paste of ten megabytes in pieces, in linear time", () => {
     const line = `${"x".repeat(99)}\n`;
     const decoder = createKeyDecoder();
