@@ -181,7 +181,8 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     place.release();
     await tmux.sees(/^1 turn · /);
     const rows = (await tmux.readWhole()).flatMap((line) => /^row (\d+)/.exec(line)?.[1] ?? []);
-    const numbers = rows.map(Number);
+    // The last one was let go in the middle of its number, maybe.
+    const numbers = rows.map(Number).slice(0, -1);
     // A live row that tmux has broken at a width that it had not told yet may stand there twice.
     const once = numbers.filter((number, at) => number !== numbers[at - 1]);
     assert.deepEqual(once, [...once.keys()], rows.join(" "));
@@ -225,10 +226,9 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     await tmux.sees(/^Holding/);
     await tmux.type("C-c");
     await tmux.sees(/^Stopped\.$/);
-    // On a slow machine the time of the first is over, so that it takes two more. One that the chat does not read is
-    // shown by the terminal.
-    await tmux.type("C-c");
-    await tmux.type("C-c");
+    // On a slow machine the time of the first is over, so that it takes two more. Both at once: at one that comes after
+    // the terminal was given back, the terminal forgets what was written and not read yet.
+    await tmux.type("\x03\x03");
     await tmux.sees(/^session: /);
     await tmux.sees(/over$/);
   });
