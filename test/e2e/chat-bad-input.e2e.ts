@@ -70,6 +70,26 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await tmux.sees(/^2 times$/);
   });
 
+  it("tells that it goes on in a copy while another chat is at work in the session", async () => {
+    await using place = await createChatPlace();
+    await using first = await openChat(place);
+    await first.type("say alpha", "Enter");
+    await first.sees(/^alpha$/);
+    await first.type("hold", "Enter");
+    await first.sees(/^Holding$/);
+    await using second = await openChat(place, { more: ["-c"] });
+    await second.sees(/^Going on with: say alpha/);
+    await second.type("how often did I speak?", "Enter");
+    await second.sees(
+      /^Another run of this session is at work, so this goes on in a copy of it\.$/,
+    );
+    await second.sees(/^2 times$/);
+    place.release();
+    await first.sees(/^still$/);
+    await first.type("how often did I speak?", "Enter");
+    await first.sees(/^3 times$/);
+  });
+
   it("tells a hook that fails and one that hangs, and goes on", async () => {
     await using place = await createChatPlace({ "a.txt": "one\ntwo\n" });
     await writeSettings(place, {

@@ -1,15 +1,18 @@
 /** What a chat leaves of the terminal, and of what was typed: after Ctrl-Z, crashes, kills, editors and a closed window. */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { promisify } from "node:util";
 import { programLack, unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";
 import { createChatPlace, openChat } from "./chat-place.ts";
 import type { Tmux } from "./tmux.ts";
 
 const held = unless(programLack("tmux", "stty"));
+const run = promisify(execFile);
 
 /** What switches bracketed paste and the keyboard protocols off. */
 const OFF = "\x1b[>4;0m\x1b[<u\x1b[?2004l";
@@ -107,6 +110,24 @@ describe(...held("the terminal of a chat (needs tmux)"), () => {
     await again.type("Up");
     await again.sees(/^> after that$/);
     await again.sees(/^ {2}half a thou$/);
+  });
+
+  it("has the words that were not sent where nothing is kept, and no file has a prompt", async () => {
+    await using place = await createChatPlace();
+    await using tmux = await openChat(place, { more: ["--no-store"] });
+    await tmux.type("say alpha", "Enter");
+    await tmux.sees(/^alpha$/);
+    await tmux.type("half a thou");
+    await tmux.sees(/^> half a thou$/);
+    await tmux.kill("TERM");
+    await tmux.sees(/^not sent: half a thou$/);
+    await tmux.sees(/^over$/);
+    assert.ok(!(await tmux.read()).some((line) => line.startsWith("session:")));
+    const { stdout } = await run("grep", ["-rl", "say alpha", place.place.home]).catch(() => ({
+      stdout: "",
+    }));
+    // The log of the terminal is the test's own.
+    assert.equal(stdout.trim(), join(place.place.home, "bytes"));
   });
 
   it("that is closed under an editor ends the chat with its run", async () => {

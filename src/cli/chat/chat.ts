@@ -123,7 +123,7 @@ export class Chat {
     this.#work.use(engine);
     for (const warning of engine.warnings) this.say(warning);
     this.say(`model: ${engine.model.reason} · /help lists commands and keys`);
-    await this.#field.open(engine.historyFile);
+    if (engine.historyFile !== undefined) await this.#field.open(engine.historyFile);
     const { resume } = this.#setup;
     if (resume !== undefined) await this.#command({ name: "resume", rest: resume });
   }
@@ -132,7 +132,9 @@ export class Chat {
   async end(): Promise<string> {
     this.#isEnded = true;
     await this.#work.end();
-    const id = this.#engine?.conversation.id;
+    // A session that is not kept is gone with its chat.
+    const isKept = this.#engine?.historyFile !== undefined;
+    const id = isKept ? this.#engine?.conversation.id : undefined;
     const unsent = await this.#field.keep();
     await this.#engine?.close();
     const words = unsent === "" ? "" : `not sent: ${unsent}\n`;

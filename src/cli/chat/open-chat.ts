@@ -9,6 +9,7 @@ import type { RecordReader } from "../../engine/engine.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toModelOverrides } from "../../runtime/config/config-models.ts";
 import { toVendorModels } from "../../runtime/config/config-vendors.ts";
+import { toStoreAddress } from "../../runtime/config/store-address.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import { toPlannedModel } from "../../runtime/planned-model.ts";
@@ -49,7 +50,8 @@ export interface ChatEngine {
   readonly warnings: readonly string[];
   readonly conversation: Conversation;
   readonly record: RecordReader;
-  readonly historyFile: string;
+  /** Undefined where nothing of the session is kept: then no prompt is written to a file, either. */
+  readonly historyFile: string | undefined;
   start(words: string, before: string): Promise<StartedRun>;
   /** Takes back what the tools did to files after a turn of the session. */
   undo(turn: number, options: UndoOptions): Promise<UndoReport>;
@@ -103,7 +105,7 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
     ...{ agents, conversation },
     warnings: [...warnings, ...found.warnings, ...prompt.warnings],
     record: runtime.engine.record,
-    historyFile: `${config.paths.dataDir}/chat-history.jsonl`,
+    historyFile: toHistoryFile(config, io),
     async start(words, before) {
       const { message, notes } = await readMessage(words, before, io);
       const run = await conversation.start(message, {
@@ -114,7 +116,11 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
         rules: toGivenRules(config),
         agent: agent?.name ?? null,
       });
-      return { run, notes, follow: (signal) => followTree(runtime.engine, run.id, { signal }) };
+      return {
+        run,
+        notes: run.forked ? [...notes, COPIED] : notes,
+        follow: (signal) => followTree(runtime.engine, run.id, { signal }),
+      };
     },
     async undo(turn, how) {
       const { id } = conversation;
@@ -137,6 +143,14 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
       await network.close();
     },
   };
+}
+
+/** Two chats may have one session: what they say at the same time would not be one conversation. */
+const COPIED = "Another run of this session is at work, so this goes on in a copy of it.";
+
+function toHistoryFile(config: Config, { env }: Io): string | undefined {
+  const isKept = toStoreAddress(config, env) !== undefined;
+  return isKept ? `${config.paths.dataDir}/chat-history.jsonl` : undefined;
 }
 
 const NOTHING_UNDONE: UndoReport = {

@@ -68,14 +68,16 @@ class PlainChat {
 
   async run(): Promise<number> {
     const { resume, firstWords } = this.#setup;
-    const { warnings, model, conversation } = this.#engine;
+    const { warnings, model, conversation, historyFile } = this.#engine;
     for (const warning of warnings) await this.say(warning);
     await this.say(`model: ${model.reason}. /help lists the commands, /quit leaves.`);
     if (resume !== undefined) await this.take(`/resume ${resume}`);
     if (firstWords !== undefined) await this.take(firstWords);
     await this.readLines();
     const { id } = conversation;
-    if (id !== undefined) await this.say(`session: ${id} (offshoot chat --session ${id})`);
+    // A session that is not kept is gone with its chat.
+    if (id !== undefined && historyFile !== undefined)
+      await this.say(`session: ${id} (offshoot chat --session ${id})`);
     return 0;
   }
 

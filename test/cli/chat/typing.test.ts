@@ -47,7 +47,7 @@ describe("the keys of a chat", () => {
   it("go through the history with the arrows, also that of other chats", async (t) => {
     const bench = await openChatBench(t, {
       answer: () => reply.text("Yes."),
-      change: ({ historyFile }) => {
+      change: ({ historyFile = "" }) => {
         mkdirSync(dirname(historyFile), { recursive: true });
         writeFileSync(historyFile, '"from another chat"\nbroken\n"two\\nlines"\n');
         return {};
