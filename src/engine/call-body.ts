@@ -2,7 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
-import type { Journal } from "../store/journal.ts";
+import type { Journal, StartedRun } from "../store/journal.ts";
 import type { BrokenRun } from "./broken-runs.ts";
 import { toFailedOutcome, toUsedByRun, type UsedByRun } from "./ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
@@ -43,18 +43,20 @@ interface EndingParts {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly owned: OwnedRun;
+  /** The runs that begin because of it. */
+  readonly starts: readonly StartedRun[] | undefined;
 }
 
 /** Those who follow hear of its events, and need not look for the ending. */
 export async function writeEnding(
-  { store, hub, clock, owned }: EndingParts,
+  { store, hub, clock, owned, starts }: EndingParts,
   { ending, result, events, things, settles, onEnded }: RunOutcome,
 ): Promise<void> {
   const { id } = owned.run;
   // A refused append has failed the run already; the ending follows what is in the log.
   await owned.log.settled().catch(() => {});
   const firstSeq = owned.log.next;
-  const end = { ending, result, events, firstSeq, at_ms: clock.now(), things, settles };
+  const end = { ending, result, events, firstSeq, at_ms: clock.now(), things, settles, starts };
   await owned.write(() => store.finish(id, owned.epoch, end));
   onEnded?.();
   hub.publish(id, firstSeq, events);

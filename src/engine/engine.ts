@@ -29,8 +29,8 @@ export interface RecordReader {
 
 export interface Engine {
   readonly record: RecordReader;
-  /** Names a body. Called once a name, before `start` or `submit`. */
-  define(name: string, body: RunBody): void;
+  /** Names a body, and what begins when a run of it has ended. Called once for each name, before `start` or `submit`. */
+  define(name: string, body: RunBody, following?: Following): void;
   /** Names a queue that runs of this process take their turns in. */
   defineQueue(name: string, limits: QueueLimits): void;
   /** Takes no more runs out of queues. What runs here goes on. */
@@ -142,6 +142,26 @@ export interface QueuedPlace {
 export type RunBody = (context: RunContext, input: Json) => Promise<RunOutcome>;
 
 /**
+ * The runs that begin when a run has ended, however it did and whoever wrote the ending: they are written down in the
+ * same transaction, wait in their queues and belong to whoever has room. A pure function of the run.
+ */
+export type Following = (ended: EndedRun) => readonly FollowingRun[];
+
+export type EndedRun = Pick<RunRecord, "id" | "parent_id" | "tenant" | "input">;
+
+export interface FollowingRun {
+  /** Its id is that of the ended run, a slash and this; it goes when that run is deleted. */
+  readonly key: string;
+  /** The name of its body. */
+  readonly name: string;
+  readonly title: string;
+  readonly input: Json;
+  /** Where it waits for its turn. */
+  readonly queue: string;
+  readonly lane: string;
+}
+
+/**
  * How a run ended. `events` are its last ones. They, the `things` that are put on the shelf of the same
  * record, and what `settles` books there, are written in the same transaction as the ending.
  */
@@ -170,6 +190,11 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Whether another process goes on with it from here, now or later: no ending of this one counts. */
   readonly isLost: boolean;
+  /**
+   * Aborts when this process takes no more runs out of queues. A run that only waits had better give its turn back and
+   * ask for it again: it is given up then, and whoever has room goes on with it.
+   */
+  readonly retired: AbortSignal;
   /**
    * Runs `fn` once and remembers what it returned. A key may be used once in a run. The code of a step does
    * something to the world, or looks at it: it starts no step and no child, and waits for no message. Rejects once
@@ -207,8 +232,8 @@ export interface RunContext {
    */
   take(topic: string, before: string): Promise<readonly Json[]>;
   /**
-   * Waits for the run's turn in a queue, which it then has until it ends. Where it has to wait, this
-   * process gives the run up and the call rejects: whoever has room goes on with it from its journal, and
+   * Waits for the run's turn in a queue, which it then has until it ends. Where it has to wait, or this process takes
+   * no more runs out of queues, the process gives the run up and the call rejects: whoever has room goes on with it from its journal, and
    * comes here again. Called outside steps, with no step open.
    */
   turn(queue: string, lane: string): Promise<void>;

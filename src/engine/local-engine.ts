@@ -16,6 +16,7 @@ import { askToCancel } from "./cancels.ts";
 import { toAbandoned, toEnded, toNewerJournal } from "./ending.ts";
 import type {
   Engine,
+  Following,
   Held,
   QueueLimits,
   RecordReader,
@@ -43,10 +44,11 @@ class LocalEngine implements Engine {
     this.#here = new LocalRuns(this, options);
   }
 
-  define(name: string, body: RunBody): void {
-    const { bodies } = this.#here;
+  define(name: string, body: RunBody, following?: Following): void {
+    const { bodies, followings } = this.#here;
     if (bodies.has(name)) throw new Failure("internal", `Body \`${name}\` is defined twice.`);
     bodies.set(name, body);
+    if (following) followings.set(name, following);
   }
 
   defineQueue(name: string, limits: QueueLimits): void {

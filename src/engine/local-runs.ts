@@ -18,12 +18,14 @@ import { toStopped, toUsedByRun } from "./ending.ts";
 import type {
   ChildOptions,
   Engine,
+  Following,
   QueuedPlace,
   RunBody,
   RunContext,
   RunOutcome,
 } from "./engine.ts";
 import type { followRun } from "./follow.ts";
+import { toStarts } from "./following.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
 import { createTerm } from "./lease.ts";
 import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
@@ -59,6 +61,8 @@ export class LocalRuns {
   readonly owners: Owners;
   readonly turns: Turns;
   readonly bodies = new Map<string, RunBody>();
+  /** By the names of bodies. */
+  readonly followings = new Map<string, Following>();
   readonly observers = new Set<Observe>();
   /** Told of each run that is given up without an ending. */
   readonly leavers = new Set<(id: string) => void>();
@@ -279,9 +283,11 @@ export class LocalRuns {
       outcome = await this.#runBody(owned, broken);
       const isLast = this.#treeEnds.has(id) || this.#placing.has(id);
       if (isLast && !owned.lost) await this.#endBelow(id);
-      const { store, hub, clock } = this;
-      await writeEnding({ store, hub, clock, owned }, outcome);
+      const { store, hub, clock, journal } = this;
+      const starts = toStarts(owned.run, this.followings, { clock, journal });
+      await writeEnding({ store, hub, clock, owned, starts }, outcome);
       this.broken.forget(id);
+      if (starts) void this.takeTurns();
       return "ended";
     } catch (thrown) {
       this.#giveUp(owned, thrown, outcome);
@@ -329,6 +335,7 @@ export class LocalRuns {
     const turns = {
       enter: (queue: string, lane: string) => this.turns.enter(owned, queue, lane),
       giveBack: () => this.turns.giveBack(owned).then(() => void this.takeTurns()),
+      closed: this.turns.closed,
     };
     const parts = { store, hub, clock, owned, children, uncounted, resting };
     const context = createRunContext({ ...parts, turns, runs: this.#engine });

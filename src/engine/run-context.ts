@@ -34,6 +34,8 @@ interface ContextParts {
 
 /** The run's turn in a queue. */
 interface OwnTurn {
+  /** Aborts when this process lets no more runs have their turns. */
+  readonly closed: AbortSignal;
   enter(queue: string, lane: string): Promise<void>;
   giveBack(): Promise<void>;
 }
@@ -100,6 +102,10 @@ class Context implements RunContext {
     this.runs = parts.runs;
     this.isTakeover = epoch > 1 && journal.get(TURN_KEY) !== epoch;
     this.#parts = parts;
+  }
+
+  get retired(): AbortSignal {
+    return this.#parts.turns.closed;
   }
 
   get isLost(): boolean {

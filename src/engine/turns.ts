@@ -24,8 +24,10 @@ export interface Turns {
   readonly taking: Promise<void> | undefined;
   /** Takes what there is room for. Joins a call that is on its way. */
   take(): Promise<void>;
-  /** Takes nothing from here on. */
+  /** Takes nothing from here on, and lets nobody in. */
   close(): void;
+  /** Aborts with `close`. */
+  readonly closed: AbortSignal;
 }
 
 interface TurnsParts {
@@ -51,7 +53,7 @@ class EngineTurns implements Turns {
   #taking: Promise<void> | undefined;
   /** Called while runs are taken: room that came meanwhile may have been looked for already. */
   #isAskedAgain = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
@@ -74,7 +76,7 @@ class EngineTurns implements Turns {
   async enter(owned: OwnedRun, queue: string, lane: string): Promise<void> {
     const { id } = owned.run;
     const { atOnce } = this.#limitsOf(queue);
-    const hasRoom = this.#hasRoom(queue, id);
+    const hasRoom = this.#hasRoom(queue, id) && !this.closed.aborted;
     this.#here.set(id, queue);
     await owned.log.settled();
     const place = { queue, lane, atOnce: hasRoom ? atOnce : 0 };
@@ -108,7 +110,11 @@ class EngineTurns implements Turns {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal;
   }
 
   async #takeAll(): Promise<void> {
@@ -121,7 +127,11 @@ class EngineTurns implements Turns {
   async #takeOnce(): Promise<void> {
     const { store, owner, journal, beat, launch } = this.#parts;
     for (const [queue, { atOnce }] of this.#queues) {
-      while (!this.#isClosed && this.#hasRoom(queue) && (await store.countWaiting(queue)) > 0) {
+      while (
+        !this.closed.aborted &&
+        this.#hasRoom(queue) &&
+        (await store.countWaiting(queue)) > 0
+      ) {
         await beat();
         const taken = await store.takeTurn(owner, { queue, atOnce }, journal);
         if (!taken) break;

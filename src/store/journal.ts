@@ -22,8 +22,8 @@ export interface Journal {
   /** Appends one batch, whole or not at all. `firstSeq` is the number of its first event. */
   append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): Promise<void>;
   /**
-   * The last events, the ending and the result in one transaction, with what the run puts on the shelf and
-   * what its key pays for. Nothing can follow it.
+   * The last events, the ending and the result in one transaction, with what the run puts on the shelf,
+   * what its key pays for and the runs that begin because of it. Nothing can follow it.
    */
   finish(id: string, epoch: number, end: RunFinish): Promise<void>;
   /** Removes the run, its journal, log and blobs. */
@@ -47,6 +47,12 @@ export interface NewRun
   readonly things?: readonly NewThing[] | undefined;
 }
 
+/** A run that waits in a queue from its beginning, without an owner: whoever has room begins it. */
+export interface StartedRun extends NewRun {
+  readonly owner: null;
+  readonly place: { readonly queue: string; readonly lane: string };
+}
+
 /** A step as it is journaled, with its last events in the same transaction. */
 export interface FinishedStep {
   readonly key: string;
@@ -66,4 +72,6 @@ export interface RunFinish {
   readonly things?: readonly NewThing[] | undefined;
   /** What is booked on a key of the same record, in the same transaction. Ends the run's hold, too. */
   readonly settles?: Settlement | undefined;
+  /** Runs that begin because this one has ended, written down in the same transaction. */
+  readonly starts?: readonly StartedRun[] | undefined;
 }

@@ -8,6 +8,7 @@ import { describeCancelling } from "./cancel-contract.ts";
 import { describeDraining } from "./drain-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
+import { describeFollowing } from "./following-contract.ts";
 import { describeJournalVersions } from "./journal-version-contract.ts";
 import {
   type BenchRecord,
@@ -44,6 +45,7 @@ for (const [name, open] of Object.entries(records)) {
   describePlacement(name, openBench);
   describeCancelling(name, openBench);
   describeFollow(name, openBench);
+  describeFollowing(name, openBench);
   describeDraining(name, openBench);
   describeQueues(name, openBench);
   describeTaking(name, openBench);

@@ -117,6 +117,29 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    it("has a run wait that is written down with the ending of another, and no sooner", async () => {
+      const store = await open();
+      const about = { path: "/root", name: "body", title: "", created_at_ms: 1 };
+      await store.createRun({ id: "a1", parent_id: null, input: null, ...about, tenant: "t" });
+      const epoch = (await store.claim("a1", "first")) ?? assert.fail();
+      const end = { ending: "failed", result: null, events: [], at_ms: 2, firstSeq: 0 } as const;
+      const place = { queue: QUEUE, lane: "a" };
+      const run = { id: "a1/next", parent_id: "a1", input: { a: 1 }, ...about };
+      const starts = [{ ...run, owner: null, place }];
+      await assert.rejects(store.finish("a1", epoch - 1, { ...end, starts }), { code: "fenced" });
+      assert.equal(await store.getRun("a1/next"), undefined);
+      await store.finish("a1", epoch, { ...end, starts });
+      const { owner, input, tenant, status } = (await store.getRun("a1/next")) ?? assert.fail();
+      assert.deepEqual([owner, input, tenant, status], [null, { a: 1 }, "t", "running"]);
+      assert.equal(await store.countWaiting(QUEUE), 1);
+      assert.deepEqual(await store.takeTurn("second", { queue: QUEUE, atOnce: 1 }), {
+        ...{ id: "a1/next", epoch: 2 },
+      });
+      await store.deleteTree("a1");
+      assert.equal(await store.getRun("a1/next"), undefined);
+      await store.close();
+    });
+
     it("frees the turn of a run that ended or was deleted", async () => {
       const store = await open();
       await ask(store, "a1", "a");

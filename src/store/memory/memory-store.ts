@@ -191,11 +191,15 @@ class MemoryStore implements Store {
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
     const entry = this.#owned(id, epoch, end.firstSeq);
     this.#append(entry, end.events);
-    const { ending, result, at_ms, settles } = end;
+    const { ending, result, at_ms, settles, starts = [] } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
     this.#index?.end(id, end);
     for (const thing of end.things ?? []) this.#putThing(thing);
     this.#turns.forget(id);
+    for (const run of starts) {
+      void this.createRun(run);
+      this.#turns.add(run.id, run.place);
+    }
     if (!settles) return;
     // Spending in memory has booked it when the call returns: nobody sees one without the other.
     await this.#spending?.settle(settles.keyId, settles.used, toSettling(id, settles));

@@ -2,9 +2,11 @@
 
 import { isFull, type NewPlace, type Queue, type QueuePlace } from "../turns.ts";
 
-interface Place extends QueuePlace {
+interface Place extends Lane {
   hasTurn: boolean;
 }
+
+type Lane = Pick<QueuePlace, "queue" | "lane">;
 
 export class MemoryTurns {
   /** Of runs that have not ended, in the order in which they came. */
@@ -21,7 +23,7 @@ export class MemoryTurns {
     return isFull(place, { inside, waiting: waiting.length, ofLane });
   }
 
-  add(id: string, place: QueuePlace): void {
+  add(id: string, place: Lane): void {
     if (!this.#places.has(id)) this.#places.set(id, { ...place, hasTurn: false });
   }
 
@@ -77,6 +79,6 @@ export class MemoryTurns {
   }
 }
 
-function toKey({ queue, lane }: QueuePlace): string {
+function toKey({ queue, lane }: Lane): string {
   return JSON.stringify([queue, lane]);
 }

@@ -9,6 +9,7 @@ import type { Json } from "../../base/json.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { NewRun } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
+import { firstEpoch } from "../new-run.ts";
 import { toRefusal, toRepeatedStep } from "../refusal.ts";
 import { fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
@@ -122,7 +123,7 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
       values ($1, $2, $3, $4, $5, $6, $7, $8,
         coalesce($9::text, (select tenant from offshoot.runs where id = $2)), $10)
       on conflict do nothing`,
-    ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
+    ...[id, parent, ...text, run.created_at_ms, owner, firstEpoch(run)],
     toNullable(run.tenant ?? null),
     run.journal ?? JOURNAL_VERSION,
   );

@@ -220,7 +220,7 @@ class PostgresStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    const { firstSeq, events, things = [] } = end;
+    const { firstSeq, events, things = [], starts = [] } = end;
     const belief = { id, epoch, firstSeq, count: events.length };
     await this.#db.transact(async (tx, isRetry) => {
       if (isRetry && (await isFinished(tx, belief))) return;
@@ -240,6 +240,10 @@ class PostgresStore implements Store {
         ...[toColumn(id), ...ending],
       );
       await settleRun(tx, id, end.settles);
+      for (const run of starts) {
+        await insertRun(tx, run);
+        await turns.add(tx, run.id, run.place);
+      }
     });
     this.#news.tell(id);
   }

@@ -33,7 +33,11 @@ export async function isFull(tx: Reads, place: NewPlace): Promise<boolean> {
   return isLaneFull(place, { inside, waiting, ofLane: Number(counts?.["of_lane"]) });
 }
 
-export async function add(tx: Queries, id: string, { queue, lane }: QueuePlace): Promise<void> {
+export async function add(
+  tx: Queries,
+  id: string,
+  { queue, lane }: Pick<QueuePlace, "queue" | "lane">,
+): Promise<void> {
   const sql = `insert into offshoot.turns (run_id, queue, lane) values ($1, $2, $3)
     on conflict do nothing`;
   await tx.run(sql, toColumn(id), queue, toColumn(lane));

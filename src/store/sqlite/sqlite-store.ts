@@ -13,6 +13,7 @@ import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.t
 import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
 import type { FoundSignal } from "../mailbox.ts";
+import { firstEpoch } from "../new-run.ts";
 import type { Worker } from "../ownership.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
@@ -30,7 +31,7 @@ import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
 import { createSpendingRows } from "./sqlite-spending.ts";
-import { bodiesOf, insertAll, toRunWriting } from "./sqlite-things.ts";
+import { insertAll, toFinishWriting, toRunWriting } from "./sqlite-things.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
 import {
   type ReadyValue,
@@ -240,25 +241,24 @@ class SqliteStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    const values = [end.events as unknown as Json, end.result, ...bodiesOf(end.things)];
-    await writeWith(
-      this.#db,
-      { values, durability: "power", run: id },
-      ([events = "", result = "", ...bodies]) => {
-        // The owner is checked with the append, so that comes first.
-        this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
-        const { inline, blob } = writeValue(this.#db, toColumn(id), result);
-        this.#db.run(
-          `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
-           where id = ?`,
-          ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
-        );
-        insertAll(this.#db, end.things ?? [], bodies);
-        const { settles } = end;
-        if (!settles) return;
-        settleRows(this.#spending, settles.keyId, settles.used, toSettling(id, settles));
-      },
-    );
+    const { things = [], settles, starts = [] } = end;
+    const writing = toFinishWriting(id, end);
+    await writeWith(this.#db, writing, ([events = "", result = "", ...rest]) => {
+      // The owner is checked with the append, so that comes first.
+      this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
+      const { inline, blob } = writeValue(this.#db, toColumn(id), result);
+      this.#db.run(
+        `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
+         where id = ?`,
+        ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
+      );
+      insertAll(this.#db, things, rest);
+      for (const [at, run] of starts.entries()) {
+        this.#insertRun(run, rest[things.length + at], []);
+        this.#turns.add(run.id, run.place);
+      }
+      if (settles) settleRows(this.#spending, settles.keyId, settles.used, toSettling(id, settles));
+    });
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
@@ -344,7 +344,7 @@ class SqliteStore implements Store {
     this.#db.run(
       `insert into runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, journal, tenant)
         values (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
-      ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
+      ...[id, parent, ...text, run.created_at_ms, owner, firstEpoch(run)],
       run.journal ?? JOURNAL_VERSION,
       ...[toNullable(run.tenant ?? null), parent],
     );

@@ -7,7 +7,7 @@
 import type { Json } from "../../base/json.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices } from "../../base/slices.ts";
-import type { NewRun } from "../journal.ts";
+import type { NewRun, RunFinish } from "../journal.ts";
 import type { NewThing, Thing, ThingHead, ThingName } from "../shelf.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
@@ -52,6 +52,14 @@ export function bodiesOf(things: readonly NewThing[] = []): readonly Json[] {
 /** What a run that is written down needs ready: its input, then what it brings along. It is its tenant's, or that of the run above it. */
 export function toRunWriting({ input, tenant, parent_id, things }: NewRun): Writing {
   return { values: [input, ...bodiesOf(things)], durability: "power", tenant, run: parent_id };
+}
+
+/** What an ending needs ready: events, result, what it puts on the shelf, and the inputs of runs that begin with it. */
+export function toFinishWriting(id: string, end: RunFinish): Writing {
+  const { events, result, things, starts = [] } = end;
+  const inputs = starts.map(({ input }) => input);
+  const values = [events as unknown as Json, result, ...bodiesOf(things), ...inputs];
+  return { values, durability: "power", run: id };
 }
 
 /** Inside a transaction; `bodies` are those of the things, in their order. */

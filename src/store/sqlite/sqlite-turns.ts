@@ -39,7 +39,7 @@ export class SqliteTurns {
     return isFull(place, { inside, waiting, ofLane: Number(counts?.["of_lane"]) });
   }
 
-  add(id: string, { queue, lane }: QueuePlace): void {
+  add(id: string, { queue, lane }: Pick<QueuePlace, "queue" | "lane">): void {
     const sql = "insert into turns (run_id, queue, lane) values (?, ?, ?) on conflict do nothing";
     this.#db.run(sql, toColumn(id), queue, toColumn(lane));
   }

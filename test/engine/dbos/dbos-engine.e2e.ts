@@ -9,6 +9,7 @@ import { describeCancelling } from "../cancel-contract.ts";
 import { describeDraining } from "../drain-contract.ts";
 import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
+import { describeFollowing } from "../following-contract.ts";
 import { describeJournalVersions } from "../journal-version-contract.ts";
 import type { LocalBench } from "../local-bench.ts";
 import { describeOwnership } from "../ownership-contract.ts";
@@ -39,6 +40,7 @@ if (server === undefined) {
   describePlacement(NAME, openBench);
   describeCancelling(NAME, openBench);
   describeFollow(NAME, openBench);
+  describeFollowing(NAME, openBench);
   describeDraining(NAME, openBench);
   describeQueues(NAME, openBench);
   describeTaking(NAME, openBench);
