@@ -114,6 +114,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ...["kinds", "containers", "images", "bridge", "multi-agent"],
     // How a response is answered: by a model alone, or by a run.
     ...["direct", "run"],
+    // Who is told that one has ended.
+    "webhooks",
     // What a client may ask.
     ...["embeddings", "chat", "messages", "api"],
   ],

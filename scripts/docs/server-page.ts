@@ -105,10 +105,6 @@ const NOT_PROVIDED: readonly (readonly [string, string])[] = [
     "[deploy/kubernetes](../deploy/kubernetes) has plain manifests, which `kubectl apply` takes ([scaling.md](scaling.md#kubernetes))",
   ],
   [
-    "webhooks for background responses",
-    "Follow the response (`GET /v1/responses/ID?stream=true`), or ask for it until it has ended",
-  ],
-  [
     "an administration page or API",
     "Use `offshoot keys`, `offshoot runs` and `offshoot audit` on the server's machine, and `GET /metrics` for dashboards",
   ],

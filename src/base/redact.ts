@@ -9,6 +9,7 @@ import { storedSecrets } from "./stored-keys.ts";
 
 const SHAPES: readonly RegExp[] = [
   /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
+  /\b(whsec_)[A-Za-z0-9+/=]{16,}/g,
   // Tokens that clouds give: of Entra ID and others (JWT), of Google.
   /\b(eyJ|ya29\.)[\w-]{8,}(?:\.[\w-]+)*/g,
   /\b((?:sk|osk|pk|gsk|xai|xoxb|ghp|github_pat|hf)[-_]|AIza)[A-Za-z0-9_-]{16,}/g,

@@ -3,6 +3,7 @@
 const SECRET_SHAPES: readonly RegExp[] = [
   /\b(sk|pk|rk|gsk|xai|hf|ghp|gho|github_pat|xox[abp]|glpat|csk|fw|nvapi|tgp)[-_](?=\S*\d)[\w-]{16,}/,
   /\bAIza[\w-]{30,}/,
+  /\bwhsec_[A-Za-z0-9+/]{16,}/,
   /\bBearer\s+[\w.~+/=-]{16,}/i,
   // A password inside a URL.
   /:\/\/[^/\s:@]*:[^/\s@]+@/,

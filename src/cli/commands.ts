@@ -18,6 +18,7 @@ import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
 import { TEMPLATE_OPTIONS, TEMPLATES_COMMAND } from "./templates-command.ts";
 import { UI_COMMAND } from "./ui-command.ts";
 import { UNDO_COMMAND } from "./undo-command.ts";
+import { WEBHOOKS_COMMAND } from "./webhooks-command.ts";
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   run: {
@@ -302,6 +303,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   auth: AUTH_COMMAND,
   keys: KEYS_COMMAND,
   audit: AUDIT_COMMAND,
+  webhooks: WEBHOOKS_COMMAND,
   config: {
     summary: "Show the settings and where each comes from",
     usage: "[show | get KEY | set KEY VALUE | path | trust [DIR] | untrust [DIR]]",

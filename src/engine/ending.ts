@@ -1,6 +1,7 @@
 /** Endings the engine writes itself: for a body that threw, and from the store for one that ended. */
 
 import { Failure, toFailure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
 import type { Ending, RunEnd } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
@@ -48,6 +49,22 @@ export function toFailedOutcome(
     ...counts,
   };
   return { ending, result: null, events: [end], ...paid };
+}
+
+/** The outcome of a run that asks no model: it is done, or `error` says why it is not. */
+export function toQuietOutcome(
+  atMs: number,
+  error: Pick<Failure, "code" | "message"> | null = null,
+  result: Json = null,
+): RunOutcome {
+  const ending = error ? "failed" : "completed";
+  const none = { output_text: "", output_json: null, turns: 0, tool_calls: 0, usage: NO_USAGE };
+  const cost = { cost_usd: 0, spent: {}, at_ms: atMs };
+  const message = error?.message ?? "";
+  return {
+    ...{ ending, result },
+    events: [{ type: "run_end", ending, message, error, ...none, ...cost }],
+  };
 }
 
 function endingOf({ code }: Failure): Ending {

@@ -276,7 +276,10 @@ export interface WaitOptions {
   readonly onWait?: (() => void) | undefined;
 }
 
-export type OtherRuns = Pick<Engine, "input" | "result" | "follow" | "signal" | "record">;
+export type OtherRuns = Pick<
+  Engine,
+  "input" | "status" | "result" | "follow" | "signal" | "record"
+>;
 
 export interface ChildOptions {
   readonly timeoutMs?: number | undefined;

@@ -26,6 +26,8 @@ import type { ResponsesParts } from "../run/responses-parts.ts";
 import { createSeals, type Seals } from "../sealing/seals.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { INDEX_BODY } from "../vector-stores/kept-store.ts";
+import { defineDeliveries, followResponses, WEBHOOK_BODY } from "../webhooks/deliveries.ts";
+import { createSender } from "../webhooks/send-event.ts";
 import { createResponsesApi, type ResponsesApi } from "./api.ts";
 import { type ContextApi, createContextApi } from "./context-api.ts";
 import { type ConversationsApi, createConversationsApi } from "./conversations-api.ts";
@@ -72,7 +74,7 @@ export interface ResponsesRuntime {
 }
 
 /** A run of the command line belongs to the folder and the settings of whoever began it. */
-const SERVER_BODIES = [RESPONSE_BODY, INDEX_BODY];
+const SERVER_BODIES = [RESPONSE_BODY, INDEX_BODY, WEBHOOK_BODY];
 
 export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings): OpenedResponses {
   const { shelf, chunks, durable, passing } = runtime;
@@ -86,9 +88,11 @@ export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings):
     { embedder, payerOf, toolbox: durable.toolbox },
   );
   const stores = { kept, before, seals, search, version: runtime.version };
-  for (const parts of [durable, passing]) {
-    parts.engine.define(RESPONSE_BODY, openBody(parts, settings, stores));
-  }
+  const { webhooks = [] } = settings;
+  engine.define(RESPONSE_BODY, openBody(durable, settings, stores), followResponses(webhooks));
+  passing.engine.define(RESPONSE_BODY, openBody(passing, settings, stores));
+  const send = createSender(settings.web ?? {}, clock);
+  defineDeliveries(engine, { endpoints: webhooks, send, clock, random: Math.random });
   const finding = toFindParts(runtime, settings, { kept, before });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (body: unknown): Promise<unknown> => applyPrompt(body, findPrompt);

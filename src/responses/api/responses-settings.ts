@@ -7,6 +7,7 @@ import type { EmbeddingsParts } from "../embeddings/embeddings-api.ts";
 import type { SizeLimits } from "../request/check-size.ts";
 import type { BackgroundLimits } from "../run/background-queue.ts";
 import type { BodySettings } from "../run/open-body.ts";
+import type { WebhookEndpoint } from "../webhooks/send-event.ts";
 
 export interface ApiSettings extends BackgroundLimits, BodySettings {
   /** What makes vectors of texts; without it files are searched by their words alone. */
@@ -27,4 +28,6 @@ export interface ApiSettings extends BackgroundLimits, BodySettings {
   readonly promptsDir?: string | undefined;
   /** How much one request may hold. */
   readonly size?: SizeLimits | undefined;
+  /** Who is told when a response in the background has ended. */
+  readonly webhooks?: readonly WebhookEndpoint[] | undefined;
 }

@@ -12,7 +12,7 @@ import type { Showing } from "./item-view.ts";
 
 /** The response as far as its run has come; undefined where there is no such run, or nothing of it yet. */
 export async function readResponse(
-  engine: Engine,
+  engine: Pick<Engine, "record">,
   runId: string,
   showing: Showing,
 ): Promise<EmittedResponse | undefined> {
@@ -28,7 +28,11 @@ export async function readSaid(engine: Engine, runId: string): Promise<Item[] | 
   return writer.response() && writer.said();
 }
 
-async function writeLog({ record }: Engine, runId: string, writer: EventWriter): Promise<void> {
+async function writeLog(
+  { record }: Pick<Engine, "record">,
+  runId: string,
+  writer: EventWriter,
+): Promise<void> {
   for await (const page of readLog(record, runId))
     for (const { event } of page) writer.write(event);
 }

@@ -135,7 +135,7 @@ export function withToldError(end: RunEnd): RunEnd {
 type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_details">;
 
 /** The API knows fewer endings than a run has; every limit is `incomplete` there. */
-function toStatus(
+export function toStatus(
   { ending, message, error }: RunEnd,
   output: readonly EmittedItem[],
 ): StatusFields {

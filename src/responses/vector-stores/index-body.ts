@@ -8,10 +8,8 @@
  */
 
 import { type Failure, toFailure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
-import type { Engine, RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
-import type { Ending } from "../../protocol/run-events.ts";
-import { NO_USAGE } from "../../protocol/usage.ts";
+import { toQuietOutcome } from "../../engine/ending.ts";
+import type { Engine, RunBody, RunContext } from "../../engine/engine.ts";
 import { readFileParts } from "../files/files.ts";
 import { type Chunking, chunkText } from "./chunk-text.ts";
 import { extractText } from "./extract-text.ts";
@@ -54,7 +52,7 @@ function createIndexBody(parts: VectorParts): RunBody {
     await context.waiting(undefined, () => context.turn(INDEX_QUEUE, job.tenant));
     try {
       await indexFile(parts, context, job);
-      return toOutcome(parts, "completed");
+      return toQuietOutcome(parts.clock.now());
     } catch (thrown) {
       // Cancelled, or another process goes on with it.
       if (context.signal.aborted) throw thrown;
@@ -62,7 +60,8 @@ function createIndexBody(parts: VectorParts): RunBody {
       await context.step("fail", () =>
         settle(parts, context.id, job, { status: "failed", usage_bytes: 0, last_error }),
       );
-      return toOutcome(parts, "failed", last_error.message);
+      const { message } = last_error;
+      return toQuietOutcome(parts.clock.now(), { code: "tool_failed", message });
     }
   };
 }
@@ -168,16 +167,6 @@ function toFileError({ code, message }: Failure): FileError {
   if (code === "invalid_request") return { code: "unsupported_file", message };
   if (code === "tool_failed" || code === "not_found") return { code: "invalid_file", message };
   return { code: "server_error", message };
-}
-
-function toOutcome({ clock }: VectorParts, ending: Ending, message = ""): RunOutcome {
-  const none = { output_text: "", output_json: null, turns: 0, tool_calls: 0, usage: NO_USAGE };
-  const error = ending === "failed" ? ({ code: "tool_failed", message } as const) : null;
-  const cost = { cost_usd: 0, spent: {}, at_ms: clock.now() };
-  return {
-    ...{ ending, result: null as Json },
-    events: [{ type: "run_end", ending, message, error, ...none, ...cost }],
-  };
 }
 
 function* toBatches(chunks: Iterable<string>): Generator<string[]> {

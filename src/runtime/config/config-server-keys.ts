@@ -178,6 +178,13 @@ const ANSWERING_KEYS = {
     summary:
       "Background responses of a tenant that may wait, in all workers together; more are refused",
   },
+  "server.webhooks": {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary:
+      "Who is told when a background response has ended: `orders: {url, secret_name, events, tenants}` ([webhooks.md](webhooks.md))",
+  },
   "server.log": {
     type: "enum",
     values: ["text", "json", "off"],

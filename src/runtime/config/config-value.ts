@@ -19,6 +19,7 @@ import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
 import { type ConfigRow, PATH_PREFIX, type Range } from "./config-row.ts";
 import { checkVendors } from "./config-vendors.ts";
+import { checkWebhooks } from "./config-webhooks.ts";
 import { isStoreAddress } from "./store-address.ts";
 
 /**
@@ -67,6 +68,7 @@ function checkMap(name: ConfigName, map: JsonObject, where: string, catalog: Cat
   if (name === "hooks") return checkHooks(map, where);
   if (name === "server.models") return checkModelNames(map, where, catalog);
   if (name === "server.backing") return checkBacking(map, where);
+  if (name === "server.webhooks") return checkWebhooks(map, where);
   parseMcpServers(map, where);
   return map;
 }

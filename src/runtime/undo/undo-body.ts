@@ -9,11 +9,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Redact } from "../../base/redact.ts";
+import { toQuietOutcome } from "../../engine/ending.ts";
 import type { RecordReader, RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import { type FileState, isSameState, MAX_KEPT_BYTES } from "../../protocol/file-changes.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
-import { NO_USAGE } from "../../protocol/usage.ts";
 import { createChangeKeeper, decodeContent } from "../../tools/changes/change-keeper.ts";
 import { type FileStates, openFileStates } from "../../tools/changes/file-states.ts";
 import { type Restoring, restoreFiles } from "../../tools/changes/restore-files.ts";
@@ -126,15 +126,7 @@ function toAfter({ clock }: UndoBodyParts, items: readonly UndoItem[]): RunEvent
 
 /** `foreign` are the files that hindered it. */
 function toOutcome({ clock }: UndoBodyParts, foreign: readonly string[]): RunOutcome {
-  const isDone = foreign.length === 0;
-  const ending = isDone ? "completed" : "failed";
-  const message = isDone ? "" : `Nothing was restored: ${foreign.join(", ")} changed meanwhile.`;
-  const none = { output_text: "", output_json: null, turns: 0, tool_calls: 0, usage: NO_USAGE };
-  const error = isDone ? null : ({ code: "conflict", message } as const);
-  const cost = { cost_usd: 0, spent: {}, at_ms: clock.now() };
-  return {
-    ending,
-    result: { foreign: [...foreign] },
-    events: [{ type: "run_end", ending, message, error, ...none, ...cost }],
-  };
+  const message = `Nothing was restored: ${foreign.join(", ")} changed meanwhile.`;
+  const error = foreign.length === 0 ? null : ({ code: "conflict", message } as const);
+  return toQuietOutcome(clock.now(), error, { foreign: [...foreign] });
 }

@@ -13,6 +13,7 @@ import type { OpenedResponses } from "../../responses/api/open-responses.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import { BACKGROUND_QUEUE } from "../../responses/run/background-queue.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
+import { toQueue } from "../../responses/webhooks/deliveries.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
 import type { ResponsesSettings } from "../../runtime/open-responses.ts";
@@ -200,12 +201,15 @@ function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {
 
 /** What an administrator may know of this server. */
 function toState(
-  { host, port, workers, guard, tls, drainMs, named }: ServerSettings,
+  { host, port, workers, guard, tls, drainMs, named, responses }: ServerSettings,
   { durable }: Pick<OpenedResponses, "durable">,
 ): Pick<AdminParts, "countWaiting" | "queues" | "settings"> {
   return {
     countWaiting: (queue) => durable.countWaiting(queue),
-    queues: [BACKGROUND_QUEUE, INDEX_BODY],
+    queues: [
+      ...[BACKGROUND_QUEUE, INDEX_BODY],
+      ...(responses.webhooks ?? []).map(({ name }) => toQueue(name)),
+    ],
     settings: {
       ...{ host, port, workers, auth: guard.auth, https: tls !== undefined },
       ...{ hosts: guard.hosts, origins: guard.origins, drain_seconds: drainMs / 1000 },

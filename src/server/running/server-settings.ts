@@ -20,6 +20,7 @@ import type { LogFormat } from "../watching/request-log.ts";
 import { type HostedSettings, toHostedSettings } from "./hosted-settings.ts";
 import type { SocketLimits } from "./listener.ts";
 import type { TlsFiles } from "./tls.ts";
+import { toWebhookEndpoints } from "./webhook-endpoints.ts";
 
 export interface ServerSettings {
   readonly host: string;
@@ -93,7 +94,12 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
       failures: config.get("server.cooldown_failures"),
       cooldownMs: config.get("server.cooldown_seconds") * 1000,
     },
-    responses: toResponses(config, around),
+    responses: {
+      ...toResponses(config, around),
+      webhooks: toWebhookEndpoints(config.get("server.webhooks"), {
+        ...{ env: around.env, privateHosts: config.get("web_private_hosts") },
+      }),
+    },
     hosted: toHostedSettings(config),
     log: config.get("server.log") ?? (around.stderr.isTerminal ? "text" : "json"),
     drainMs: config.get("server.drain_seconds") * 1000,

@@ -181,6 +181,7 @@ describe("layers of settings", () => {
       mcp_servers: { files: { command: "npx", args: ["files"] } },
       "server.models": { fast: "openai/gpt-5.1" },
       "server.backing": { web_search: "brave/search" },
+      "server.webhooks": { orders: { url: "https://x.org/hook", secret_name: "ORDERS_SECRET" } },
     };
     const values: Record<string, unknown> = {
       string: "WORDS",

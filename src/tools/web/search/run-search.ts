@@ -13,6 +13,7 @@ import { type RetryPolicy, retry } from "../../../base/retry.ts";
 import { clip } from "../../../base/text.ts";
 import { decodeHtml } from "../content/decode-html.ts";
 import { toLine } from "../content/plain-text.ts";
+import { toRetryAfterMs } from "../network/retry-after.ts";
 import type { WebAnswer, WebClient } from "../network/web-client.ts";
 import type { ReadyProvider } from "./choose-provider.ts";
 import type { SearchRequest, SearchResult, SearchText } from "./provider.ts";
@@ -139,10 +140,6 @@ function toStatusFailure({ provider, keys }: ReadyProvider, answer: WebAnswer): 
   // Services repeat what they were sent.
   const reason = createRedact(keys)(clip(toLine(body.toString("utf8", 0, 4000)), 200));
   return new Failure("tool_failed", `${said}${hint}${reason === "" ? "" : ` It says: ${reason}`}`);
-}
-
-function toRetryAfterMs(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1000 : undefined;
 }
 
 /** Plain text, one entry an address, and only addresses that can be fetched. */
