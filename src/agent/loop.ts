@@ -272,6 +272,7 @@ function end(
     cost_usd: progress.costUsd,
     spent: { ...account.spent },
     ...(progress.by ? { by: progress.by } : {}),
+    ...(progress.stop ? { stop: progress.stop } : {}),
     at_ms: clock.now(),
   };
   const start = progress.hasBegun ? [] : [toRunStart(parts, clock.now())];

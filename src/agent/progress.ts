@@ -1,7 +1,7 @@
 /** What a run has come to know while its loop turns. */
 
 import type { Item } from "../protocol/items.ts";
-import type { AnsweredBy, Continuation } from "../protocol/model-events.ts";
+import type { AnsweredBy, Continuation, StopDetail } from "../protocol/model-events.ts";
 import type { Notice } from "../protocol/run-events.ts";
 import { NO_USAGE, type Usage } from "../protocol/usage.ts";
 import type { AbandonedTurns } from "./broken-answer.ts";
@@ -29,6 +29,8 @@ export interface Progress {
   previous: { at: Continuation; covered: number } | undefined;
   /** Who answered last of several deployments. */
   by: AnsweredBy | undefined;
+  /** What the vendor said of the last answer's ending beyond its reason. */
+  stop: StopDetail | undefined;
   /** The last turn that was preceded by a look at what people said meanwhile. */
   heard: number;
   /** Whether the turn is the last one, which may call nothing. */
@@ -62,6 +64,7 @@ export function createProgress({ task, wishes, before = [] }: Starting): Progres
     notices: [],
     previous: undefined,
     by: undefined,
+    stop: undefined,
     heard: 0,
     isReporting: false,
     abandoned: new Map(),

@@ -37,6 +37,7 @@ export async function takeTurn(parts: LoopParts, progress: Progress): Promise<An
   progress.usage = addUsage(progress.usage, answer.usage);
   progress.counted = { usage: answer.usage, items: progress.items.length };
   progress.by = answer.by ?? progress.by;
+  progress.stop = answer.stop;
   progress.previous = answer.continuation
     ? { at: answer.continuation, covered: progress.items.length }
     : undefined;

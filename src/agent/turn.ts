@@ -12,6 +12,7 @@ import type {
   EndReason,
   ModelEnd,
   ModelEvent,
+  StopDetail,
 } from "../protocol/model-events.ts";
 import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
@@ -30,6 +31,8 @@ export interface Answer {
   readonly continuation: Continuation | null;
   /** Where the model's name stands for several deployments. */
   readonly by?: AnsweredBy | undefined;
+  /** What the vendor says of the ending beyond its reason. */
+  readonly stop?: StopDetail | undefined;
 }
 
 /** That a vendor has refused the conversation as too long, in its words; nothing was said and nothing is paid. */
@@ -201,7 +204,7 @@ function withoutEnd(batch: readonly ModelEvent[]): RunEvent[] {
 }
 
 function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
-  const { reason, usage, cost_usd, continuation = null, by } = end;
+  const { reason, usage, cost_usd, continuation = null, by, stop } = end;
   // Places may have gaps: a vendor numbers items that it never finished.
   return {
     items: items.filter(Boolean),
@@ -210,12 +213,14 @@ function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): An
     cost_usd: cost_usd ?? costOf(usage, by?.deployment) ?? null,
     continuation,
     ...(by ? { by } : {}),
+    ...(stop ? { stop } : {}),
   };
 }
 
 function toTurnEnd(turn: number, answer: Answer, clock: Clock): TurnEnd {
-  const { reason, usage, cost_usd, by } = answer;
-  const end = { turn, reason, usage, cost_usd, ...(by ? { by } : {}) };
+  const { reason, usage, cost_usd, by, stop } = answer;
+  const told = { ...(by ? { by } : {}), ...(stop ? { stop } : {}) };
+  const end = { turn, reason, usage, cost_usd, ...told };
   return { type: "turn_end", ...end, at_ms: clock.now() };
 }
 

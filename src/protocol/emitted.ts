@@ -29,6 +29,7 @@ import type {
   Message,
   Reasoning,
 } from "./items.ts";
+import type { StopDetail } from "./model-events.ts";
 import type { Effort, Metadata, ServiceTier, TextFormat } from "./request.ts";
 import type { Response, ResponseError, ResponseStatus } from "./response.ts";
 import type * as events from "./response-events.ts";
@@ -144,8 +145,8 @@ export type EmittedResponse = Pick<
   /** Null until the response has ended. */
   usage: Usage | null;
   metadata: Metadata;
-  /** This server's own: what of the request was left out. Not there where nothing was. */
-  offshoot?: { ignored: string[] } | undefined;
+  /** This server's own: what of the request was left out, and why exactly it ended. Not there where there is neither. */
+  offshoot?: { ignored: string[]; stop?: StopDetail } | undefined;
   /** Programs for vetted customers of one vendor; nobody else has any. */
   access_programs: null;
   instructions: string | null;

@@ -106,10 +106,20 @@ export interface ModelEnd {
   readonly usage: Usage;
   /** What the vendor says that it charges, in US dollars; left out where it does not say. */
   readonly cost_usd?: number | undefined;
+  /** What the vendor says of the ending beyond its reason; left out where it says no more. */
+  readonly stop?: StopDetail | undefined;
   /** What the same wire needs to go on from here; nobody else looks inside. */
   readonly continuation: Continuation | undefined;
   /** Who answered, where the model's name stands for several deployments. */
   readonly by?: AnsweredBy | undefined;
+}
+
+/** Why exactly an answer ended, where its vendor says it. */
+export interface StopDetail {
+  /** `stop_sequence`: a text of the request's `stop` came up. `context_window`: the model's window was full. */
+  readonly reason: "stop_sequence" | "context_window";
+  /** The text that came up, where the vendor says which. */
+  readonly sequence?: string | undefined;
 }
 
 /** The one of several deployments that answered. */

@@ -15,7 +15,7 @@ import type { ChildBudget } from "./child-budget.ts";
 import type { ChildNews } from "./child-news.ts";
 import type { FileEvent } from "./file-changes.ts";
 import type { Item } from "./items.ts";
-import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
+import type { AnsweredBy, EndReason, ModelEnd, ModelEvent, StopDetail } from "./model-events.ts";
 import type { ToldPart } from "./told-part.ts";
 import type { ToolQuestion } from "./tool-question.ts";
 import type { Usage } from "./usage.ts";
@@ -134,6 +134,8 @@ export interface TurnEnd {
   readonly cost_usd: number | null;
   /** Who answered, where the model's name stands for several deployments; else it is not there. */
   readonly by?: AnsweredBy | undefined;
+  /** What the vendor says of the ending beyond its reason; else it is not there. */
+  readonly stop?: StopDetail | undefined;
   readonly at_ms: number;
 }
 
@@ -398,6 +400,8 @@ export interface RunEnd {
   readonly spent: JsonObject;
   /** Who gave the last answer, where the model's name stands for several deployments. */
   readonly by?: AnsweredBy | undefined;
+  /** What the vendor says of the last answer's ending beyond its reason; else it is not there. */
+  readonly stop?: StopDetail | undefined;
   readonly at_ms: number;
 }
 

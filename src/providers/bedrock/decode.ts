@@ -9,11 +9,12 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import type { EndReason, ModelEvent, StopDetail } from "../../protocol/model-events.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import { toMissingCall, toNamelessCall, toUnreadable } from "../broken-answer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { readShape } from "../shape.ts";
+import { toStopDetail } from "../stop-detail.ts";
 import { runKindOf } from "../vendors/native-tools.ts";
 import type { Decoder } from "../wire.ts";
 import {
@@ -42,6 +43,7 @@ import {
   type Delta,
   MESSAGE_STOP,
   METADATA,
+  type MessageStop,
   type ReasoningDelta,
 } from "./schema.ts";
 import { toStreamFailure } from "./stream-failure.ts";
@@ -74,6 +76,7 @@ class ConverseDecoder implements Decoder {
   #nextIndex = 0;
   #hasDocument = false;
   #stopReason: string | undefined;
+  #stop: StopDetail | undefined;
   #usage: Usage | undefined;
 
   constructor(request: Asked) {
@@ -112,7 +115,7 @@ class ConverseDecoder implements Decoder {
       case "contentBlockStop":
         return this.#readStop(readShape(payload, BLOCK_STOP).contentBlockIndex ?? 0);
       case "messageStop":
-        return this.#readMessageStop(readShape(payload, MESSAGE_STOP).stopReason ?? "", out);
+        return this.#readMessageStop(readShape(payload, MESSAGE_STOP), out);
       case "metadata":
         return this.#readMetadata(readShape(payload, METADATA).usage ?? {}, out);
       default:
@@ -152,10 +155,13 @@ class ConverseDecoder implements Decoder {
     if (block) block.isStopped = true;
   }
 
-  #readMessageStop(stopReason: string, out: ModelEvent[]): void {
+  #readMessageStop(stop: MessageStop, out: ModelEvent[]): void {
+    const { stopReason: said, additionalModelResponseFields: more } = stop;
+    const stopReason = said ?? "";
     this.#start(out);
     if (this.#stopReason !== undefined) return;
     this.#stopReason = stopReason;
+    this.#stop = toStopDetail(stopReason, more?.stop_sequence);
     throwIfMalformed(stopReason);
     this.#tellHeld(out);
     const last = [...this.#open.values()].at(-1);
@@ -176,7 +182,8 @@ class ConverseDecoder implements Decoder {
     if (this.#stopReason !== undefined) this.#finish(out);
   }
 
-  #readWhole({ output, stopReason, usage }: ConverseAnswer, out: ModelEvent[]): void {
+  #readWhole(answer: ConverseAnswer, out: ModelEvent[]): void {
+    const { output, usage } = answer;
     this.#start(out);
     if (usage) this.#usage = readUsage(usage);
     for (const [number, block] of (output?.message?.content ?? []).entries()) {
@@ -184,7 +191,7 @@ class ConverseDecoder implements Decoder {
       if (events) for (const [name, payload] of events) this.#readEvent(name, payload, out);
       else this.#tellOwn(block as JsonObject, out);
     }
-    this.#readMessageStop(stopReason ?? "", out);
+    this.#readMessageStop(answer, out);
   }
 
   #writeText(number: number, delta: string, out: ModelEvent[]): void {
@@ -344,7 +351,8 @@ class ConverseDecoder implements Decoder {
   #finish(out: ModelEvent[]): void {
     this.#isEnded = true;
     const usage = addUsage(this.#usage ?? NO_USAGE, toUsage({ nativeCalls: this.#made }));
-    out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
+    const stop = this.#stop ? { stop: this.#stop } : {};
+    out.push({ type: "end", reason: this.#endReason(), usage, ...stop, continuation: undefined });
   }
 
   #endReason(): EndReason {

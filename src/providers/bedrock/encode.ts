@@ -97,6 +97,7 @@ export function encodeBody(request: ModelRequest): ConverseBody {
     ...inferenceConfig(request, model, thinking.maxTokens),
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
+    ...asksForStop(request, model),
     ...outputConfig(request, thinking.effort),
     ...(request.options && encodeTier(request.options)),
   };
@@ -192,6 +193,15 @@ function inferenceConfig(
     ...(stopSequences.length > 0 && { stopSequences }),
   };
   return Object.keys(inferenceConfig).length > 0 ? { inferenceConfig } : {};
+}
+
+/** Claude says which of several texts stopped it, where it is asked. */
+function asksForStop(
+  { options = {} }: ModelRequest,
+  model: ModelId,
+): Pick<ConverseBody, "additionalModelResponseFieldPaths"> {
+  const isAsked = claudeVersion(model) !== undefined && stopsOf(options, model).length > 0;
+  return isAsked ? { additionalModelResponseFieldPaths: ["/stop_sequence"] } : {};
 }
 
 function outputConfig(

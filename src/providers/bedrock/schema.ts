@@ -21,6 +21,8 @@ export type ConverseBody = {
   readonly toolConfig?: ToolConfig;
   /** Handed to the model as it is; what may stand there depends on who made the model. */
   readonly additionalModelRequestFields?: JsonObject;
+  /** Fields of the model's own answer that are told beside it, as JSON pointers. */
+  readonly additionalModelResponseFieldPaths?: readonly string[];
   readonly outputConfig?: OutputConfig;
   readonly serviceTier?: { readonly type: ServiceTier };
 };
@@ -175,7 +177,13 @@ export const BLOCK_DELTA = object({ contentBlockIndex: number, delta: DELTA });
 
 export const BLOCK_STOP = object({ contentBlockIndex: number });
 
-export const MESSAGE_STOP = object({ stopReason: loose(text) });
+/** What the request asked for of the model's own answer. */
+const ADDITIONAL = loose(object({ stop_sequence: loose(text) }));
+
+export const MESSAGE_STOP = object({
+  stopReason: loose(text),
+  additionalModelResponseFields: ADDITIONAL,
+});
 
 const USAGE = object({
   /** Without those read from the cache or written to it. */
@@ -210,10 +218,12 @@ const BLOCK = object({
 export const ANSWER = object({
   output: object({ message: object({ content: list(BLOCK) }) }),
   stopReason: loose(text),
+  additionalModelResponseFields: ADDITIONAL,
   usage: loose(USAGE),
 });
 
 export type ConverseAnswer = Shaped<typeof ANSWER>;
+export type MessageStop = Shaped<typeof MESSAGE_STOP>;
 export type BlockStart = Shaped<typeof BLOCK_START>;
 export type BlockDelta = Shaped<typeof BLOCK_DELTA>;
 export type Call = Shaped<typeof CALL>;

@@ -32,8 +32,9 @@ import {
 } from "./schema.ts";
 import { type Citation, citePages, type Page, pagesOf, toCitation } from "./sources.ts";
 
-export function createDecoder(): Decoder {
-  return new ChatDecoder();
+/** `stops` are the texts of the request: servers that say which one came up have it in fields of their own. */
+export function createDecoder(stops: readonly string[] = []): Decoder {
+  return new ChatDecoder(stops);
 }
 
 type Logprobs = readonly Logprob[] | null | undefined;
@@ -47,6 +48,7 @@ interface OpenCall {
 }
 
 class ChatDecoder implements Decoder {
+  readonly #stops: readonly string[];
   #responseId = "";
   #isStarted = false;
   #isEnded = false;
@@ -55,6 +57,7 @@ class ChatDecoder implements Decoder {
   #open: OpenItem | undefined;
   readonly #calls: OpenCall[] = [];
   #finishReason: string | undefined;
+  #stopSequence: string | undefined;
   #hasRefusal = false;
   /** Citations that came before the text they are of. */
   #early: Citation[] = [];
@@ -66,6 +69,10 @@ class ChatDecoder implements Decoder {
   /** How often the server ran each of its tools. */
   #made: Record<string, number> | undefined;
   readonly #template = new DeltaTemplate();
+
+  constructor(stops: readonly string[]) {
+    this.#stops = stops;
+  }
 
   read(data: string, out: ModelEvent[]): void {
     if (data === "[DONE]") return this.#readDone(out);
@@ -91,9 +98,16 @@ class ChatDecoder implements Decoder {
     // Of an answer in one piece an empty reason is one too: nothing comes behind it.
     const reason =
       choice.finish_reason || (choice.message && choice.finish_reason === "" && "stop");
-    if (reason) this.#finishReason = reason;
+    if (reason) this.#readReason(reason, choice);
     const said = choice.delta?.content;
     if (typeof said === "string" && isTextAlone(chunk, choice)) this.#template.learn(data, said);
+  }
+
+  /** Some servers have other words in these fields: only a text that was asked for is one. */
+  #readReason(reason: string, { stop_reason, matched_stop }: ChatChoice): void {
+    this.#finishReason = reason;
+    const sequence = stop_reason ?? matched_stop;
+    if (sequence && this.#stops.includes(sequence)) this.#stopSequence = sequence;
   }
 
   /** What a chunk tells beside the answer. */
@@ -297,7 +311,10 @@ class ChatDecoder implements Decoder {
     const counted = this.#usage ?? NO_USAGE;
     const usage = this.#made ? addUsage(counted, toUsage({ nativeCalls: this.#made })) : counted;
     const told = this.#costUsd === undefined ? {} : { cost_usd: this.#costUsd };
-    out.push({ type: "end", reason: this.#endReason(), usage, ...told, continuation: undefined });
+    const sequence = this.#stopSequence;
+    const stop = sequence ? { stop: { reason: "stop_sequence" as const, sequence } } : {};
+    const end = { reason: this.#endReason(), usage, ...told, ...stop };
+    out.push({ type: "end", ...end, continuation: undefined });
   }
 
   #itemStatus(): "completed" | "incomplete" {

@@ -76,6 +76,9 @@ const CHOICE = object({
   /** In place of `delta` when the server did not stream. */
   message: DELTA,
   finish_reason: loose(text),
+  /** The text that stopped it: the first is vLLM's word, the second SGLang's. A number is a token's. */
+  stop_reason: loose(text),
+  matched_stop: loose(text),
   logprobs: loose(object({ content: LOGPROBS })),
 });
 

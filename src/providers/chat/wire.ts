@@ -42,7 +42,7 @@ export const chatWire: Wire = {
   path: () => "/chat/completions",
   createReader: createSseReader,
   encode: encodeRequest,
-  decoder: () => createDecoder(),
+  decoder: ({ options }) => createDecoder(options?.stop),
   recover: (request, failure) =>
     streamInstead(request, failure) ??
     relaxSchema(request, failure) ??

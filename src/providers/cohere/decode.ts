@@ -14,6 +14,7 @@ import { toMissingCall, toNamelessCall } from "../broken-answer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
+import { toStopDetail } from "../stop-detail.ts";
 import type { Decoder } from "../wire.ts";
 import { OpenCall, OpenWords, type WordKind } from "./open-items.ts";
 import {
@@ -215,7 +216,9 @@ class CohereDecoder implements Decoder {
     this.#start(undefined, out);
     this.#closeWords(status, out);
     for (const place of [...this.#calls.keys()]) this.#closeCall(place, status, out);
-    out.push({ type: "end", reason, usage: this.#usage, continuation: undefined });
+    const stop = toStopDetail(said);
+    const end = { reason, usage: this.#usage, ...(stop ? { stop } : {}) };
+    out.push({ type: "end", ...end, continuation: undefined });
   }
 }
 

@@ -16,6 +16,7 @@ import type { Usage } from "../../protocol/usage.ts";
 import { toMissingCall } from "../broken-answer.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
+import { toStopDetail } from "../stop-detail.ts";
 import type { Decoder } from "../wire.ts";
 import { type BlockPlace, HostedCalls } from "./hosted-calls.ts";
 import { type OpenBlock, OpenCall, OpenForeign, OpenThought } from "./open-blocks.ts";
@@ -36,7 +37,7 @@ export function createDecoder(tools: readonly Tool[] = []): Decoder {
   return new MessagesDecoder(tools);
 }
 
-type Ending = Pick<AnswerFields, "stop_reason" | "stop_details" | "container">;
+type Ending = Pick<AnswerFields, "stop_reason" | "stop_sequence" | "stop_details" | "container">;
 
 interface Slot {
   readonly block: OpenBlock;
@@ -54,6 +55,7 @@ class MessagesDecoder implements Decoder {
   readonly #usage = createUsageCount();
   readonly #hosted: HostedCalls;
   #stopReason: string | undefined;
+  #stopSequence: string | undefined;
   #explanation: string | undefined;
 
   constructor(tools: readonly Tool[]) {
@@ -208,8 +210,10 @@ class MessagesDecoder implements Decoder {
     this.#readEnding(delta ?? {}, out);
   }
 
-  #readEnding({ stop_reason, stop_details, container }: Ending, out: ModelEvent[]): void {
+  #readEnding(ending: Ending, out: ModelEvent[]): void {
+    const { stop_reason, stop_sequence, stop_details, container } = ending;
     this.#stopReason = stop_reason ?? this.#stopReason;
+    this.#stopSequence = stop_sequence ?? this.#stopSequence;
     this.#explanation = stop_details?.explanation ?? this.#explanation;
     if (!container) return;
     this.#closeAll(out);
@@ -248,7 +252,9 @@ class MessagesDecoder implements Decoder {
     if (this.#stopReason === "tool_use" && this.#callIds.size === 0) throw toMissingCall();
     if (this.#explanation) this.#refuse(this.#explanation, out);
     const usage = this.#usage.total();
-    out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
+    const stop = toStopDetail(this.#stopReason, this.#stopSequence);
+    const end = { reason: this.#endReason(), usage, ...(stop ? { stop } : {}) };
+    out.push({ type: "end", ...end, continuation: undefined });
   }
 
   #refuse(explanation: string, out: ModelEvent[]): void {

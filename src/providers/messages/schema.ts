@@ -96,6 +96,7 @@ export type MessagesUsage = Shaped<typeof USAGE>;
 
 const ENDING = {
   stop_reason: loose(text),
+  stop_sequence: loose(text),
   stop_details: loose(object({ explanation: loose(text) })),
   /** Kept as it came. */
   container: loose(object({}) as Shape<unknown> as Shape<JsonObject>),

@@ -16,6 +16,7 @@ import type {
 } from "../../protocol/emitted.ts";
 import type { Metadata, ServiceTier } from "../../protocol/request.ts";
 import type { Usage } from "../../protocol/usage.ts";
+import type { OwnField } from "../fold/ignored.ts";
 
 /** `function_call` is the older form, with room for one call and none for its id. */
 export type CallSpelling = "tool_calls" | "function_call";
@@ -94,8 +95,8 @@ export interface ChatCompletion extends ChatHead {
   }[];
   usage?: ChatUsage;
   metadata: Metadata;
-  /** This server's own: what of the request was left out. Not there where nothing was. */
-  offshoot?: { ignored: string[] };
+  /** This server's own: what of the request was left out, and why exactly it ended. */
+  offshoot?: OwnField;
 }
 
 export interface CompletionOptions {

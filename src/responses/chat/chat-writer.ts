@@ -290,6 +290,7 @@ class ChunkWriter {
 
   #toOwnField({ offshoot }: EmittedResponse): OwnField | undefined {
     const ignored = [...(offshoot?.ignored ?? []), ...(this.#options.ignored ?? [])];
+    if (offshoot?.stop) return { ignored, stop: offshoot.stop };
     return ignored.length > 0 ? { ignored } : undefined;
   }
 

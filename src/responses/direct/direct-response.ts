@@ -116,9 +116,9 @@ class DirectResponse implements LiveResponse {
 
   #finish(plain: PlainAnswer, notices: readonly Told[]): EmittedResponse {
     const { runId, settings, clock } = this.#parts;
-    const { reason, usage, by } = plain;
+    const { reason, usage, by, stop } = plain;
     const ending = { ending: ENDINGS[reason], error: null, message: "" };
-    const end = toEnd(ending, { usage, turns: 1, by }, clock.now());
+    const end = toEnd(ending, { usage, turns: 1, by, end: { stop } }, clock.now());
     this.#observeEnd(end);
     const dropped = notices.flatMap(({ code, params = [] }) => (code === "dropped" ? params : []));
     const ignored = dropped.length > 0 ? [...settings.ignored, ...dropped] : settings.ignored;
@@ -135,7 +135,6 @@ class DirectResponse implements LiveResponse {
       items: [...request.items],
       ...NOTHING_SAID,
       said: false,
-      end: undefined,
       asked: undefined,
     };
     yield writer.write(this.#toStart());
@@ -294,7 +293,9 @@ interface AskedTurn {
 }
 
 const NOTHING_USED: Used = { tokens: 0, usd: 0, unpriced: 0 };
-const NOTHING_SAID = { usage: NO_USAGE, used: NOTHING_USED, turns: 0, by: undefined };
+const NOTHING_SAID = {
+  ...{ usage: NO_USAGE, used: NOTHING_USED, turns: 0, by: undefined, end: undefined },
+};
 
 function readBatch(
   batch: readonly ModelEvent[],
@@ -372,11 +373,11 @@ const SETTINGS: Omit<RunStart["settings"], "model"> = {
   depth: 0,
 };
 
-function toEnd(
-  end: Ended,
-  { usage, turns, by }: Pick<State, "usage" | "turns" | "by">,
-  nowMs: number,
-): RunEnd {
+interface EndedWith extends Pick<State, "usage" | "turns" | "by"> {
+  readonly end: Pick<ModelEnd, "stop"> | undefined;
+}
+
+function toEnd(end: Ended, { usage, turns, by, end: last }: EndedWith, nowMs: number): RunEnd {
   const event: RunEnd = {
     type: "run_end",
     ending: end.ending,
@@ -391,5 +392,6 @@ function toEnd(
     spent: {},
     at_ms: nowMs,
   };
-  return by ? { ...event, by } : event;
+  if (!by && !last?.stop) return event;
+  return { ...event, ...(by ? { by } : {}), ...(last?.stop ? { stop: last.stop } : {}) };
 }

@@ -6,7 +6,7 @@
 
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { AnsweredBy, EndReason } from "../../protocol/model-events.ts";
+import type { AnsweredBy, EndReason, StopDetail } from "../../protocol/model-events.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WholeAnswer } from "../../providers/provider.ts";
@@ -23,6 +23,8 @@ export interface PlainAnswer {
   readonly by: AnsweredBy | undefined;
   /** What the vendor says that it charges. */
   readonly costUsd: number | undefined;
+  /** What the vendor says of the ending beyond its reason. */
+  readonly stop: StopDetail | undefined;
 }
 
 /** Undefined for any other. */
@@ -39,7 +41,8 @@ export function findPlainAnswer(
     if (event.type === "item_start" && !isPlain(event.item)) return undefined;
     if (event.type === "item_end") items.push(event.item);
   }
-  return { items, reason: end.reason, usage: end.usage, costUsd: end.cost_usd, by: end.by };
+  const { reason, usage, cost_usd: costUsd, by, stop } = end;
+  return { items, reason, usage, costUsd, by, stop };
 }
 
 /** An id that may change on the way, a thought that is shown or not: those are the fold's. */

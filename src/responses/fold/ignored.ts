@@ -5,12 +5,15 @@
  */
 
 import { clip } from "../../base/text.ts";
+import type { StopDetail } from "../../protocol/model-events.ts";
 import { CreateResponse } from "../../protocol/request.ts";
 
 /** The field of an answer that is this server's own. */
 export interface OwnField {
   /** What of the request was left out, by name. */
   ignored: string[];
+  /** Why exactly the answer ended, where the model's vendor says more than the API has words for. */
+  stop?: StopDetail;
 }
 
 interface Answer {
@@ -40,7 +43,7 @@ export function tellIgnored(
   );
   if (names.length === 0) return;
   const shown = names.slice(0, MAX_NAMES).map((name) => clip(name, MAX_NAME_CHARS));
-  answer.offshoot = { ignored: shown };
+  answer.offshoot = { ...answer.offshoot, ignored: shown };
 }
 
 /** Published fields of parts of the input, which are named without their place. */

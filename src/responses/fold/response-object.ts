@@ -125,6 +125,7 @@ export function fillEnd(
   response.output = [...output];
   response.output_text = toOutputText(output);
   response.usage = end.usage;
+  if (end.stop) response.offshoot = { ignored: [], ...response.offshoot, stop: end.stop };
 }
 
 /** Without what of a failure is for those who run the server. */

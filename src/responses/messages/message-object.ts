@@ -9,12 +9,14 @@ import type { AppliedEdit } from "./context-edits.ts";
 import { type MessageUsage, toMessageUsage } from "./message-usage.ts";
 import type { MessagesAnswer } from "./parse-messages.ts";
 
-/** The reasons that this server gives. It never pauses a turn, and does not know which sequence stopped a model. */
-type StopReason = "end_turn" | "tool_use" | "max_tokens" | "refusal";
+/** The reasons that this server gives. It never pauses a turn: what a vendor pauses is gone on with here. */
+type StopReason =
+  | ("end_turn" | "tool_use" | "max_tokens" | "refusal")
+  | ("stop_sequence" | "model_context_window_exceeded");
 
 export interface MessageEnd {
   stop_reason: StopReason;
-  stop_sequence: null;
+  stop_sequence: string | null;
   stop_details: { type: "refusal"; category: null; explanation: string | null } | null;
 }
 
@@ -25,7 +27,7 @@ export interface Message {
   model: string;
   content: AnswerBlock[];
   stop_reason: MessageEnd["stop_reason"] | null;
-  stop_sequence: null;
+  stop_sequence: string | null;
   stop_details: MessageEnd["stop_details"];
   usage: MessageUsage;
   container: JsonObject | null;
@@ -39,7 +41,7 @@ export function toMessage(response: EmittedResponse, answer: MessagesAnswer): Me
   checkAnswered(response);
   const { output, usage } = response;
   const { id, type, role, model } = toMessageHead(response, answer);
-  const { stop_reason, stop_sequence, stop_details } = toEnd(response);
+  const { stop_reason, stop_sequence, stop_details } = toEnd(response, answer);
   // One literal and no spreads: of plain answers this is most of what this API costs (bench/gateway.ts).
   const message: Message = {
     id,
@@ -88,7 +90,8 @@ export function toOwnField(
 }
 
 /** Why an ended response ended. */
-export function toEnd({ incomplete_details, output }: EmittedResponse): MessageEnd {
+export function toEnd(response: EmittedResponse, answer: MessagesAnswer): MessageEnd {
+  const { incomplete_details, output, offshoot } = response;
   const none = { stop_sequence: null, stop_details: null };
   const refusal = output.flatMap((item) =>
     item.type === "message"
@@ -99,11 +102,34 @@ export function toEnd({ incomplete_details, output }: EmittedResponse): MessageE
     const stop_details = { type: "refusal", category: null, explanation: null } as const;
     return { stop_reason: "refusal", stop_sequence: null, stop_details };
   }
-  if (incomplete_details) return { stop_reason: "max_tokens", ...none };
+  if (incomplete_details) {
+    const isFull = fillsWindow(response, answer);
+    return { stop_reason: isFull ? "model_context_window_exceeded" : "max_tokens", ...none };
+  }
   const answered = answeredCalls(output);
   const waits = output.some((item) => item.type === "function_call" && !answered.has(item.call_id));
-  return { stop_reason: waits ? "tool_use" : "end_turn", ...none };
+  if (waits) return { stop_reason: "tool_use", ...none };
+  const stop = offshoot?.stop;
+  if (stop?.reason !== "stop_sequence") return { stop_reason: "end_turn", ...none };
+  // A vendor that does not say which one came up can have met no other.
+  const only = answer.stops.length === 1 ? answer.stops[0] : undefined;
+  const stop_sequence = stop.sequence ?? only ?? null;
+  return { stop_reason: "stop_sequence", stop_sequence, stop_details: null };
 }
+
+/**
+ * Most vendors have one word for both limits; a window that is full is known by what was counted. Where tools of the
+ * server have run, the count is of several model calls and says nothing.
+ */
+function fillsWindow(response: EmittedResponse, { contextTokens }: MessagesAnswer): boolean {
+  const { offshoot, usage, output } = response;
+  if (offshoot?.stop?.reason === "context_window") return true;
+  if (contextTokens === undefined || !output.every(({ type }) => ONE_CALL.has(type))) return false;
+  return (usage?.total_tokens ?? 0) >= contextTokens;
+}
+
+/** Items that one model call brings. */
+const ONE_CALL: ReadonlySet<string> = new Set(["message", "reasoning", "function_call"]);
 
 /** Ids of calls must differ over the whole conversation, and some servers count them anew in each answer. */
 export function createIds(taken: ReadonlySet<string>): (callId: string) => string {

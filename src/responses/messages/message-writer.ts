@@ -373,7 +373,7 @@ class BlockWriter {
     const own = toOwnField(response, answer);
     const end = {
       type: "message_delta",
-      delta: { ...toEnd(response), ...(container ? { container } : {}) },
+      delta: { ...toEnd(response, answer), ...(container ? { container } : {}) },
       usage: toMessageUsage(usage, output),
       context_management: toApplied(answer),
       ...(own ? { offshoot: own } : {}),

@@ -41,6 +41,10 @@ export interface MessagesAnswer {
   readonly takenIds: ReadonlySet<string>;
   /** What of the request was left out. */
   readonly ignored: readonly string[];
+  /** The texts at which the model was to stop. */
+  readonly stops: readonly string[];
+  /** How many tokens the model's window has; undefined where nobody knows. */
+  readonly contextTokens: number | undefined;
 }
 
 export interface ParsedMessages {
@@ -86,6 +90,8 @@ export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages 
       thinking: thinking.shows,
       applied: context.applied,
       takenIds: toCallIds(items),
+      stops: given.stop_sequences ?? NOTHING,
+      contextTokens: upstream.contextTokens,
       ignored: [
         ...ignored,
         ...tools.ignored,
@@ -126,6 +132,8 @@ function toPlain(given: MessagesRequest, asking: Asking, upstream: Upstream): Pa
     applied: NOTHING,
     takenIds: NO_IDS,
     ignored: NOTHING,
+    stops: NOTHING,
+    contextTokens: upstream.contextTokens,
   };
   return { request, upstream, answer };
 }

@@ -12,6 +12,8 @@ export const ANSWER: MessagesAnswer = {
   applied: [],
   takenIds: new Set(),
   ignored: [],
+  stops: [],
+  contextTokens: undefined,
 };
 
 export const ESTIMATE = 123;
