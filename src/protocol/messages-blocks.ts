@@ -91,8 +91,9 @@ export type MessagesBlock =
   | ToolUseBlock
   | ToolResultBlock;
 
+/** `system` stands in the middle of a conversation, where a client has put it there. */
 export interface MessagesTurn {
-  role: "user" | "assistant";
+  role: "user" | "assistant" | "system";
   content: MessagesBlock[];
 }
 
@@ -108,8 +109,24 @@ export const CALL_FIELDS = "tool_use";
 /** Stands for the machine on which the vendor runs the answer's programs. */
 export const CONTAINER = "container";
 
-/** The field of an item that holds the blocks it was made of, and of an annotation that holds its citation. */
+/**
+ * The field that holds what the vendor is told word for word: of an item the blocks it was made of, of an annotation
+ * its citation, of a part its block or fields of it, of a tool fields of its definition, of a message where it stands.
+ */
 export const BLOCKS = "anthropic";
+
+/** What `BLOCKS` of a message says of its place. */
+export interface MessagePlace {
+  /** Instructions that stay where the client put them, as a turn of their own. */
+  readonly in_place?: true;
+  /** The beginning of the answer, which the model goes on with. */
+  readonly prefill?: true;
+}
+
+export function placeOf(message: object): MessagePlace {
+  const place = (message as JsonObject)[BLOCKS];
+  return isJsonObject(place) ? (place as MessagePlace) : {};
+}
 
 /**
  * Tokens to think with, for each effort, where a model is given a budget of them. The API takes no less than the

@@ -30,6 +30,12 @@ export function isMarked(part: ContentPart): boolean {
   return !("text" in part && typeof part.text === "string" && part.text.trim() === "");
 }
 
+/** For how long the caller wants it to be kept, where it says so of this part alone. */
+export function ownMark(part: ContentPart): CacheMark {
+  const { prompt_cache_breakpoint: mark } = part as { prompt_cache_breakpoint?: { ttl?: unknown } };
+  return mark?.ttl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+}
+
 /** The parts of an item; none where it is a plain text. */
 export function partsOf(item: Item): readonly ContentPart[] {
   const content = contentOf(item);

@@ -40,7 +40,8 @@ const GEMINI: Places = {
   cached_content: "cachedContent",
 };
 
-const MESSAGES: Places = { top_k: "top_k" };
+/** Where it runs, how fast, with which skills, and who answers in its place: each may cost more than is counted. */
+const MESSAGES: Places = asNamed(["top_k", "container", "inference_geo", "speed", "fallbacks"]);
 
 const BEDROCK: Places = {
   ...asNamed(["guardrailConfig", "performanceConfig", "requestMetadata"]),
@@ -65,7 +66,7 @@ const BY_WIRE: Readonly<Partial<Record<WireName, Places>>> = {
   gemini: GEMINI,
   "vertexai-gemini": GEMINI,
   anthropic: MESSAGES,
-  "vertexai-anthropic": MESSAGES,
+  "vertexai-anthropic": { top_k: "top_k" },
   cohere: { top_k: "k", seed: "seed" },
   ollama: inside("options", asNamed(["top_k", "min_p", "typical_p", "seed", "repeat_penalty"])),
 };

@@ -74,7 +74,10 @@ export function toFailureAnswer(
 }
 
 /** Statuses of the Messages API, where its clients know another one than the table's. */
-const MESSAGES_STATUSES: Partial<Record<FailureCode, number>> = { provider_overloaded: 529 };
+const MESSAGES_STATUSES: Partial<Record<FailureCode, number>> = {
+  provider_overloaded: 529,
+  connector_failed: 400,
+};
 
 function toMessagesAnswer(failure: Failure, requestId = makeId("req")): JsonAnswer {
   const status = MESSAGES_STATUSES[failure.code] ?? FAILURES[failure.code].status;

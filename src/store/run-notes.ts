@@ -229,10 +229,21 @@ export function toTaskFacts(input: Json): TaskFacts {
     model: textOf(task["model"]),
     label: textOf(task["label"]),
     agent: textOf(task["agent"]),
-    session: isJsonObject(session) ? textOf(session["id"]) : null,
+    session: isJsonObject(session) ? textOf(session["id"]) : clientSessionIn(response),
     folder: textOf(task["root"]),
     key_id: isJsonObject(response) ? textOf(response["key_id"]) : null,
   };
+}
+
+/**
+ * The session of the client that sent a request (`metadata.client_session`), under a name that no session of ours has:
+ * each of its requests brings the whole conversation, so there is nothing to go on with.
+ */
+function clientSessionIn(response: Json | undefined): string | null {
+  const echo = isJsonObject(response) ? response["echo"] : undefined;
+  const metadata = isJsonObject(echo) ? echo["metadata"] : undefined;
+  const id = isJsonObject(metadata) ? textOf(metadata["client_session"]) : null;
+  return id === null ? null : `client:${id}`;
 }
 
 function textOf(value: Json | undefined): string | null {

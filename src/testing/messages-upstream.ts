@@ -6,7 +6,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { toFailure } from "../base/failure.ts";
 import { createIds } from "../base/ids.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import { type Asked, startLoopback } from "./loopback.ts";
@@ -46,7 +46,7 @@ export function startMessagesUpstream(options: MessagesUpstreamOptions = {}): Pr
   async function answer(asked: Asked, signal: AbortSignal): Promise<Exchange> {
     const refused = platform.refuse(asked, options.key);
     if (refused) return refused;
-    const body = platform.toBody(asked);
+    const body = withoutInstructions(platform.toBody(asked), asked.request);
     for (const rejection of checkMessagesRequest(body, memory)) return refusalExchange(rejection);
     const faults = faultsOf(options.faults, asked.number);
     return replacementOf(faults) ?? applyFaults(faults, await say(body, signal));
@@ -65,6 +65,17 @@ export function startMessagesUpstream(options: MessagesUpstreamOptions = {}): Pr
   }
 
   return startLoopback({ basePath: platform.basePath, answer });
+}
+
+/** Instructions in the middle of a conversation are taken from whoever names the feature. */
+const PLACED_SYSTEM = "mid-conversation-system-2026-04-07";
+
+function withoutInstructions(body: JsonObject, { headers }: RecordedRequest): JsonObject {
+  const { messages } = body as { messages?: Json };
+  const isKnown = String(headers["anthropic-beta"] ?? "").includes(PLACED_SYSTEM);
+  if (!isKnown || !Array.isArray(messages)) return body;
+  const turns = messages.filter((turn) => !isJsonObject(turn) || turn["role"] !== "system");
+  return { ...body, messages: turns };
 }
 
 interface Platform {

@@ -80,7 +80,7 @@ describe("a Messages request", () => {
     const server = await start(t, hi());
     const tools = [{ type: "hologram_20310101", name: "hologram" }];
     const { body } = await ask(server, { ...hears("Hi"), tools, speed: "fast" });
-    assert.deepEqual(body["offshoot"], { ignored: ["tools (hologram_20310101)", "speed"] });
+    assert.deepEqual(body["offshoot"], { ignored: ["speed", "tools (hologram_20310101)"] });
   });
 
   it("takes instructions in the middle of the conversation where they stand", async (t) => {
@@ -267,6 +267,27 @@ describe("errors of the Messages API", () => {
       hears([{ type: "tool_result", tool_use_id: "toolu_9", content: "x" }]),
       /toolu_9/,
     ],
+    "two results of one call": [
+      {
+        messages: [
+          { role: "user", content: "Hi" },
+          { role: "assistant", content: [{ type: "tool_use", id: "t_1", name: "t", input: {} }] },
+          {
+            role: "user",
+            content: [1, 2].map(() => ({ type: "tool_result", tool_use_id: "t_1", content: "x" })),
+          },
+        ],
+      },
+      /messages\[2\]\.content\[1\].*each tool_use must have a single result/,
+    ],
+    "a set of tools of a server that is not named": [
+      { ...hears("Hi"), tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] },
+      /tools\[0\]\.mcp_server_name.*`x`/,
+    ],
+    "compaction and edits at once": [
+      { ...hears("Hi"), compaction: { type: "summarize" }, context_management: { edits: [] } },
+      /`compaction` cannot be combined/,
+    ],
     "a role that there is not": [
       { messages: [{ role: "tool", content: "x" }] },
       /messages\[0\]\.role/,
@@ -352,6 +373,11 @@ describe("a session of a Messages client", () => {
         ["two", 1],
       ],
     );
+    const record = await server.runtime.openRecord();
+    const viewer = { tenant: "tenant" };
+    const query = new URLSearchParams({ session: "client:one" });
+    const { data } = await record.list(viewer, query);
+    assert.deepEqual(data.map(({ id }) => id).sort(), ids.slice(0, 2).sort());
   });
 
   it("is what is stored: other requests leave nothing", async (t) => {

@@ -77,7 +77,7 @@ function Head({ run, reload }: { readonly run: RunDetail; readonly reload: () =>
             <Status state={stateOf(run)} /> <code>{run.id}</code>{" "}
             <CopyButton text={run.id} label="Copy id" />
             {parent_id && <a href={toHref(`runs/${encodeURIComponent(parent_id)}`)}>parent</a>}
-            {run.session && <a href={toHref(`sessions/${run.session}`)}>session</a>}
+            {run.session && <a href={toHref(toSession(run.session))}>session</a>}
           </p>
           {run.message !== "" && <p class="bad">{run.message}</p>}
         </div>
@@ -155,7 +155,7 @@ function Actions({ run, reload }: { readonly run: RunDetail; readonly reload: ()
             Replay
           </button>
         )}
-        {run.session && !isWorking && (
+        {run.session && !isClients(run.session) && !isWorking && (
           <button
             type="button"
             onClick={() => act("fork", {}, "Forked: the new session is in Sessions.")}
@@ -326,4 +326,15 @@ function useFollow(id: string, run: Resource<RunDetail>) {
     return () => stop.abort();
   }, [id, run, conversation, news, lost, token]);
   return { conversation, news, lost };
+}
+
+/** A client's own session is a list of requests, each with its whole conversation: nothing goes on with it. */
+function isClients(session: string): boolean {
+  return session.startsWith("client:");
+}
+
+function toSession(session: string): string {
+  return isClients(session)
+    ? `runs?session=${encodeURIComponent(session)}`
+    : `sessions/${encodeURIComponent(session)}`;
 }

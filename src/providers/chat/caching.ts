@@ -67,5 +67,7 @@ function isSent(item: Item): boolean {
 function toBreakpoint(part: ContentPart): JsonObject | undefined {
   if (!isMarked(part)) return undefined;
   const { prompt_cache_breakpoint } = part as { readonly prompt_cache_breakpoint: JsonObject };
-  return { prompt_cache_breakpoint };
+  // How long is Claude's own word.
+  const { ttl: _, ...mark } = prompt_cache_breakpoint;
+  return { prompt_cache_breakpoint: mark };
 }

@@ -24,11 +24,13 @@ interface Cacheable {
 
 /**
  * Marks the blocks in place; those the caller marked come first. All marks are alike: the API refuses
- * one that lasts longer than another before it.
+ * one that lasts longer than another before it. A caller that says how long each one lasts knows that, and is left alone.
  */
 export function markCached({ system, tools, turns }: Cacheable, mark: CacheMark): void {
-  const own = [...system, ...turns.flatMap(({ content }) => content)].filter(isMarked);
+  const blocks = [...tools, ...system, ...turns.flatMap(({ content }) => content)];
+  const own = blocks.filter(isMarked);
   for (const block of own.slice(0, -MAX_MARKS)) delete block.cache_control;
+  if (own.some(({ cache_control }) => cache_control?.ttl !== undefined)) return;
   for (const block of own.slice(-MAX_MARKS)) block.cache_control = mark;
   const goesOn = tools.length > 0 || turns.some(({ role }) => role === "assistant");
   const users = turns.filter(({ role }) => role === "user");

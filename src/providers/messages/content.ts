@@ -15,7 +15,7 @@ import {
   type TextBlock,
 } from "../../protocol/messages-blocks.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
-import { isMarked } from "../cache-marks.ts";
+import { isMarked, ownMark } from "../cache-marks.ts";
 import {
   decodeText,
   type FileContent,
@@ -34,11 +34,15 @@ export function encodeContent(content: string | readonly ContentPart[]): PartBlo
 export function encodeSaid(content: string | readonly ContentPart[]): TextBlock[] {
   if (typeof content === "string") return encodeText(content);
   return content.flatMap((part) => {
-    if (part.type === "output_text") return encodeCited(part);
+    if (part.type === "output_text") return encodeCited(part).map((block) => marked(block, part));
     if (part.type === "refusal") return encodeText(part.refusal);
     if (part.type === "output_audio") return encodeText(part.transcript ?? "");
     return encodeText(textOfPart(part) ?? "");
   });
+}
+
+function marked(block: TextBlock, part: ContentPart): TextBlock {
+  return isMarked(part) ? { ...block, cache_control: ownMark(part) } : block;
 }
 
 /** No block for a text of blanks, which the API refuses. */
@@ -47,9 +51,19 @@ export function encodeText(text: string): TextBlock[] {
 }
 
 function encodePart(part: ContentPart): PartBlock[] {
+  const own = blockIn(part);
+  if (own) return [own];
   return encodeBare(part).map((block) =>
-    isMarked(part) ? { ...block, cache_control: { type: "ephemeral" } } : block,
+    isMarked(part) ? { ...block, cache_control: ownMark(part) } : block,
   );
+}
+
+/** A block that a client of the vendor's own API has sent: word for word. */
+function blockIn(part: ContentPart): PartBlock | undefined {
+  const own = (part as unknown as JsonObject)[ORIGINAL];
+  return part.type === "input_text" && isJsonObject(own)
+    ? (own as unknown as PartBlock)
+    : undefined;
 }
 
 function encodeBare(part: ContentPart): PartBlock[] {
@@ -119,13 +133,19 @@ function encodeImageData({ mediaType, base64: data }: FileContent): ImageBlock {
 
 function encodeFile(part: InputFile): DocumentBlock | ImageBlock {
   const { file_id, file_url: url } = part;
-  const title = part.filename ? { title: part.filename } : {};
+  const title = { ...(part.filename ? { title: part.filename } : {}), ...fieldsIn(part) };
   if (file_id) return { type: "document", source: { type: "file", file_id }, ...title };
   if (url) return { type: "document", source: { type: "url", url }, ...title };
   const file = readFileContent(part);
   if (!file) throw refused("A file has neither data nor a URL.");
   if (IMAGE_TYPES.includes(file.mediaType)) return encodeImageData(file);
   return { type: "document", source: encodeDocument(file), ...title };
+}
+
+/** What a client of the vendor's own API says of a document besides: its context, and whether it is to be cited. */
+function fieldsIn(part: InputFile): JsonObject {
+  const own = (part as unknown as JsonObject)[ORIGINAL];
+  return isJsonObject(own) ? own : {};
 }
 
 /** The API takes no document without a word. */

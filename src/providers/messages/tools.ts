@@ -2,6 +2,7 @@
 
 import type { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { BLOCKS } from "../../protocol/messages-blocks.ts";
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
 import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
@@ -54,13 +55,17 @@ export function encodeToolChoice({
 }
 
 /** A tool that the model is held to has a schema of the kind that answers are held to. */
-function encodeFunction({ name, description, parameters, strict }: FunctionTool): MessagesTool {
+function encodeFunction(tool: FunctionTool): MessagesTool {
+  const { name, description, parameters, strict } = tool;
   const schema = { properties: {}, ...parameters, type: "object" } as const;
+  const own = (tool as unknown as JsonObject)[BLOCKS];
   return {
     name,
     ...(description ? { description } : {}),
     ...(strict ? { strict } : {}),
     input_schema: strict ? { ...toOutputSchema(schema as JsonObject), type: "object" } : schema,
+    // What a client of the vendor's own API says of it besides.
+    ...(isJsonObject(own) ? own : {}),
   };
 }
 

@@ -16,13 +16,14 @@ import {
   FOREIGN,
   type MessagesBlock,
   type MessagesTurn,
+  placeOf,
   SEALER,
   type TextBlock,
   type ToolResultBlock,
   type ToolUseBlock,
 } from "../../protocol/messages-blocks.ts";
 import { unseal } from "../../protocol/sealed-reasoning.ts";
-import { isMarked } from "../cache-marks.ts";
+import { isMarked, ownMark } from "../cache-marks.ts";
 import { type CallOutput, outputsByCall } from "../pair-results.ts";
 import { encodeContent, encodeSaid, encodeText } from "./content.ts";
 import { blocksIn } from "./hosted-calls.ts";
@@ -54,6 +55,8 @@ class TurnList {
   readonly #ids = new Set<string>();
   #callFields = new Map<string, JsonObject>();
   #container: string | undefined;
+  /** Whether the last message is the beginning of the answer. */
+  #isPrefilled = false;
 
   constructor(items: readonly Item[]) {
     this.#outputs = outputsByCall(items);
@@ -84,16 +87,21 @@ class TurnList {
     }
     const last = this.#turns.at(-1);
     // A turn of the vendor's own tools is taken up where it paused; any other needs a word.
-    if (last?.role === "assistant" && !last.content.some(isForeign)) this.#hear(encodeText(GO_ON));
+    const isTaken = this.#isPrefilled || last?.content.some(isForeign);
+    if (last?.role === "assistant" && !isTaken) this.#hear(encodeText(GO_ON));
     return { system: this.#system, turns: this.#turns, container: this.#container };
   }
 
-  #addMessage({ role, content }: Message): void {
+  #addMessage(message: Message): void {
+    const { role, content } = message;
+    const { in_place, prefill } = placeOf(message);
+    this.#isPrefilled = prefill === true;
     if (role === "assistant") return this.#say(encodeSaid(content));
     if (role === "user") {
       this.#container = undefined;
       return this.#hear(encodeContent(content));
     }
+    if (in_place) return this.#instruct(encodeContent(content));
     const text = encodeSaid(content)
       .map((block) => block.text)
       .join("\n");
@@ -155,6 +163,11 @@ class TurnList {
     this.#push("assistant", blocks);
   }
 
+  #instruct(blocks: readonly MessagesBlock[]): void {
+    this.#answerCalls();
+    this.#push("system", blocks);
+  }
+
   #hear(blocks: readonly MessagesBlock[]): void {
     this.#answerCalls();
     this.#push("user", blocks);
@@ -188,8 +201,8 @@ function toResult(tool_use_id: string, output: CallOutput | undefined): ToolResu
 
 /** What a caller marked inside of a block is marked at its end: the API takes no mark further in. */
 function markOf(content: string | readonly ContentPart[]): Cached {
-  const isHere = typeof content !== "string" && content.some(isMarked);
-  return isHere ? { cache_control: { type: "ephemeral" } } : {};
+  const part = typeof content === "string" ? undefined : content.findLast(isMarked);
+  return part ? { cache_control: ownMark(part) } : {};
 }
 
 function toUnmarked(part: ContentPart): ContentPart {

@@ -3,10 +3,11 @@
  * features are given only to requests that name them; which ones a request needs is seen here.
  */
 
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { createSseReader } from "../../base/sse.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
-import { FOREIGN } from "../../protocol/messages-blocks.ts";
+import { FOREIGN, placeOf } from "../../protocol/messages-blocks.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Quirks, Wire } from "../wire.ts";
 import { claudeModelOf } from "./claude-models.ts";
@@ -46,10 +47,22 @@ export function betasFor(request: ModelRequest, quirks: Quirks): string[] {
     ...request.items.map(({ type }) => type),
   ]);
   const named = Object.entries(BETAS).filter(([, kinds]) => kinds.some((kind) => words.has(kind)));
+  const isInstructed = request.items.some((item) => placeOf(item).in_place);
   return [
     ...(interleaves(request, quirks) ? ["interleaved-thinking-2025-05-14"] : []),
     ...(request.items.some(namesFile) ? ["files-api-2025-04-14"] : []),
+    ...(isInstructed ? ["mid-conversation-system-2026-04-07"] : []),
     ...named.map(([beta]) => beta),
+    ...betasOfFields({ ...request.extras, ...request.own }),
+  ];
+}
+
+/** Fields of the vendor's own that whoever asks has sent, each under the feature that it is part of. */
+function betasOfFields({ container, speed, fallbacks }: JsonObject): string[] {
+  return [
+    ...(isJsonObject(container) && container["skills"] ? ["skills-2025-10-02"] : []),
+    ...(speed ? ["fast-mode-2026-02-01"] : []),
+    ...(fallbacks ? ["server-side-fallback-2026-07-01"] : []),
   ];
 }
 

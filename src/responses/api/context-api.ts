@@ -18,6 +18,8 @@ export interface ContextApi {
   /** Leaving early ends it. */
   compact(body: unknown, caller: Caller, signal?: AbortSignal): Promise<CompactedResponse>;
   countInput(body: unknown, caller: Caller): Promise<InputTokens>;
+  /** The words of a conversation in short that this server has sealed for the caller; undefined for any other text. */
+  readSummary(sealed: string, caller: Caller): string | undefined;
 }
 
 export interface ContextApiParts {
@@ -43,6 +45,7 @@ export function createContextApi(parts: ContextApiParts): ContextApi {
         body,
         caller,
       ),
+    readSummary: (sealed, { tenant }) => sealOf(tenant).open(sealed)?.summary,
     async countInput(body, caller) {
       const counting = {
         find: (asked: Parameters<typeof findRequest>[1]) => findRequest(finding, asked, caller),

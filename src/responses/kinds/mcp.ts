@@ -177,11 +177,15 @@ function isAllowed({ allowed_tools }: McpTool, listed: Weighed): boolean {
 
 interface Filter {
   readonly tool_names?: readonly string[] | undefined;
+  /** Not the API's own: clients of other APIs say which tools they do not want. */
+  readonly except?: unknown;
   readonly read_only?: boolean | undefined;
 }
 
 function fitsFilter(filter: Filter, { tool, isReadOnly }: Weighed): boolean {
-  if (filter.tool_names && !filter.tool_names.includes(tool.spec.name)) return false;
+  const { name } = tool.spec;
+  if (filter.tool_names && !filter.tool_names.includes(name)) return false;
+  if (Array.isArray(filter.except) && filter.except.includes(name)) return false;
   return typeof filter.read_only !== "boolean" || filter.read_only === isReadOnly;
 }
 

@@ -15,19 +15,22 @@ import { CALL_PREFIX, OWN_INDEX, toOwnContent } from "./hosted-blocks.ts";
 import type { MessagesAnswer } from "./parse-messages.ts";
 import { toHiddenThought, toThoughtBlock } from "./thought-signature.ts";
 
+type BlockWishes = Pick<MessagesAnswer, "thinking" | "summaryOf">;
+
 /** A block as it is written; kinds of the vendor's own pass. */
 export type AnswerBlock = JsonObject & { readonly type: string };
 
 /** All blocks of an answer, in order. `idOf` gives the id that a call is told under. */
 export function toBlocks(
   output: readonly EmittedItem[],
-  thinking: MessagesAnswer["thinking"],
+  answer: BlockWishes,
   idOf: (callId: string) => string,
 ): AnswerBlock[] {
-  if (output.length === 1 && output[0]?.type === "message") return toWholeBlocks(output[0]);
+  if (output.length === 1 && output[0]?.type === "message") return toWholeBlocks(output[0], {});
+  const { thinking } = answer;
   const answered = answeredCalls(output);
   const fields = findCallFields(output);
-  const toWhole = createWholeBlocks();
+  const toWhole = createWholeBlocks(answer);
   let held: AnswerBlock[] = [];
   return output.flatMap((item): AnswerBlock[] => {
     if (item.type === "reasoning") {
@@ -62,15 +65,23 @@ export function answeredCalls(output: readonly EmittedItem[]): ReadonlySet<strin
 }
 
 /** Items that are told at once, when they have ended. Of one answer: what a search for tools found names its call. */
-export function createWholeBlocks(): (item: EmittedItem) => AnswerBlock[] {
+export function createWholeBlocks({
+  summaryOf,
+}: Pick<MessagesAnswer, "summaryOf">): (item: EmittedItem) => AnswerBlock[] {
   const searches: string[] = [];
   return (item) => {
     if (item.type === "tool_search_call") searches.push(toCallId(item as unknown as JsonObject));
-    return toWholeBlocks(item, item.type === "tool_search_output" ? searches.shift() : undefined);
+    const search = item.type === "tool_search_output" ? searches.shift() : undefined;
+    return toWholeBlocks(item, { search, summaryOf });
   };
 }
 
-function toWholeBlocks(item: EmittedItem, search?: string): AnswerBlock[] {
+interface Around extends Pick<MessagesAnswer, "summaryOf"> {
+  /** The call whose findings these are. */
+  readonly search?: string | undefined;
+}
+
+function toWholeBlocks(item: EmittedItem, { search, summaryOf }: Around): AnswerBlock[] {
   const given = item as unknown as JsonObject;
   const own = given[BLOCKS];
   if (isJsonObject(own) && Array.isArray(own["blocks"])) return own["blocks"] as AnswerBlock[];
@@ -91,10 +102,15 @@ function toWholeBlocks(item: EmittedItem, search?: string): AnswerBlock[] {
     case "mcp_call":
       return toMcp(given);
     case "compaction":
-      return [{ type: "compaction", content: null, encrypted_content: item.encrypted_content }];
+      return [toCompaction(item.encrypted_content, summaryOf)];
     default:
       return toForeign(given);
   }
+}
+
+/** Without its words it would count as one that failed. */
+function toCompaction(sealed: string, summaryOf: MessagesAnswer["summaryOf"]): AnswerBlock {
+  return { type: "compaction", content: summaryOf?.(sealed) ?? null, encrypted_content: sealed };
 }
 
 function toText(text: string, citations: readonly JsonObject[] = []): AnswerBlock[] {

@@ -46,9 +46,16 @@ export function editContext(
       fields = {
         context_management: [{ type: "compaction", compact_threshold: toThreshold(given) }],
       };
+      ignored.push(...leftOutOf(given, at));
     } else ignored.push(`context_management.edits[${at}] (${edit.type})`);
   }
   return { items: edited, applied, fields, ignored };
+}
+
+/** Our own words make it short, and the answer goes on behind it. */
+function leftOutOf(edit: JsonObject, at: number): string[] {
+  const wishes = ["instructions", "pause_after_compaction"].filter((name) => edit[name]);
+  return wishes.map((name) => `context_management.edits[${at}].${name}`);
 }
 
 interface Edited {

@@ -12,7 +12,7 @@ import type { MessagesAnswer } from "./parse-messages.ts";
 /** The reasons that this server gives. It never pauses a turn: what a vendor pauses is gone on with here. */
 type StopReason =
   | ("end_turn" | "tool_use" | "max_tokens" | "refusal")
-  | ("stop_sequence" | "model_context_window_exceeded");
+  | ("stop_sequence" | "model_context_window_exceeded" | "compaction");
 
 export interface MessageEnd {
   stop_reason: StopReason;
@@ -48,7 +48,7 @@ export function toMessage(response: EmittedResponse, answer: MessagesAnswer): Me
     type,
     role,
     model,
-    content: toBlocks(output, answer.thinking, createIds(answer.takenIds)),
+    content: toBlocks(output, answer, createIds(answer.takenIds)),
     stop_reason,
     stop_sequence,
     stop_details,
@@ -101,6 +101,9 @@ export function toEnd(response: EmittedResponse, answer: MessagesAnswer): Messag
   if (incomplete_details?.reason === "content_filter" || refusal.length > 0) {
     const stop_details = { type: "refusal", category: null, explanation: null } as const;
     return { stop_reason: "refusal", stop_sequence: null, stop_details };
+  }
+  if (answer.isCompaction && output.some(({ type }) => type === "compaction")) {
+    return { stop_reason: "compaction", ...none };
   }
   if (incomplete_details) {
     const isFull = fillsWindow(response, answer);

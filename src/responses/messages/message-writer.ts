@@ -98,13 +98,14 @@ class BlockWriter {
   /** Which piece of a thought came last, by item. */
   readonly #pieces = new Map<number, string>();
   readonly #callFields = new Map<string, JsonObject>();
-  readonly #toWhole = createWholeBlocks();
+  readonly #toWhole: (item: EmittedItem) => AnswerBlock[];
   /** Thoughts that are told only where a call follows them. */
   #held: AnswerBlock[] = [];
 
   constructor(options: MessageWriterOptions) {
     this.#options = options;
     this.#idOf = createIds(options.answer.takenIds);
+    this.#toWhole = createWholeBlocks(options.answer);
   }
 
   write(event: EmittedEvent): string {

@@ -12,32 +12,56 @@ import type {
   TextParam,
 } from "./messages-request.ts";
 
-/** What has no place in items, each once, by name. */
-export type Ignored = Set<string>;
+/** How messages are read. */
+export interface Reading {
+  /** What has no place in items, each once, by name. */
+  readonly ignored: Set<string>;
+  /** Whether the model's server speaks this API itself: what only it has a word for goes on to it. */
+  readonly isVendor: boolean;
+}
 
-type Marked = { readonly cache_control?: unknown };
+interface Marked {
+  readonly cache_control?: unknown;
+}
 
-/** A hint where to cache: vendors that have no word for it are not told, and neither is the client. */
-function markOf({
+/** A hint where to cache, and for how long. Vendors that have no word for it are not told, and neither is the client. */
+export function markOf({
   cache_control,
 }: Marked): Pick<ContentPart & { type: "input_text" }, "prompt_cache_breakpoint"> {
-  return cache_control ? { prompt_cache_breakpoint: { mode: "explicit" } } : {};
+  if (!isJsonObject(cache_control)) return {};
+  const ttl = cache_control["ttl"] === "1h" ? { ttl: "1h" } : {};
+  return { prompt_cache_breakpoint: { mode: "explicit", ...ttl } };
 }
 
 /** None for a kind that is not content, or that nobody here knows. */
-export function toInputParts(block: BlockParam, ignored: Ignored): ContentPart[] | undefined {
+export function toInputParts(block: BlockParam, reading: Reading): ContentPart[] | undefined {
   switch (block.type) {
     case "text":
       return [{ type: "input_text", text: block.text, ...markOf(block) }];
     case "image":
       return [{ ...toImage(block.source), ...markOf(block) }];
     case "document":
-      return toDocument(block, ignored);
+      return toDocument(block, reading);
     case "search_result":
+      if (reading.isVendor) return [toOwnPart(block)];
+      if (asksForCitations(block)) reading.ignored.add(CITATIONS);
       return [{ type: "input_text", text: toFoundText(block), ...markOf(block) }];
     default:
       return undefined;
   }
+}
+
+/** A block that the vendor is given as it is. */
+export function toOwnPart(block: BlockParam): ContentPart {
+  return { type: "input_text", text: "", [BLOCKS]: block } as unknown as ContentPart;
+}
+
+/** Only Claude cites what it is given; other models answer without saying where they have it from. */
+const CITATIONS = "messages.content.citations";
+
+function asksForCitations(block: object): boolean {
+  const { citations } = block as { readonly citations?: unknown };
+  return isJsonObject(citations) && citations["enabled"] === true;
 }
 
 function toImage(source: Source): Extract<ContentPart, { type: "input_image" }> {
@@ -48,16 +72,28 @@ function toImage(source: Source): Extract<ContentPart, { type: "input_image" }> 
   return { type: "input_image", image_url: `data:${media_type};base64,${data}`, detail: "auto" };
 }
 
-function toDocument(block: DocumentParam, ignored: Ignored): ContentPart[] {
+function toDocument(block: DocumentParam, reading: Reading): ContentPart[] {
   const { source, title, context, citations } = block;
-  if (citations?.["enabled"] === true) ignored.add("messages.content.citations");
-  const about: ContentPart[] = context ? [{ type: "input_text", text: context }] : [];
+  const { isVendor, ignored } = reading;
+  // Pictures of another address, or of a file, are looked at by the server first.
+  if (isVendor && source.type === "content" && isTextAlone(source.content)) {
+    return [toOwnPart(block)];
+  }
+  if (!isVendor && asksForCitations(block)) ignored.add(CITATIONS);
+  const isTold = context && !isVendor;
+  const about: ContentPart[] = isTold ? [{ type: "input_text", text: context }] : [];
   if (source.type === "content") {
     const titled = title ? [{ type: "input_text" as const, text: title }] : [];
-    return [...about, ...titled, ...toInner(source.content, ignored)];
+    return [...about, ...titled, ...toInner(source.content, reading)];
   }
   const named = title ? { filename: title } : {};
-  return [...about, { type: "input_file", ...toFile(source), ...named, ...markOf(block) }];
+  const more = { ...(context ? { context } : {}), ...(citations ? { citations } : {}) };
+  const own = isVendor && Object.keys(more).length > 0 ? { [BLOCKS]: more } : {};
+  return [...about, { type: "input_file", ...toFile(source), ...named, ...own, ...markOf(block) }];
+}
+
+function isTextAlone(content: string | readonly JsonObject[]): boolean {
+  return typeof content === "string" || content.every(({ type }) => type === "text");
 }
 
 function toFile(source: Source): { file_url?: string; file_id?: string; file_data?: string } {
@@ -73,9 +109,9 @@ function toFile(source: Source): { file_url?: string; file_id?: string; file_dat
   return { file_data: `data:${media_type};base64,${data}` };
 }
 
-function toInner(content: string | readonly JsonObject[], ignored: Ignored): ContentPart[] {
+function toInner(content: string | readonly JsonObject[], reading: Reading): ContentPart[] {
   if (typeof content === "string") return [{ type: "input_text", text: content }];
-  return content.flatMap((block) => toInputParts(block as unknown as BlockParam, ignored) ?? []);
+  return content.flatMap((block) => toInputParts(block as unknown as BlockParam, reading) ?? []);
 }
 
 /** Models of other vendors read a result of a search as text, with its address. */
@@ -84,11 +120,12 @@ function toFoundText({ title, source, content }: SearchResultParam): string {
 }
 
 /** What the model said, with what it cites. */
-export function toSaidPart({ text, citations }: TextParam): OutputText {
+export function toSaidPart(block: TextParam): OutputText {
+  const { text, citations } = block;
   const annotations = (citations ?? [])
     .filter(isJsonObject)
     .map((citation) => toCited(citation, text));
-  return { type: "output_text", text, annotations };
+  return { type: "output_text", text, annotations, ...markOf(block) } as OutputText;
 }
 
 /** A citation that this server made is not the vendor's to take back. */

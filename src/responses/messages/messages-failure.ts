@@ -1,15 +1,18 @@
 /**
  * Failures in the words that clients of the Messages API act on. A conversation that does not fit is one: told in
- * the vendor's own form, with both numbers, they compact it and go on; told in any other, their session is stuck.
+ * the vendor's own form, with its numbers, they compact it and go on, or ask for a shorter answer where that is what
+ * does not fit beside it. Told in any other, their session is stuck.
  */
 
 import { Failure } from "../../base/failure.ts";
+import type { CreateResponse } from "../../protocol/request.ts";
+import type { Upstream } from "./parse-messages.ts";
 
 export interface Overflow {
   /** How many tokens the request has, as we estimate it. */
   readonly estimate: () => number;
-  /** The model's window; undefined where nobody knows it. */
-  readonly contextTokens: number | undefined;
+  readonly upstream: Pick<Upstream, "contextTokens">;
+  readonly request: Pick<CreateResponse, "max_output_tokens">;
 }
 
 /** Any other failure as it is. */
@@ -19,18 +22,56 @@ export function toMessagesFailure(failure: Failure, overflow: Overflow): Failure
   if (/exceed context limit: \d+ \+ \d+ > \d+|prompt is too long: \d+ tokens > \d+/.test(message)) {
     return failure;
   }
-  const { has, most } = toNumbers(message, overflow);
-  const told = `prompt is too long: ${has} tokens > ${most} maximum`;
-  return new Failure("context_exceeded", told, { cause: failure });
+  return new Failure("context_exceeded", toTold(message, overflow), { cause: failure });
+}
+
+function toTold(message: string, overflow: Overflow): string {
+  const split = findSplit(message, overflow);
+  if (split && split.input < split.window) {
+    const { input, output, window } = split;
+    return `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${window}, decrease input length or \`max_tokens\` and try again`;
+  }
+  const { has, most } = split
+    ? { has: split.input, most: split.window }
+    : toNumbers(message, overflow);
+  return `prompt is too long: ${has} tokens > ${most} maximum`;
+}
+
+interface Split {
+  readonly input: number;
+  /** What the answer was to have at most. */
+  readonly output: number;
+  readonly window: number;
+}
+
+/** How servers of the field tell the two apart: OpenAI's older form, SGLang's, and vLLM's newer one. */
+const SPLITS: readonly RegExp[] = [
+  /maximum context length is (?<window>[\d,]+) tokens.*?(?<input>[\d,]+) (?:tokens )?in the (?:messages|prompt).*?(?<output>[\d,]+) (?:tokens )?in the completion/s,
+  /maximum context length of (?<window>[\d,]+) tokens.*?(?<input>[\d,]+) tokens from the input.*?(?<output>[\d,]+) tokens for the completion/s,
+  /maximum context length is (?<window>[\d,]+) tokens and your request has (?<input>[\d,]+) input tokens/s,
+];
+
+function findSplit(message: string, { request }: Overflow): Split | undefined {
+  for (const form of SPLITS) {
+    const { window, input, output } = form.exec(message)?.groups ?? {};
+    if (window === undefined || input === undefined) continue;
+    const asked = output === undefined ? (request.max_output_tokens ?? 0) : toNumber(output);
+    return { input: toNumber(input), output: asked, window: toNumber(window) };
+  }
+  return undefined;
+}
+
+function toNumber(text: string): number {
+  return Number(text.replace(/[,_]/g, ""));
 }
 
 /** Whoever refused it has counted it: the larger number is the request's. Else our own estimate. */
 function toNumbers(
   message: string,
-  { estimate, contextTokens }: Overflow,
+  { estimate, upstream: { contextTokens } }: Overflow,
 ): { has: number; most: number } {
   const numbers = (message.match(/\d[\d,_]*\d/g) ?? [])
-    .map((text) => Number(text.replace(/[,_]/g, "")))
+    .map(toNumber)
     .filter((number) => number >= LEAST_WINDOW);
   const [most, has] = [Math.min(...numbers), Math.max(...numbers)];
   if (numbers.length > 1 && has > most) return { has, most };

@@ -3,12 +3,14 @@
  * assistant's turn thoughts, words, calls, and what tools of the server did.
  */
 
+import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
 import type { ContentPart, OutputText } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
-import { CALL_FIELDS, FOREIGN, fieldsOfCall } from "../../protocol/messages-blocks.ts";
+import { BLOCKS, CALL_FIELDS, FOREIGN, fieldsOfCall } from "../../protocol/messages-blocks.ts";
 import { createHostedReader } from "./hosted-blocks.ts";
-import { type Ignored, toInputParts, toSaidPart } from "./messages-content.ts";
+import { markOf, type Reading, toInputParts, toOwnPart, toSaidPart } from "./messages-content.ts";
 import type { BlockParam, MessageParam, ToolResultParam } from "./messages-request.ts";
 import { fromRedacted, fromThinking } from "./thought-signature.ts";
 
@@ -20,45 +22,78 @@ export interface MessagesItems {
   readonly references: ReadonlySet<string>;
 }
 
-export function toMessagesItems(messages: readonly MessageParam[]): MessagesItems {
-  const list = new ItemList();
+/**
+ * Rejects a second result of one call: the model could not tell which one counts. `isVendor` says whether the model's
+ * server speaks this API itself.
+ */
+export function toMessagesItems(
+  messages: readonly MessageParam[],
+  isVendor: boolean,
+): MessagesItems {
+  const list = new ItemList(isVendor);
   for (const [at, message] of messages.entries()) list.add(message, at);
-  return { items: list.finish(), ignored: [...list.ignored], references: list.references };
+  const { ignored } = list.reading;
+  return { items: list.finish(), ignored: [...ignored], references: list.references };
 }
 
 class ItemList {
-  readonly ignored: Ignored = new Set<string>();
+  readonly reading: Reading;
   readonly references = new Set<string>();
   readonly #items: Item[] = [];
+  readonly #answered = new Set<string>();
   readonly #hosted = createHostedReader((name) => this.references.add(name));
   #said: OutputText[] = [];
   #heard: ContentPart[] = [];
 
+  constructor(isVendor: boolean) {
+    this.reading = { ignored: new Set(), isVendor };
+  }
+
   add({ role, content }: MessageParam, at: number): void {
     if (typeof content === "string") {
-      this.#items.push({ type: "message", role, content });
+      this.#items.push({ type: "message", role, content, ...this.#toPlace(role) });
       return;
     }
     for (const [place, block] of content.entries()) {
-      const isTaken = role === "assistant" ? this.#say(block) : this.#hear(block, role);
-      if (!isTaken) this.ignored.add(`messages[${at}].content[${place}] (${block.type})`);
+      const where = `messages[${at}].content[${place}]`;
+      const isTaken = role === "assistant" ? this.#say(block) : this.#hear(block, role, where);
+      if (!isTaken) this.reading.ignored.add(`${where} (${block.type})`);
     }
     this.#flush(role);
   }
 
+  /** The beginning of an answer stands at the end. */
   finish(): Item[] {
+    const last = this.#items.at(-1);
+    const isBegun = last?.type === "message" && last.role === "assistant";
+    if (isBegun && this.reading.isVendor) Object.assign(last, { [BLOCKS]: { prefill: true } });
     return this.#items;
   }
 
-  #hear(block: BlockParam, role: MessageParam["role"]): boolean {
+  /** Instructions stay where they are with the vendor, which has a role for them there. */
+  #toPlace(role: MessageParam["role"]): object {
+    return role === "system" && this.reading.isVendor ? { [BLOCKS]: { in_place: true } } : {};
+  }
+
+  #hear(block: BlockParam, role: MessageParam["role"], where: string): boolean {
     if (block.type === "tool_result") {
       this.#flush(role);
+      this.#checkSingle(block.tool_use_id, where);
       this.#items.push(this.#toResult(block));
       return true;
     }
-    const parts = toInputParts(block, this.ignored);
+    const parts = toInputParts(block, this.reading);
     if (parts) this.#heard.push(...parts);
     return parts !== undefined;
+  }
+
+  #checkSingle(id: string, where: string): void {
+    if (!this.#answered.has(id)) {
+      this.#answered.add(id);
+      return;
+    }
+    const message = `\`${where}\`: each tool_use must have a single result. There is more than one \`tool_result\` with the id ${clip(id, 80)}.`;
+    throw new Failure("invalid_request", message, { param: where });
   }
 
   #say(block: BlockParam): boolean {
@@ -103,9 +138,16 @@ class ItemList {
     const isOwn =
       typeof encrypted_content === "string" && encrypted_content.startsWith("offshoot1.");
     if (type === "compaction" && isOwn) this.#items.push({ type, encrypted_content });
+    else if (type === "compaction" && !this.reading.isVendor) this.#addSummary(block);
     else if (items) this.#items.push(...items);
     else this.#addForeign(block);
     return true;
+  }
+
+  /** Of a conversation that another server has made short there is nothing but this. */
+  #addSummary({ content }: JsonObject): void {
+    if (typeof content !== "string" || content === "") return;
+    this.#items.push({ type: "message", role: "user", content });
   }
 
   #addForeign(block: JsonObject): void {
@@ -133,18 +175,18 @@ class ItemList {
     const parts = blocks.flatMap((block) => this.#toResultParts(block as BlockParam));
     const last = parts.at(-1);
     if (!last || !cache_control) return parts.length > 0 ? parts : "";
-    const marked = { ...last, prompt_cache_breakpoint: { mode: "explicit" } } as ContentPart;
-    return [...parts.slice(0, -1), marked];
+    return [...parts.slice(0, -1), { ...last, ...markOf({ cache_control }) } as ContentPart];
   }
 
   #toResultParts(block: BlockParam): ContentPart[] {
     const { type, tool_name } = block as { type: string; tool_name?: unknown };
     if (type === "tool_reference" && typeof tool_name === "string") {
       this.references.add(tool_name);
+      if (this.reading.isVendor) return [toOwnPart(block)];
       return [{ type: "input_text", text: `The tool ${tool_name} can be called now.` }];
     }
-    const parts = toInputParts(block, this.ignored);
-    if (!parts) this.ignored.add(`messages.tool_result (${type})`);
+    const parts = toInputParts(block, this.reading);
+    if (!parts) this.reading.ignored.add(`messages.tool_result (${type})`);
     return parts ?? [];
   }
 
@@ -155,7 +197,8 @@ class ItemList {
     }
     if (this.#heard.length === 0) return;
     const spoken = role === "system" ? "system" : "user";
-    this.#items.push({ type: "message", role: spoken, content: toContent(this.#heard) });
+    const content = toContent(this.#heard);
+    this.#items.push({ type: "message", role: spoken, content, ...this.#toPlace(role) });
     this.#heard = [];
   }
 }
@@ -164,6 +207,28 @@ class ItemList {
 function toContent(parts: ContentPart[]): string | ContentPart[] {
   const [first] = parts;
   const isPlain =
-    parts.length === 1 && first?.type === "input_text" && !first.prompt_cache_breakpoint;
+    parts.length === 1 &&
+    first?.type === "input_text" &&
+    !first.prompt_cache_breakpoint &&
+    !(BLOCKS in first);
   return isPlain ? first.text : parts;
+}
+
+/** The items with the end of the conversation marked for the cache, where the request asks for that as a whole. */
+export function markLast(items: readonly Item[], cache_control: unknown): readonly Item[] {
+  const mark = markOf({ cache_control });
+  const last = items.at(-1);
+  if (!last || Object.keys(mark).length === 0) return items;
+  const before = items.slice(0, -1);
+  if (last.type === "message" && last.role !== "assistant") {
+    return [...before, { ...last, content: withMark(last.content, mark) } as Item];
+  }
+  if (last.type !== "function_call_output") return items;
+  return [...before, { ...last, output: withMark(last.output, mark) } as Item];
+}
+
+function withMark(content: string | readonly ContentPart[], mark: object): ContentPart[] {
+  const parts: readonly ContentPart[] =
+    typeof content === "string" ? [{ type: "input_text", text: content }] : content;
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...mark } : part));
 }

@@ -136,6 +136,8 @@ export const MessagesRequest = open({
   }),
   system: textOr(z.array(TextParam)).nullable().optional(),
   stream: z.boolean().nullable().optional(),
+  /** Marks the end of the conversation for the cache. */
+  cache_control,
   temperature: z.number().min(0).max(1).nullable().optional(),
   top_p: z.number().min(0).max(1).nullable().optional(),
   top_k: z.number().nullable().optional(),

@@ -5,15 +5,12 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { BLOCKS } from "../../protocol/messages-blocks.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
 import { toClientFunction } from "./client-tools.ts";
-import type {
-  McpServerParam,
-  MessagesRequest,
-  ToolChoiceParam,
-  ToolParam,
-} from "./messages-request.ts";
+import { isToolset, toMcpTools } from "./messages-mcp.ts";
+import type { MessagesRequest, ToolChoiceParam, ToolParam } from "./messages-request.ts";
 
 export interface AskedTools {
   /** Whether the model's server speaks this API itself, and runs its tools. */
@@ -36,13 +33,17 @@ export function toTools(request: MessagesRequest, asked: AskedTools): MessagesTo
   const finds = given.some(({ type }) => isToolSearch(type));
   const told = given.filter(
     ({ defer_loading, name }) =>
-      finds || !defer_loading || name === chosen || asked.references.has(name ?? ""),
+      finds ||
+      asked.isVendor ||
+      !defer_loading ||
+      name === chosen ||
+      asked.references.has(name ?? ""),
   );
   const read = told.map((tool) => ({
     name: tool.name ?? undefined,
     made: toTool(tool, given.indexOf(tool), asked),
   }));
-  const servers = (request.mcp_servers ?? []).map(toMcpTool);
+  const servers = toMcpTools(request);
   const tools = [...read.flatMap(({ made }) => (made ? [made] : [])), ...servers];
   const ignored = read.flatMap(({ made }, at) =>
     made || isToolset(told[at]?.type) ? [] : [`tools (${told[at]?.type})`],
@@ -56,31 +57,36 @@ export function toTools(request: MessagesRequest, asked: AskedTools): MessagesTo
 }
 
 /** Undefined for a kind that nobody but the vendor has. */
-function toTool(
-  tool: ToolParam,
-  at: number,
-  { isVendor, references }: AskedTools,
-): Tool | undefined {
+function toTool(tool: ToolParam, at: number, asked: AskedTools): Tool | undefined {
   const { type } = tool;
-  if (!type || type === "custom") return toFunction(tool, at, references);
-  if (isVendor) return toVendors(tool) as unknown as Tool;
+  if (!type || type === "custom") return toFunction(tool, at, asked);
+  if (isToolset(type)) return undefined;
+  if (asked.isVendor) return toVendors(tool) as unknown as Tool;
   const client = toClientFunction(tool);
   if (client) return client;
   return (toHosted(type, tool as unknown as JsonObject) as unknown as Tool) ?? undefined;
 }
 
-function toFunction(tool: ToolParam, at: number, references: ReadonlySet<string>): FunctionTool {
-  const { name, description, input_schema, strict, defer_loading } = tool;
+function toFunction(tool: ToolParam, at: number, asked: AskedTools): FunctionTool {
+  const { type: _, name, description, input_schema, strict, ...more } = tool;
   if (!name) throw missing(at, "name");
   if (!input_schema) throw missing(at, "input_schema");
+  const isDeferred = more.defer_loading && !asked.isVendor && !asked.references.has(name);
+  const own = asked.isVendor ? presentIn(more as JsonObject) : {};
   return {
     type: "function",
     name,
     ...(description ? { description } : {}),
     parameters: input_schema,
     strict: strict === true,
-    ...(defer_loading && !references.has(name) ? { defer_loading } : {}),
+    // The vendor finds such tools itself.
+    ...(isDeferred ? { defer_loading: true } : {}),
+    ...(Object.keys(own).length > 0 ? { [BLOCKS]: own } : {}),
   };
+}
+
+function presentIn(fields: JsonObject): JsonObject {
+  return pick(fields, Object.keys(fields));
 }
 
 function missing(at: number, field: string): Failure {
@@ -145,23 +151,6 @@ function pick(tool: JsonObject, names: readonly string[]): JsonObject {
 
 function isToolSearch(type: string | null | undefined): boolean {
   return /^tool_search_tool_/.test(type ?? "");
-}
-
-/** Says which tools of `mcp_servers` are meant; the servers themselves are what is offered. */
-function isToolset(type: string | null | undefined): boolean {
-  return type === "mcp_toolset";
-}
-
-function toMcpTool({ name, url, authorization_token, tool_configuration }: McpServerParam): Tool {
-  const allowed = tool_configuration?.["allowed_tools"];
-  return {
-    type: "mcp",
-    server_label: name,
-    server_url: url,
-    require_approval: "never",
-    ...(authorization_token ? { authorization: authorization_token } : {}),
-    ...(Array.isArray(allowed) ? { allowed_tools: allowed as string[] } : {}),
-  };
 }
 
 function toChoice(

@@ -3,15 +3,26 @@
  * nothing is looked up for it; it is stored where the client names its session, or asks for it.
  */
 
+import { estimateTokens } from "../../agent/context/token-estimate.ts";
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
-import type { Item } from "../../protocol/items.ts";
-import { THINKING_BUDGETS } from "../../protocol/messages-blocks.ts";
-import type { CreateResponse, Effort, ServiceTier } from "../../protocol/request.ts";
+import { fromInput, type Item } from "../../protocol/items.ts";
+import type { CreateResponse } from "../../protocol/request.ts";
 import { type AppliedEdit, editContext } from "./context-edits.ts";
-import { toMessagesItems } from "./messages-items.ts";
-import { type MessagesRequest, parseMessagesRequest, type TextParam } from "./messages-request.ts";
+import { markLast, toMessagesItems } from "./messages-items.ts";
+import { type MessagesRequest, parseMessagesRequest } from "./messages-request.ts";
 import { toTools } from "./messages-tools.ts";
+import {
+  clamp,
+  leftOut,
+  pickFields,
+  toFormat,
+  toInclude,
+  toSampling,
+  toService,
+  toSystem,
+  toThinking,
+  VENDOR_FIELDS,
+} from "./messages-wishes.ts";
 import { isPlainMessages } from "./plain-messages.ts";
 
 /** What is known of the model behind a name before it is asked. */
@@ -45,26 +56,37 @@ export interface MessagesAnswer {
   readonly stops: readonly string[];
   /** How many tokens the model's window has; undefined where nobody knows. */
   readonly contextTokens: number | undefined;
+  /** Whether the conversation in short is the whole answer. */
+  readonly isCompaction?: boolean | undefined;
+  /** The words of a conversation in short that this server has sealed; nobody reads them when left out. */
+  readonly summaryOf?: ((sealed: string) => string | undefined) | undefined;
 }
 
 export interface ParsedMessages {
   readonly request: CreateResponse;
   readonly answer: MessagesAnswer;
   readonly upstream: Upstream;
+  /** How many tokens the request has, as we estimate it; found out once. */
+  readonly estimate: () => number;
 }
 
 /** Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does. */
 export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages {
   const given = parseMessagesRequest(body);
   const upstream = asking.upstreamOf(given.model);
-  if (isPlainMessages(given)) return toPlain(given, asking, upstream);
+  if (isPlainMessages(given) && !hasPlaces(given, upstream)) {
+    return fitWindow(toPlain(given, asking, upstream));
+  }
   refuseThread(given);
-  const { items, ignored, references } = toMessagesItems(given.messages);
-  const system = toSystem(given.system, upstream.isVendor);
-  const tools = toTools(given, { isVendor: upstream.isVendor, references });
+  const isCompaction = asksForCompaction(given);
+  const { isVendor } = upstream;
+  const { items, ignored, references } = toMessagesItems(given.messages, isVendor);
+  const system = toSystem(given.system, isVendor);
+  const tools = toTools(given, { isVendor, references });
   const instructions = system.instructions === "" ? {} : { instructions: system.instructions };
   const edits = given.context_management?.edits ?? [];
-  const context = editContext([...system.items, ...items], edits, {
+  const all = [...system.items, ...markLast(items, given.cache_control)];
+  const context = editContext(all, edits, {
     ...instructions,
     ...tools.fields,
   });
@@ -72,7 +94,7 @@ export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages 
   const hasTools = tools.fields.tools !== undefined;
   const request: CreateResponse = {
     ...(given.model ? { model: given.model } : {}),
-    input: [...context.items],
+    input: [...context.items, ...(isCompaction ? [COMPACT] : [])],
     ...instructions,
     ...toSampling(given, upstream),
     ...toService(given, asking, upstream),
@@ -81,13 +103,13 @@ export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages 
     ...toFormat(given),
     ...thinking.fields,
     ...toInclude(given, thinking.shows, hasTools),
+    ...pickFields(given, VENDOR_FIELDS),
   };
-  return {
+  return fitWindow({
     request,
     upstream,
     answer: {
-      model: given.model ?? undefined,
-      thinking: thinking.shows,
+      ...{ model: given.model ?? undefined, thinking: thinking.shows, isCompaction },
       applied: context.applied,
       takenIds: toCallIds(items),
       stops: given.stop_sequences ?? NOTHING,
@@ -100,14 +122,65 @@ export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages 
         ...leftOut(given),
       ],
     },
+  });
+}
+
+/** Whether the vendor has to be told where a message stands: instructions in the middle, an answer that is begun. */
+function hasPlaces({ messages }: MessagesRequest, { isVendor }: Upstream): boolean {
+  if (!isVendor) return false;
+  return messages.at(-1)?.role === "assistant" || messages.some(({ role }) => role === "system");
+}
+
+/** Has the conversation made short, in place of an answer. */
+const COMPACT = { type: "compaction_trigger" } as unknown as Item;
+
+function asksForCompaction(given: MessagesRequest): boolean {
+  const { compaction } = given as { compaction?: unknown };
+  if (compaction === undefined || compaction === null) return false;
+  if (!given.context_management) return true;
+  const message =
+    "`compaction` cannot be combined with `context_management`. Leave one of them out.";
+  throw new Failure("invalid_request", message, { param: "compaction" });
+}
+
+/** Up to this part of the window an answer is taken to fit beside the conversation. */
+const SMALL_PART = 0.25;
+/** An estimate may be too low. */
+const ESTIMATE_FACTOR = 1.1;
+/** With less room than this it is the conversation that is too long. */
+const LEAST_ROOM = 1000;
+
+/**
+ * Servers refuse a conversation and an answer that do not fit into the window together, and clients ask for the
+ * longest answer in every request. The vendor says so in words that its clients act on.
+ */
+function fitWindow(parsed: Omit<ParsedMessages, "estimate">): ParsedMessages {
+  const { request, upstream, answer } = parsed;
+  let known: number | undefined;
+  const estimate = (): number => {
+    const { input, instructions, tools } = request;
+    const items = fromInput(input ?? []);
+    known ??= estimateTokens({ items, instructions: instructions ?? "", tools: tools ?? [] });
+    return known;
   };
+  const { contextTokens = Number.POSITIVE_INFINITY, isVendor } = upstream;
+  const { max_output_tokens: asked } = request;
+  if (!isVendor && asked && asked > contextTokens * SMALL_PART) {
+    const room = contextTokens - Math.ceil(estimate() * ESTIMATE_FACTOR);
+    if (room >= LEAST_ROOM && room < asked) request.max_output_tokens = room;
+  }
+  return { request, upstream, answer, estimate };
 }
 
 const NO_IDS: ReadonlySet<string> = new Set();
 const NOTHING: readonly never[] = [];
 
 /** Words alone, with no blocks and no tools: most requests to a gateway, at a third of the cost. */
-function toPlain(given: MessagesRequest, asking: Asking, upstream: Upstream): ParsedMessages {
+function toPlain(
+  given: MessagesRequest,
+  asking: Asking,
+  upstream: Upstream,
+): Omit<ParsedMessages, "estimate"> {
   const { model, messages, system, stream, max_tokens, temperature, top_p } = given;
   const request: CreateResponse = {
     input: messages.map(({ role, content }) => ({
@@ -138,11 +211,6 @@ function toPlain(given: MessagesRequest, asking: Asking, upstream: Upstream): Pa
   return { request, upstream, answer };
 }
 
-/** A client's usual limit may be more than the model behind the name has. */
-function clamp(tokens: number, { maxOutputTokens }: Upstream): number {
-  return maxOutputTokens === undefined ? tokens : Math.min(tokens, maxOutputTokens);
-}
-
 /** Where a client looks for it in an error, to go on without a thread by itself. */
 export const NO_THREADS = "thread_unsupported_request";
 
@@ -154,144 +222,8 @@ function refuseThread(given: MessagesRequest): void {
   throw new Failure("invalid_request", message, { param: "thread", vendorCode: NO_THREADS });
 }
 
-/**
- * Claude Code begins with a line that tells its vendor whom to bill. Its value changes, which would end every
- * cache of the prompt behind it, and it means nothing to anybody else.
- */
-const ATTRIBUTION = /^x-anthropic-billing-header:/;
-
-interface System {
-  readonly instructions: string;
-  /** What follows the first block, for the vendor: each block may end a prefix that is cached. */
-  readonly items: readonly Item[];
-}
-
-function toSystem(system: MessagesRequest["system"], isVendor: boolean): System {
-  if (typeof system === "string" || !system) return { instructions: system ?? "", items: [] };
-  if (isVendor) {
-    const [first, ...rest] = system.filter(({ text }) => text.trim() !== "");
-    return { instructions: first?.text ?? "", items: rest.map(toSystemItem) };
-  }
-  const told = system.filter(({ text }) => !ATTRIBUTION.test(text) && text !== "");
-  return { instructions: told.map(({ text }) => text).join("\n\n"), items: [] };
-}
-
-function toSystemItem({ text, cache_control }: TextParam): Item {
-  const mark = cache_control ? { prompt_cache_breakpoint: { mode: "explicit" as const } } : {};
-  return { type: "message", role: "system", content: [{ type: "input_text", text, ...mark }] };
-}
-
-function toSampling(given: MessagesRequest, upstream: Upstream): CreateResponse {
-  const { max_tokens, temperature, top_p, top_k, stop_sequences, stream } = given;
-  const isNumber = (value: number | null | undefined): value is number => typeof value === "number";
-  return {
-    ...(isNumber(max_tokens) ? { max_output_tokens: clamp(max_tokens, upstream) } : {}),
-    ...(isNumber(temperature) ? { temperature } : {}),
-    ...(isNumber(top_p) ? { top_p } : {}),
-    ...(isNumber(top_k) ? { top_k } : {}),
-    ...(stop_sequences?.length ? { stop: stop_sequences } : {}),
-    ...(stream ? { stream } : {}),
-  };
-}
-
-/** Under which the session of a client stands in the metadata of its responses. */
-const SESSION_KEY = "client_session";
-const MAX_SESSION_CHARS = 128;
-
-function toService(
-  { metadata, service_tier, store }: MessagesRequest,
-  { session }: Asking,
-  { isVendor }: Upstream,
-): CreateResponse {
-  const user = metadata?.user_id;
-  const kept = store ?? (session === undefined ? false : undefined);
-  return {
-    ...(kept === undefined ? {} : { store: kept }),
-    // Who it is stays with the vendor that the client means to tell.
-    ...(isVendor && user ? { user } : {}),
-    ...(isVendor && service_tier ? { service_tier: service_tier as ServiceTier } : {}),
-    ...(session === undefined
-      ? {}
-      : { metadata: { [SESSION_KEY]: session.slice(0, MAX_SESSION_CHARS) } }),
-  };
-}
-
-/** `output_format` is the older name. */
-function toFormat({ output_config, output_format }: MessagesRequest): CreateResponse {
-  const format = output_config?.format ?? output_format;
-  if (format?.type !== "json_schema" || !format.schema) return {};
-  return {
-    text: { format: { type: "json_schema", name: "answer", schema: format.schema, strict: true } },
-  };
-}
-
-interface AskedThinking {
-  readonly fields: Pick<CreateResponse, "reasoning">;
-  readonly shows: MessagesAnswer["thinking"];
-  readonly ignored: readonly string[];
-}
-
-/** What the published API takes where a request that thinks says no more. */
-const USUAL_EFFORT = "high";
-
-/** A request that says nothing of thinking asks for none. */
-function toThinking(
-  { thinking, output_config }: MessagesRequest,
-  { canStopThinking }: Upstream,
-): AskedThinking {
-  const effort = output_config?.effort ?? undefined;
-  const isOff = !thinking || thinking.type === "disabled";
-  if (isOff) {
-    const ignored = effort === undefined ? [] : ["output_config.effort"];
-    const fields = canStopThinking ? { reasoning: { effort: "none" as const } } : {};
-    return { fields, shows: "hidden", ignored };
-  }
-  const budget = thinking.budget_tokens ?? undefined;
-  const wanted = effort ?? (budget === undefined ? USUAL_EFFORT : toEffort(budget));
-  const shows = thinking.display === "omitted" ? "omitted" : "shown";
-  const summary = shows === "shown" ? { summary: "auto" as const } : {};
-  return { fields: { reasoning: { effort: wanted, ...summary } }, shows, ignored: [] };
-}
-
-/** The strongest effort whose budget fits. */
-function toEffort(budget: number): Effort {
-  const fitting = Object.entries(THINKING_BUDGETS).filter(([, tokens]) => tokens <= budget);
-  return (fitting.at(-1)?.[0] ?? "minimal") as Effort;
-}
-
-const SEAL = "reasoning.encrypted_content";
-const FOUND = ["web_search_call.results", "web_search_call.action.sources"];
-
-/** What it thought comes back with the next request, of one with tools in any case: vendors want it with calls. */
-function toInclude(
-  { tools }: MessagesRequest,
-  shows: MessagesAnswer["thinking"],
-  hasTools: boolean,
-): Pick<CreateResponse, "include"> {
-  const seals = shows !== "hidden" || hasTools ? [SEAL] : [];
-  const found = tools?.some(({ type }) => /^web_/.test(type ?? "")) ? FOUND : [];
-  const include = [...seals, ...found];
-  return include.length > 0 ? { include: include as CreateResponse["include"] } : {};
-}
-
 function toCallIds(items: readonly Item[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const item of items) if (item.type === "function_call") ids.add(item.call_id);
   return ids;
-}
-
-/** Parameters of the API, or of its clients, that ask for what nobody but the vendor has. */
-const LEFT_OUT: readonly string[] = [
-  ...["container", "inference_geo", "speed", "fallbacks", "compaction", "user_profile_id"],
-];
-
-function leftOut(given: MessagesRequest): string[] {
-  const fields = given as unknown as JsonObject;
-  const format = given.output_config?.format ?? given.output_format;
-  const { task_budget } = (given.output_config ?? {}) as { task_budget?: unknown };
-  return [
-    ...LEFT_OUT.filter((name) => fields[name] !== undefined && fields[name] !== null),
-    ...(format && format.type !== "json_schema" ? ["output_config.format"] : []),
-    ...(task_budget ? ["output_config.task_budget"] : []),
-  ];
 }

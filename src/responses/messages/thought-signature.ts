@@ -9,8 +9,16 @@ import type { Reasoning } from "../../protocol/items.ts";
 import { type RedactedBlock, SEALER, type ThinkingBlock } from "../../protocol/messages-blocks.ts";
 import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 
-/** Says whether the text was the vendor's summary of a thought (`s`) or the thought itself (`c`). */
-const ENVELOPE = /^offshoot-([sc])\.(.*)$/s;
+/**
+ * Says whether the text was the vendor's summary of a thought (`s`) or the thought itself (`c`). A signature that a
+ * server of ours behind this one has made is that server's to open: it gets an envelope of its own (`v`).
+ */
+const ENVELOPE = /^offshoot-([scv])\.(.*)$/s;
+
+/** Claude's own as it is. */
+function toOuter(signature: string): string {
+  return ENVELOPE.test(signature) ? `offshoot-v.${signature}` : signature;
+}
 
 /** Between two pieces of thinking, which are separate texts in a response. */
 export const THOUGHT_BREAK = "\n\n";
@@ -22,7 +30,7 @@ export type ThoughtBlock = ThinkingBlock | RedactedBlock;
 /** Undefined for a thought of which there is nothing to show and nothing to keep. */
 export function toThoughtBlock(thought: Thought): ThoughtBlock | undefined {
   const own = unseal(SEALER, thought.encrypted_content);
-  if (isJsonObject(own)) return own as unknown as ThoughtBlock;
+  if (isJsonObject(own)) return toOwnBlock(own as unknown as ThoughtBlock);
   const thinking = textsOf(thought).join(THOUGHT_BREAK);
   const signature = toSignature(thought);
   return thinking === "" && signature === ""
@@ -34,10 +42,16 @@ export function toThoughtBlock(thought: Thought): ThoughtBlock | undefined {
 export function toHiddenThought(thought: Thought): RedactedBlock | undefined {
   const own = unseal(SEALER, thought.encrypted_content);
   if (isJsonObject(own) && own["type"] === "redacted_thinking") {
-    return own as unknown as RedactedBlock;
+    return toOwnBlock(own as unknown as RedactedBlock) as RedactedBlock;
   }
   const data = toSignature(thought);
   return data === "" ? undefined : { type: "redacted_thinking", data };
+}
+
+function toOwnBlock(block: ThoughtBlock): ThoughtBlock {
+  return block.type === "thinking"
+    ? { ...block, signature: toOuter(block.signature) }
+    : { ...block, data: toOuter(block.data) };
 }
 
 function textsOf({ summary, content = [] }: Thought): string[] {
@@ -48,24 +62,26 @@ function textsOf({ summary, content = [] }: Thought): string[] {
 export function toSignature({ summary, encrypted_content }: Thought): string {
   if (!encrypted_content) return "";
   const own = unseal(SEALER, encrypted_content);
-  if (isJsonObject(own) && typeof own["signature"] === "string") return own["signature"];
+  if (isJsonObject(own) && typeof own["signature"] === "string") return toOuter(own["signature"]);
   return `offshoot-${summary.length > 0 ? "s" : "c"}.${encrypted_content}`;
 }
 
 export function fromThinking(thinking: string, signature: string | null | undefined): Reasoning {
-  const [, kind, sealed] = ENVELOPE.exec(signature ?? "") ?? [];
-  if (kind !== undefined) return { ...toTexts(thinking, kind), encrypted_content: sealed ?? "" };
+  const [, kind, sealed = ""] = ENVELOPE.exec(signature ?? "") ?? [];
+  if (kind === "s" || kind === "c")
+    return { ...toTexts(thinking, kind), encrypted_content: sealed };
   const plain = toTexts(thinking, "c");
   if (!signature) return plain;
   // No envelope of ours: it is Claude's, which wants the whole block back.
-  const block = { type: "thinking", thinking, signature };
+  const block = { type: "thinking", thinking, signature: kind === "v" ? sealed : signature };
   return { ...plain, encrypted_content: seal(SEALER, block) };
 }
 
 export function fromRedacted(data: string): Reasoning {
-  const [, kind, sealed] = ENVELOPE.exec(data) ?? [];
-  const encrypted_content =
-    kind === undefined ? seal(SEALER, { type: "redacted_thinking", data }) : (sealed ?? "");
+  const [, kind, sealed = ""] = ENVELOPE.exec(data) ?? [];
+  const isOwn = kind === "s" || kind === "c";
+  const block = { type: "redacted_thinking", data: kind === "v" ? sealed : data };
+  const encrypted_content = isOwn ? sealed : seal(SEALER, block);
   return { type: "reasoning", summary: [], content: [], encrypted_content };
 }
 

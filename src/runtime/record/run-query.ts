@@ -22,7 +22,8 @@ export const RUN_FILTERS = {
   model: "The model, as `vendor/model`",
   agent: "The agent, or what the run is called",
   key: "The id of the key whose request it answers",
-  session: "The session that it belongs to",
+  session:
+    "The session that it belongs to; `client:ID` for the requests of a client's own session, such as Claude Code's",
   folder: "The folder that its tools work in",
   kind: "`agent`, `response` or `index`",
   day: "Begun on this day of UTC, `2026-11-18`",

@@ -3,16 +3,15 @@
  * API in other words. `responses/messages` has the words; here is what HTTP adds.
  */
 
-import { estimateTokens } from "../../agent/context/token-estimate.ts";
 import { type Failure, toFailure } from "../../base/failure.ts";
-import { fromInput } from "../../protocol/items.ts";
+import { isJsonObject } from "../../base/json.ts";
 import type { ResponsesApi } from "../../responses/api/api.ts";
 import type { ContextApi } from "../../responses/api/context-api.ts";
 import type { OpenedResponses } from "../../responses/api/open-responses.ts";
 import type { Events, LiveResponse } from "../../responses/follow/live-response.ts";
 import { toMessage } from "../../responses/messages/message-object.ts";
 import { createMessageWriter, toFrame } from "../../responses/messages/message-writer.ts";
-import { type Overflow, toMessagesFailure } from "../../responses/messages/messages-failure.ts";
+import { toMessagesFailure } from "../../responses/messages/messages-failure.ts";
 import { type ParsedMessages, toCreateResponse } from "../../responses/messages/parse-messages.ts";
 import { toMessagesError } from "../failure-answer.ts";
 import {
@@ -30,7 +29,7 @@ interface MessageParts extends Pick<OpenedResponses, "upstreamOf"> {
 }
 
 export function createMessageRoutes(parts: MessageParts): Route[] {
-  const { api, context } = parts;
+  const { api } = parts;
   return [
     {
       method: "POST",
@@ -49,15 +48,28 @@ export function createMessageRoutes(parts: MessageParts): Route[] {
       async handle(call) {
         const body = await call.json();
         api.checkCounts(body);
-        const { request } = toCreateResponse(body, parts);
-        const { input_tokens } = await context.countInput(
-          { ...request, store: undefined },
-          call.caller,
-        );
-        return toJson({ input_tokens, context_management: null });
+        return toJson(await count(parts, body, call));
       },
     },
   ];
+}
+
+/** With the edits of the context made, and, where there are some, without them. */
+async function count(
+  { context, upstreamOf }: MessageParts,
+  body: unknown,
+  { caller }: RouteCall,
+): Promise<object> {
+  const countOf = async (asked: object): Promise<number> => {
+    // A conversation that is to be made short is counted as it was sent.
+    const { request } = toCreateResponse({ ...asked, compaction: undefined }, { upstreamOf });
+    return (await context.countInput({ ...request, store: undefined }, caller)).input_tokens;
+  };
+  const given = isJsonObject(body) ? body : {};
+  const input_tokens = await countOf(given);
+  if (!given["context_management"]) return { input_tokens, context_management: null };
+  const original_input_tokens = await countOf({ ...given, context_management: undefined });
+  return { input_tokens, context_management: { original_input_tokens } };
 }
 
 /** Claude Code's, under which it asks for everything of one session. */
@@ -72,35 +84,30 @@ async function answer(parts: MessageParts, call: RouteCall): Promise<Answer> {
     session: typeof session === "string" && session !== "" ? session : undefined,
   };
   const parsed = toCreateResponse(body, asking);
-  const overflow = toOverflow(parsed);
   try {
-    return await begin(parts.api, parsed, { call, overflow });
+    return await begin(parts, parsed, call);
   } catch (thrown) {
-    throw toMessagesFailure(toFailure(thrown), overflow);
+    throw toMessagesFailure(toFailure(thrown), parsed);
   }
 }
 
-interface Around {
-  readonly call: RouteCall;
-  readonly overflow: Overflow;
-}
-
 async function begin(
-  api: ResponsesApi,
-  { request, answer }: ParsedMessages,
-  { call: { caller, signal }, overflow }: Around,
+  { api, context }: MessageParts,
+  parsed: ParsedMessages,
+  { caller, signal }: RouteCall,
 ): Promise<Answer> {
-  const live = await api.create(request, caller);
+  const live = await api.create(parsed.request, caller);
+  const summaryOf = (sealed: string): string | undefined => context.readSummary(sealed, caller);
+  const answer = { ...parsed.answer, summaryOf };
   const headers = { "request-id": live.id, "x-request-id": live.id };
   if (!live.asked.stream) {
     return { kind: "json", body: toMessage(await readWhole(live, signal), answer), headers };
   }
-  const toError = (failure: Failure): object =>
-    toMessagesError(toMessagesFailure(failure, overflow));
-  const writer = createMessageWriter({ answer, estimate: overflow.estimate, toError });
+  const toError = (failure: Failure): object => toMessagesError(toMessagesFailure(failure, parsed));
+  const writer = createMessageWriter({ answer, estimate: parsed.estimate, toError });
   const failure = (): Failure | undefined => {
     const failed = live.failure();
-    return failed && toMessagesFailure(failed, overflow);
+    return failed && toMessagesFailure(failed, parsed);
   };
   return {
     kind: "events",
@@ -108,22 +115,6 @@ async function begin(
     failure,
     manners: toManners(toError),
     headers,
-  };
-}
-
-function toOverflow({ request, upstream }: ParsedMessages): Overflow {
-  let known: number | undefined;
-  const { input, instructions, tools } = request;
-  return {
-    contextTokens: upstream.contextTokens,
-    estimate() {
-      known ??= estimateTokens({
-        items: fromInput(input ?? []),
-        instructions: instructions ?? "",
-        tools: tools ?? [],
-      });
-      return known;
-    },
   };
 }
 

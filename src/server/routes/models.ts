@@ -10,6 +10,7 @@ import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
 import { isVendor, vendorOf } from "../../providers/vendors/catalog.ts";
+import type { Upstream } from "../../responses/messages/parse-messages.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import { type ModelRoutes, toUnknownModel } from "../../runtime/served-models/model-routes.ts";
 import type { ListModels } from "../../runtime/served-models/upstream-models.ts";
@@ -22,7 +23,11 @@ interface ModelParts {
   readonly listUpstream?: ListModels | undefined;
   /** The model that vectors are made with for files, by the name that clients may ask it. */
   readonly embeddings?: string | undefined;
+  /** How much the model behind a name takes and says. */
+  readonly sizesOf?: ((name: string) => ModelSizes) | undefined;
 }
+
+type ModelSizes = Pick<Upstream, "contextTokens" | "maxOutputTokens">;
 
 /** As the API has it. */
 interface ShownModel {
@@ -48,7 +53,7 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       async handle({ caller, request, query }) {
         const data = (await list()).filter(({ id }) => isAllowed(id, caller));
         return toJson(
-          speaksMessages(request) ? toMessagesList(data, query) : { object: "list", data },
+          speaksMessages(request) ? toMessagesList(data, query, parts) : { object: "list", data },
         );
       },
     },
@@ -58,7 +63,7 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       summary: "One model",
       scope: "models",
       handle: async ({ params, caller, request }) =>
-        toJson(toShape(await find(params["id"] ?? "", caller), request)),
+        toJson(toShape(await find(params["id"] ?? "", caller), request, parts)),
     },
     {
       method: "GET",
@@ -66,7 +71,7 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       summary: "One model, where its slash was not escaped",
       scope: "models",
       handle: async ({ params, caller, request }) =>
-        toJson(toShape(await find(`${params["vendor"]}/${params["id"]}`, caller), request)),
+        toJson(toShape(await find(`${params["vendor"]}/${params["id"]}`, caller), request, parts)),
     },
   ];
 }
@@ -76,8 +81,8 @@ function speaksMessages({ headers }: IncomingMessage): boolean {
   return "anthropic-version" in headers;
 }
 
-function toShape(model: ShownModel, request: IncomingMessage): object {
-  return speaksMessages(request) ? toMessagesModel(model) : model;
+function toShape(model: ShownModel, request: IncomingMessage, parts: ModelParts): object {
+  return speaksMessages(request) ? toMessagesModel(model, parts) : model;
 }
 
 /** As the Messages API has it. */
@@ -86,18 +91,37 @@ interface MessagesModel {
   readonly id: string;
   readonly display_name: string;
   readonly created_at: string;
+  readonly lifecycle: "active";
+  /** Null where nobody knows. */
+  readonly max_input_tokens: number | null;
+  readonly max_tokens: number | null;
+  /** What the vendor says of its own models alone. */
+  readonly capabilities: null;
+  readonly line: null;
+  readonly deprecated_at: null;
+  readonly retires_at: null;
 }
 
-function toMessagesModel({ id, created }: ShownModel): MessagesModel {
+function toMessagesModel({ id, created }: ShownModel, { sizesOf }: ModelParts): MessagesModel {
   const created_at = new Date(created * 1000).toISOString().replace(".000Z", "Z");
-  return { type: "model", id, display_name: id, created_at };
+  const sizes = sizesOf?.(id);
+  return {
+    ...{ type: "model", id, display_name: id, created_at, lifecycle: "active" },
+    max_input_tokens: sizes?.contextTokens ?? null,
+    max_tokens: sizes?.maxOutputTokens ?? null,
+    ...{ capabilities: null, line: null, deprecated_at: null, retires_at: null },
+  };
 }
 
 const USUAL_LIMIT = 20;
 const MOST_LIMIT = 1000;
 
 /** Paged by ids, as that API pages: `after_id`, `before_id`, `limit`. */
-function toMessagesList(models: readonly ShownModel[], query: URLSearchParams): object {
+function toMessagesList(
+  models: readonly ShownModel[],
+  query: URLSearchParams,
+  parts: ModelParts,
+): object {
   const limit = readLimit(query.get("limit"));
   const [after, before] = ["after_id", "before_id"].map((name) => {
     const id = query.get(name);
@@ -106,7 +130,7 @@ function toMessagesList(models: readonly ShownModel[], query: URLSearchParams): 
   const isBack = query.get("before_id") !== null && before >= 0;
   const rest = isBack ? models.slice(0, before) : models.slice(after + 1);
   const page = isBack ? rest.slice(-limit) : rest.slice(0, limit);
-  const data = page.map(toMessagesModel);
+  const data = page.map((model) => toMessagesModel(model, parts));
   return {
     data,
     has_more: rest.length > page.length,

@@ -144,6 +144,7 @@ export async function openGeneration(
       ...createAdminRoutes({ ...parts.books, ...parts, ...toState(settings, responses) }),
       ...createModelRoutes({
         ...{ routes: models, env, embeddings: settings.hosted.embeddings?.model },
+        sizesOf: responses.upstreamOf,
         listUpstream: openUpstreamModels(models, { env, clock: parts.clock, network }),
       }),
     ];

@@ -12,6 +12,7 @@ const PARAMETERS = [
   "container",
   "context_management",
   "diagnostics",
+  "fallbacks",
   "inference_geo",
   "max_tokens",
   "mcp_servers",

@@ -109,6 +109,10 @@ function addDelta(
     case "citations_delta":
       block["citations"] = [...((block["citations"] ?? []) as unknown[]), delta["citation"]];
       return;
+    case "compaction_delta":
+      Object.assign(block, { content: delta["content"] });
+      block["encrypted_content"] = delta["encrypted_content"];
+      return;
     default:
       assert.fail(`an unknown delta: ${type}`);
   }

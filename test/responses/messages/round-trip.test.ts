@@ -97,6 +97,31 @@ const foreign: fc.Arbitrary<Item> = fc
       tool_use_id: "srvtoolu_01",
       content: { type: "advisor_result", text: "x" },
     },
+    { type: "mcp_tool_use", id: "mcptoolu_1", name: "t", server_name: "s", input: { a: 1 } },
+    {
+      ...{ type: "mcp_tool_result", tool_use_id: "mcptoolu_1", is_error: false },
+      content: [{ type: "text", text: "x", citations: null }],
+    },
+    { type: "server_tool_use", id: "srvtoolu_02", name: "web_fetch", input: { url: "u" } },
+    {
+      ...{ type: "web_fetch_tool_result", tool_use_id: "srvtoolu_02" },
+      content: { type: "web_fetch_tool_result_error", error_code: "unavailable" },
+    },
+    { type: "server_tool_use", id: "srvtoolu_03", name: "bash_code_execution", input: {} },
+    {
+      ...{ type: "bash_code_execution_tool_result", tool_use_id: "srvtoolu_03" },
+      content: { type: "bash_code_execution_result", stdout: "1", stderr: "", return_code: 0 },
+    },
+    {
+      ...{ type: "tool_search_tool_result", tool_use_id: "srvtoolu_04" },
+      content: {
+        type: "tool_search_tool_search_result",
+        tool_references: [{ type: "tool_reference", tool_name: "late" }],
+      },
+    },
+    { type: "compaction", content: "Short.", encrypted_content: "vendor's" },
+    { type: "fallback", from: { model: "a" }, to: { model: "b" } },
+    { type: "container_upload", file_id: "file_1" },
     { type: "new_kind_2031", anything: [1, 2] },
   )
   .map(
@@ -126,7 +151,7 @@ const called: fc.Arbitrary<Called> = fc.record({
 const answerTurn = fc.record({
   thoughts: fc.array(thought, { maxLength: 2 }),
   said: fc.array(said, { maxLength: 1 }),
-  foreign: fc.array(foreign, { maxLength: 1 }),
+  foreign: fc.array(foreign, { maxLength: 2 }),
   calls: fc.array(called, { maxLength: 3 }),
 });
 

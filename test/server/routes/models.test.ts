@@ -20,6 +20,10 @@ describe("the models over HTTP", () => {
       usual: { ...TARGET, model: "custom/own" },
     },
     env: { ANTHROPIC_API_KEY: "set" },
+    sizesOf: (name) => ({
+      contextTokens: name === "fast" ? 400_000 : undefined,
+      maxOutputTokens: name === "fast" ? 128_000 : undefined,
+    }),
   });
   const ask = async (
     path: string,
@@ -106,11 +110,17 @@ describe("the models over HTTP", () => {
     };
     const shown = {
       ...{ type: "model", id: "fast", display_name: "fast", created_at: "1970-01-01T00:00:00Z" },
+      ...{ lifecycle: "active", max_input_tokens: 400_000, max_tokens: 128_000 },
+      ...{ capabilities: null, line: null, deprecated_at: null, retires_at: null },
     };
     const first = { data: [shown], has_more: true, first_id: "fast", last_id: "fast" };
     assert.deepEqual(await answerOf("/v1/models", "limit=1"), first);
-    const next = (await answerOf("/v1/models", "limit=1&after_id=fast")) as { first_id: string };
+    const next = (await answerOf("/v1/models", "limit=1&after_id=fast")) as {
+      first_id: string;
+      data: { max_tokens: number | null }[];
+    };
     assert.equal(next.first_id, "custom/own");
+    assert.equal(next.data[0]?.max_tokens, null, "nobody knows");
     assert.deepEqual(await answerOf("/v1/models/:id", "", { id: "fast" }), shown);
     await assert.rejects(answerOf("/v1/models", "limit=0"), { code: "invalid_request" });
   });
