@@ -91,11 +91,10 @@ export type MessagesBlock =
   | ToolUseBlock
   | ToolResultBlock;
 
-/** `system` stands in the middle of a conversation, where a client has put it there. */
-export interface MessagesTurn {
-  role: "user" | "assistant" | "system";
-  content: MessagesBlock[];
-}
+/** Instructions stand in the middle of a conversation, where a client has put them there. */
+export type MessagesTurn =
+  | { role: "user" | "assistant"; content: MessagesBlock[] }
+  | { role: "system"; content: TextBlock[] };
 
 /** Names this API in the envelope of a sealed block (`sealed-reasoning.ts`). */
 export const SEALER = "messages";

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
+import { untilTrue } from "../patience.ts";
 import {
   createGuardBench,
   type GuardedServer,
@@ -104,5 +105,116 @@ describe("attacks on the Messages API", () => {
     assert.equal((await read(two.token)).status, 404);
     await send(server, { token: two.token, headers });
     assert.doesNotMatch(server.upstream.requests[1]?.text ?? "", /Hello\./);
+  });
+
+  it("reach no private address by a picture, a document or an MCP server", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(t, bench, hello);
+    const { token } = await bench.makeKey();
+    const hosts = ["127.0.0.1", "localhost", "169.254.169.254", "10.0.0.1", "[::1]", "0x7f000001"];
+    for (const host of hosts) {
+      const url = `http://${host}/latest/meta-data`;
+      const rows: object[] = [
+        ...["image", "document"].map((type) => ({
+          messages: [{ role: "user", content: [{ type, source: { type: "url", url } }] }],
+        })),
+        { mcp_servers: [{ type: "url", name: "x", url }] },
+      ];
+      for (const row of rows) {
+        const answer = await send(server, { token, body: { ...BODY, ...row } });
+        assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${url}`);
+        typeOf(answer);
+      }
+    }
+    assert.equal(server.upstream.requests.length, 0);
+  });
+
+  it("do not read another tenant's files", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(t, bench, hello);
+    const [one, two] = [
+      await bench.makeKey({ tenant: "one" }),
+      await bench.makeKey({ tenant: "two" }),
+    ];
+    const form = new FormData();
+    form.set("purpose", "user_data");
+    form.set("file", new Blob(["SECRET-OF-ONE"], { type: "text/plain" }), "a.txt");
+    const uploaded = await fetch(`${server.url}/v1/files`, {
+      ...{ method: "POST", body: form, headers: { authorization: `Bearer ${one.token}` } },
+    });
+    const { id: file_id } = (await uploaded.json()) as { id: string };
+    const content = [{ type: "document", source: { type: "file", file_id } }];
+    const body = { ...BODY, messages: [{ role: "user", content }] };
+    const refused = await send(server, { token: two.token, body });
+    assert.equal(refused.status, 400);
+    assert.doesNotMatch(refused.text, /SECRET/);
+    assert.equal(server.upstream.requests.length, 0);
+    assert.equal((await send(server, { token: one.token, body })).status, 200);
+  });
+
+  it("flood nobody: with tools, messages, a deep body or a long session's name", async (t) => {
+    const bench = createGuardBench();
+    const size = { maxItems: 50, maxTools: 10, maxImageBytes: 1000 };
+    const server = await startGuarded(t, bench, hello, { settings: { size } });
+    const { token } = await bench.makeKey();
+    const many = (count: number, one: object): object[] => Array.from({ length: count }, () => one);
+    const picture = { type: "base64", media_type: "image/png", data: "A".repeat(4000) };
+    const rows: (object | string)[] = [
+      { ...BODY, tools: many(11, { name: "t", input_schema: { type: "object" } }) },
+      { ...BODY, messages: many(51, { role: "user", content: "Hi" }) },
+      { ...BODY, messages: [{ role: "user", content: [{ type: "image", source: picture }] }] },
+      `{"messages": ${"[".repeat(100_000)}`,
+      "null",
+      "[]",
+    ];
+    for (const body of rows) {
+      const answer = await send(server, { token, body });
+      assert.ok(
+        [400, 413].includes(answer.status),
+        `${answer.status} ${answer.text.slice(0, 200)}`,
+      );
+      typeOf(answer);
+    }
+    const counted = await send(server, {
+      ...{ token, path: "/v1/messages/count_tokens", body: rows[0] as object },
+    });
+    assert.equal(counted.status, 400);
+    assert.equal(server.upstream.requests.length, 0);
+    const headers = { "x-claude-code-session-id": "s".repeat(5000) };
+    const stored = await send(server, { token, headers });
+    assert.equal(stored.status, 200, stored.text);
+  });
+
+  it("do not have more on their way than a key may", async (t) => {
+    const bench = createGuardBench();
+    const silent = respond(() => reply.silence("One"));
+    const server = await startGuarded(t, bench, silent);
+    const { token } = await bench.makeKey({ limits: { concurrent: 2 } });
+    const leave = new AbortController();
+    const asked = Array.from({ length: 10 }, () =>
+      fetch(`${server.url}/v1/messages`, {
+        ...{ method: "POST", body: JSON.stringify(BODY), signal: leave.signal },
+        headers: { ...VERSION, "x-api-key": token },
+      }),
+    );
+    const refused: number[] = [];
+    for (const one of asked) one.then(({ status }) => refused.push(status)).catch(() => {});
+    await untilTrue(() => refused.length === 8, "the others are refused");
+    assert.deepEqual([...new Set(refused)], [429]);
+    await untilTrue(() => server.upstream.requests.length === 2, "two are asked for");
+    leave.abort();
+    await Promise.allSettled(asked);
+  });
+
+  it("learn nothing without a key: of counts, of models, of what there is", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(t, bench, hello);
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens", "/v1/messages/batches"]) {
+      const answer = await server.send({ path, headers: VERSION, body: BODY });
+      assert.ok([401, 404].includes(answer.status), `${path} ${answer.status}`);
+      assert.doesNotMatch(answer.text, /scripted|custom/);
+    }
+    const head = await server.send({ method: "HEAD", path: "/" });
+    assert.equal(head.text, "");
   });
 });

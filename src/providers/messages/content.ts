@@ -33,12 +33,14 @@ export function encodeContent(content: string | readonly ContentPart[]): PartBlo
 /** What the model itself said: what has no words here is another vendor's, and left out. */
 export function encodeSaid(content: string | readonly ContentPart[]): TextBlock[] {
   if (typeof content === "string") return encodeText(content);
-  return content.flatMap((part) => {
-    if (part.type === "output_text") return encodeCited(part).map((block) => marked(block, part));
-    if (part.type === "refusal") return encodeText(part.refusal);
-    if (part.type === "output_audio") return encodeText(part.transcript ?? "");
-    return encodeText(textOfPart(part) ?? "");
-  });
+  return content.flatMap((part) => encodeWords(part).map((block) => marked(block, part)));
+}
+
+function encodeWords(part: ContentPart): TextBlock[] {
+  if (part.type === "output_text") return encodeCited(part);
+  if (part.type === "refusal") return encodeText(part.refusal);
+  if (part.type === "output_audio") return encodeText(part.transcript ?? "");
+  return encodeText(textOfPart(part) ?? "");
 }
 
 function marked(block: TextBlock, part: ContentPart): TextBlock {

@@ -101,7 +101,7 @@ class TurnList {
       this.#container = undefined;
       return this.#hear(encodeContent(content));
     }
-    if (in_place) return this.#instruct(encodeContent(content));
+    if (in_place) return this.#instruct(encodeSaid(content));
     const text = encodeSaid(content)
       .map((block) => block.text)
       .join("\n");
@@ -163,7 +163,7 @@ class TurnList {
     this.#push("assistant", blocks);
   }
 
-  #instruct(blocks: readonly MessagesBlock[]): void {
+  #instruct(blocks: readonly TextBlock[]): void {
     this.#answerCalls();
     this.#push("system", blocks);
   }
@@ -176,8 +176,8 @@ class TurnList {
   #push(role: MessagesTurn["role"], blocks: readonly MessagesBlock[]): void {
     if (blocks.length === 0) return;
     const last = this.#turns.at(-1);
-    if (last?.role === role) last.content.push(...blocks);
-    else this.#turns.push({ role, content: [...blocks] });
+    if (last?.role === role) (last.content as MessagesBlock[]).push(...blocks);
+    else this.#turns.push({ role, content: [...blocks] } as MessagesTurn);
   }
 }
 

@@ -4,20 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { z } from "zod";
-import type { ModelTarget } from "../../../src/responses/models/model-target.ts";
-import {
-  reply,
-  type Script,
-  script,
-  startBedrockUpstream,
-  startChatUpstream,
-  startCohereUpstream,
-  startGeminiUpstream,
-  startMessagesUpstream,
-  startOllamaUpstream,
-  startResponsesUpstream,
-  type Upstream,
-} from "../../../src/testing/index.ts";
+import { reply, respond, script } from "../../../src/testing/index.ts";
 import { startServer, type TestServer } from "../../server/server-bench.ts";
 
 const WEATHER = {
@@ -138,6 +125,23 @@ describe("messages with the official client", () => {
     assert.equal(server.upstream.requests.length, 0);
   });
 
+  it("goes on from a conversation that was made short", async (t) => {
+    const server = await startServer(
+      t,
+      respond(() => reply.text("They greeted each other.")),
+    );
+    const { messages } = clientOf(server).beta;
+    const turns = [say("Hi"), { role: "assistant" as const, content: "Hello." }, say("Go on")];
+    const compaction = { type: "summarize" as const };
+    const short = await messages.stream({ ...ASKED, messages: turns, compaction }).finalMessage();
+    assert.equal(short.stop_reason, "compaction");
+    const [block] = short.content;
+    assert.ok(block?.type === "compaction" && block.content === "They greeted each other.");
+    const next = [{ role: "assistant" as const, content: short.content }, say("And?")];
+    const { stop_reason } = await messages.create({ ...ASKED, messages: next });
+    assert.equal(stop_reason, "end_turn");
+  });
+
   it("says that batches are not served", async (t) => {
     const server = await startServer(t, script());
     const params = { ...ASKED, messages: [say("Hi")] };
@@ -150,72 +154,4 @@ describe("messages with the official client", () => {
       return true;
     });
   });
-});
-
-interface Vendor {
-  readonly start: (engine: Script) => Promise<Upstream>;
-  readonly target: Omit<ModelTarget, "url" | "api_key_name">;
-}
-
-const VENDORS: Readonly<Record<string, Vendor>> = {
-  chat: {
-    start: (engine) => startChatUpstream({ engine }),
-    target: { model: "custom/m", provider: "openai-chat" },
-  },
-  responses: {
-    start: (engine) => startResponsesUpstream({ engine }),
-    target: { model: "openai/gpt-5.1", provider: "openai-responses" },
-  },
-  messages: {
-    start: (engine) => startMessagesUpstream({ engine }),
-    target: { model: "anthropic/claude-sonnet-4-5", provider: "anthropic" },
-  },
-  gemini: {
-    start: (engine) => startGeminiUpstream({ engine }),
-    target: { model: "gemini/gemini-2.5-flash", provider: "gemini" },
-  },
-  ollama: {
-    start: (engine) => startOllamaUpstream({ engine }),
-    target: { model: "ollama/test-model", provider: "ollama" },
-  },
-  cohere: {
-    start: (engine) => startCohereUpstream({ engine }),
-    target: { model: "cohere/command-a-03-2025", provider: "cohere" },
-  },
-  bedrock: {
-    start: (engine) => startBedrockUpstream({ engine }),
-    target: { model: "bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0", provider: "bedrock" },
-  },
-};
-
-describe("messages over every wire", () => {
-  for (const [name, { start, target }] of Object.entries(VENDORS)) {
-    it(`answers, streams and calls tools on ${name}`, async (t) => {
-      const upstream = await start(script(reply.text("Hello."), CALL, reply.text("Sunny.")));
-      t.after(() => upstream.close());
-      const usual = { ...target, url: upstream.url, api_key_name: "TEST_KEY" };
-      const server = await startServer(t, script(), {
-        settings: { models: { named: [["m", usual]], usual } },
-        env: { TEST_KEY: "key", AWS_REGION: "us-east-1", AWS_BEARER_TOKEN_BEDROCK: "key" },
-      });
-      const { messages } = clientOf(server);
-      const plain = await messages.create({ ...ASKED, messages: [say("Hi")] });
-      assert.equal(plain.content[0]?.type === "text" && plain.content[0].text, "Hello.");
-      const asked = { ...ASKED, tools: [WEATHER] };
-      const calls = await messages.stream({ ...asked, messages: [say("Weather?")] }).finalMessage();
-      assert.equal(calls.stop_reason, "tool_use");
-      const [call] = calls.content.filter((block) => block.type === "tool_use");
-      assert.deepEqual(call?.input, { place: "Rome" });
-      const result = { type: "tool_result" as const, tool_use_id: call?.id ?? "", content: "sun" };
-      const last = await messages.create({
-        ...asked,
-        messages: [
-          say("Weather?"),
-          { role: "assistant", content: calls.content },
-          { role: "user", content: [result] },
-        ],
-      });
-      assert.equal(last.content[0]?.type === "text" && last.content[0].text, "Sunny.");
-    });
-  }
 });

@@ -127,7 +127,7 @@ interface Turn {
   readonly said: readonly object[];
   readonly hosted: readonly (readonly object[])[];
   readonly calls: readonly { readonly content: unknown }[];
-  readonly system: readonly string[];
+  readonly system: readonly object[];
 }
 
 const turn: fc.Arbitrary<Turn> = fc.record({
@@ -136,7 +136,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   said: fc.array(fc.oneof(text, cited), { minLength: 1, maxLength: 2 }),
   hosted: fc.array(hosted, { maxLength: 1 }),
   calls: fc.array(result, { maxLength: 2 }),
-  system: fc.array(words, { maxLength: 1 }),
+  system: fc.array(text, { maxLength: 1 }),
 });
 
 /** Turns in the order that the API asks for, each role once in a row. */
@@ -154,7 +154,7 @@ function toMessages(turns: readonly Turn[]): JsonObject[] {
     if (last?.["role"] === "user") (last["content"] as JsonObject[]).push(...heard);
     else messages.push({ role: "user", content: heard });
     for (const said of one.system) {
-      messages.push({ role: "system", content: [{ type: "text", text: said }] });
+      messages.push({ role: "system", content: [said as JsonObject] });
     }
     const blocks = [...one.thoughts, ...one.said, ...one.hosted.flat(), ...uses] as JsonObject[];
     messages.push({ role: "assistant", content: blocks });
