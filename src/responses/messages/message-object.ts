@@ -2,7 +2,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { EmittedResponse } from "../../protocol/emitted.ts";
+import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { OwnField } from "../fold/ignored.ts";
 import { type AnswerBlock, answeredCalls, findContainer, toBlocks } from "./answer-blocks.ts";
 import type { AppliedEdit } from "./context-edits.ts";
@@ -66,7 +66,8 @@ export function toMessageHead(
   answer: MessagesAnswer,
 ): Pick<Message, "id" | "type" | "role" | "model"> {
   const name = answer.model ?? model;
-  return { id: id.replace(/^resp_/, "msg_"), type: "message", role: "assistant", model: name };
+  const own = id.startsWith("resp_") ? `msg_${id.slice("resp_".length)}` : id;
+  return { id: own, type: "message", role: "assistant", model: name };
 }
 
 export function toApplied({ applied }: MessagesAnswer): Message["context_management"] {
@@ -82,6 +83,7 @@ export function toOwnField(
   { offshoot }: EmittedResponse,
   { ignored }: MessagesAnswer,
 ): OwnField | undefined {
+  if (!offshoot?.ignored && ignored.length === 0) return undefined;
   const told = (offshoot?.ignored ?? []).filter(
     (name) => !HINTS.has(name) && !/^include\b/.test(name),
   );
@@ -93,12 +95,7 @@ export function toOwnField(
 export function toEnd(response: EmittedResponse, answer: MessagesAnswer): MessageEnd {
   const { incomplete_details, output, offshoot } = response;
   const none = { stop_sequence: null, stop_details: null };
-  const refusal = output.flatMap((item) =>
-    item.type === "message"
-      ? item.content.flatMap((part) => (part.type === "refusal" ? [part.refusal] : []))
-      : [],
-  );
-  if (incomplete_details?.reason === "content_filter" || refusal.length > 0) {
+  if (incomplete_details?.reason === "content_filter" || output.some(isRefusal)) {
     const stop_details = { type: "refusal", category: null, explanation: null } as const;
     return { stop_reason: "refusal", stop_sequence: null, stop_details };
   }
@@ -109,15 +106,24 @@ export function toEnd(response: EmittedResponse, answer: MessagesAnswer): Messag
     const isFull = fillsWindow(response, answer);
     return { stop_reason: isFull ? "model_context_window_exceeded" : "max_tokens", ...none };
   }
-  const answered = answeredCalls(output);
-  const waits = output.some((item) => item.type === "function_call" && !answered.has(item.call_id));
-  if (waits) return { stop_reason: "tool_use", ...none };
+  if (hasOpenCall(output)) return { stop_reason: "tool_use", ...none };
   const stop = offshoot?.stop;
   if (stop?.reason !== "stop_sequence") return { stop_reason: "end_turn", ...none };
   // A vendor that does not say which one came up can have met no other.
   const only = answer.stops.length === 1 ? answer.stops[0] : undefined;
   const stop_sequence = stop.sequence ?? only ?? null;
   return { stop_reason: "stop_sequence", stop_sequence, stop_details: null };
+}
+
+function isRefusal(item: EmittedItem): boolean {
+  return item.type === "message" && item.content.some(({ type }) => type === "refusal");
+}
+
+/** Whether a call waits for the client. */
+function hasOpenCall(output: readonly EmittedItem[]): boolean {
+  if (!output.some(({ type }) => type === "function_call")) return false;
+  const answered = answeredCalls(output);
+  return output.some((item) => item.type === "function_call" && !answered.has(item.call_id));
 }
 
 /**
@@ -137,10 +143,11 @@ const ONE_CALL: ReadonlySet<string> = new Set(["message", "reasoning", "function
 /** Ids of calls must differ over the whole conversation, and some servers count them anew in each answer. */
 export function createIds(taken: ReadonlySet<string>): (callId: string) => string {
   const known = new Map<string, string>();
-  const used = new Set(taken);
+  let used: Set<string> | undefined;
   return (callId) => {
     const before = known.get(callId);
     if (before !== undefined) return before;
+    used ??= new Set(taken);
     let id = callId;
     for (let count = 2; used.has(id); count++) id = `${callId}_${count}`;
     used.add(id);

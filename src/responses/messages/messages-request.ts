@@ -7,7 +7,6 @@
 import { z } from "zod";
 import { JsonObject, JsonValue, open, openEnum, openUnion, textOr } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
-import { isPlainMessages } from "./plain-messages.ts";
 
 const cache_control = JsonObject.nullable().optional();
 
@@ -164,6 +163,5 @@ export const MessagesRequest = open({
 export type MessagesRequest = z.infer<typeof MessagesRequest>;
 
 export function parseMessagesRequest(value: unknown): MessagesRequest {
-  if (isPlainMessages(value)) return value as MessagesRequest;
   return parseAs(MessagesRequest, value, "request");
 }

@@ -35,7 +35,7 @@ export interface Upstream {
   readonly contextTokens: number | undefined;
 }
 
-export interface Asking {
+export interface Asking extends Pick<MessagesAnswer, "summaryOf"> {
   readonly upstreamOf: (model: string | null | undefined) => Upstream;
   /** The client's own session, which its runs are grouped by. */
   readonly session?: string | undefined;
@@ -72,11 +72,10 @@ export interface ParsedMessages {
 
 /** Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does. */
 export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages {
-  const given = parseMessagesRequest(body);
+  const isPlain = isPlainMessages(body);
+  const given = isPlain ? (body as MessagesRequest) : parseMessagesRequest(body);
   const upstream = asking.upstreamOf(given.model);
-  if (isPlainMessages(given) && !hasPlaces(given, upstream)) {
-    return fitWindow(toPlain(given, asking, upstream));
-  }
+  if (isPlain && !hasPlaces(given, upstream)) return fitWindow(toPlain(given, asking, upstream));
   refuseThread(given);
   const isCompaction = asksForCompaction(given);
   const { isVendor } = upstream;
@@ -110,6 +109,7 @@ export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages 
     upstream,
     answer: {
       ...{ model: given.model ?? undefined, thinking: thinking.shows, isCompaction },
+      summaryOf: asking.summaryOf,
       applied: context.applied,
       takenIds: toCallIds(items),
       stops: given.stop_sequences ?? NOTHING,
@@ -207,6 +207,7 @@ function toPlain(
     ignored: NOTHING,
     stops: NOTHING,
     contextTokens: upstream.contextTokens,
+    summaryOf: asking.summaryOf,
   };
   return { request, upstream, answer };
 }

@@ -80,29 +80,29 @@ async function answer(parts: MessageParts, call: RouteCall): Promise<Answer> {
   parts.api.checkCounts(body);
   const session = call.request.headers[SESSION_HEADER];
   const asking = {
-    ...parts,
+    upstreamOf: parts.upstreamOf,
     session: typeof session === "string" && session !== "" ? session : undefined,
+    summaryOf: (sealed: string) => parts.context.readSummary(sealed, call.caller),
   };
   const parsed = toCreateResponse(body, asking);
+  let live: LiveResponse | undefined;
   try {
-    return await begin(parts, parsed, call);
+    live = await parts.api.create(parsed.request, call.caller);
+    if (live.asked.stream) return toStream(live, parsed, call.signal);
+    const message = toMessage(await live.response(call.signal), parsed.answer);
+    return { kind: "json", body: message, headers: toHeaders(live) };
   } catch (thrown) {
+    await live?.end?.();
     throw toMessagesFailure(toFailure(thrown), parsed);
   }
 }
 
-async function begin(
-  { api, context }: MessageParts,
-  parsed: ParsedMessages,
-  { caller, signal }: RouteCall,
-): Promise<Answer> {
-  const live = await api.create(parsed.request, caller);
-  const summaryOf = (sealed: string): string | undefined => context.readSummary(sealed, caller);
-  const answer = { ...parsed.answer, summaryOf };
-  const headers = { "request-id": live.id, "x-request-id": live.id };
-  if (!live.asked.stream) {
-    return { kind: "json", body: toMessage(await readWhole(live, signal), answer), headers };
-  }
+function toHeaders({ id }: LiveResponse): Record<string, string> {
+  return { "request-id": id, "x-request-id": id };
+}
+
+function toStream(live: LiveResponse, parsed: ParsedMessages, signal: AbortSignal): Answer {
+  const { answer } = parsed;
   const toError = (failure: Failure): object => toMessagesError(toMessagesFailure(failure, parsed));
   const writer = createMessageWriter({ answer, estimate: parsed.estimate, toError });
   const failure = (): Failure | undefined => {
@@ -114,7 +114,7 @@ async function begin(
     events: writeFrames(endWithClient(live, signal), writer),
     failure,
     manners: toManners(toError),
-    headers,
+    headers: toHeaders(live),
   };
 }
 
@@ -149,17 +149,5 @@ async function* endWithClient(live: LiveResponse, signal: AbortSignal): Events {
     isEnded = true;
   } finally {
     if (!isEnded) await live.end?.();
-  }
-}
-
-async function readWhole(
-  live: LiveResponse,
-  signal: AbortSignal,
-): ReturnType<LiveResponse["response"]> {
-  try {
-    return await live.response(signal);
-  } catch (thrown) {
-    await live.end?.();
-    throw thrown;
   }
 }
