@@ -2,7 +2,7 @@
  * A gateway's own cost: CPU of its process a request, and the time it adds, for Responses and Messages requests
  * translated to a chat server, beside a pipe of bytes and beside other gateways of the registry.
  *
- *     npm run bench:gateway [-- --check] [--only=NAME,NAME] [--quick]
+ *     npm run bench:gateway [-- --check] [--only=NAME,NAME] [--connections=32] [--quick]
  *
  * The gateway has one core; the server behind it and the load have the other. The same file is the
  * program of all processes, told apart by its first argument.
@@ -16,7 +16,7 @@ import { cpuMs, type Started, startChild as start } from "./gateway/processes.ts
 import { startUpstream } from "./gateway/upstream.ts";
 
 const KINDS = ["plain", "streamed"] as const;
-const CONNECTIONS = [1, 32, 256] as const;
+const CONNECTIONS = readOption("connections")?.split(",").map(Number) ?? [1, 32, 256];
 const REQUESTS = { plain: 3000, streamed: 1000 } as const;
 const ROUNDS = 5;
 /** V8 is still compiling in the first thousands. */
@@ -36,6 +36,11 @@ if (role === "upstream") startUpstream({ hold: name === "hold" });
 else if (role === "gateway") await serve();
 else await compare();
 
+function readOption(name: string): string | undefined {
+  const start = `--${name}=`;
+  return process.argv.find((word) => word.startsWith(start))?.slice(start.length);
+}
+
 async function serve(): Promise<void> {
   process.on("disconnect", () => process.exit());
   process.on("message", () => {
@@ -46,7 +51,7 @@ async function serve(): Promise<void> {
 }
 
 async function compare(): Promise<void> {
-  const only = process.argv.find((word) => word.startsWith("--only="))?.slice(7);
+  const only = readOption("only");
   const names = Object.keys(CONTENDERS).filter((one) => !only || only.split(",").includes(one));
   const figures = await compareLoads(names);
   const held = await compareStreams(names);
@@ -166,19 +171,31 @@ function print(contender: string, what: string, cpu: number, ms: number): void {
 }
 
 function check(figures: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {
-  const own = [...figures.keys()].filter((key) => key.startsWith("offshoot/"));
-  const places = own.map((key) => key.slice("offshoot/".length));
   const problems = [
-    ...places.flatMap((at) => findProblems(figures, at)),
-    ...places.flatMap((at) => findMessagesProblems(figures, at)),
+    ...placesOf(figures, "offshoot").flatMap((at) => findProblems(figures, at)),
+    ...placesOf(figures, "offshoot with messages").flatMap((at) =>
+      findMessagesProblems(figures, at),
+    ),
   ];
-  const kb = held.get("offshoot") ?? 0;
-  if (kb > MOST_KB_A_STREAM) problems.push(`${kb.toFixed(0)} KB a stream`);
+  if (![...figures.keys()].some((key) => key.startsWith("byte pipe/"))) {
+    problems.push("the byte pipe was not measured, so there is nothing to compare with");
+  }
+  for (const [name, kb] of held) {
+    const isOwn = name.startsWith("offshoot");
+    if (isOwn && kb > MOST_KB_A_STREAM) problems.push(`${name}: ${kb.toFixed(0)} KB a stream`);
+  }
   for (const problem of problems) write(`too much: ${problem}\n`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
 
-/** `at` says what was asked: `plain/32`. */
+/** Where a contender was measured: `plain/32`. */
+function placesOf(figures: ReadonlyMap<string, number>, contender: string): string[] {
+  const start = `${contender}/`;
+  return [...figures.keys()]
+    .filter((key) => key.startsWith(start))
+    .map((key) => key.slice(start.length));
+}
+
 function findProblems(figures: ReadonlyMap<string, number>, at: string): string[] {
   const cpu = figures.get(`offshoot/${at}`) ?? Number.NaN;
   const times = cpu / (figures.get(`byte pipe/${at}`) ?? Number.NaN);
