@@ -11,7 +11,6 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
-import type { Ending, RunError, RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { NO_USAGE, type Usage } from "../protocol/usage.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
@@ -27,6 +26,7 @@ import { endLeftovers } from "./leftovers.ts";
 import type { RequestWishes } from "./model-request.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { asksForReport, turnsKept } from "./report.ts";
+import { type End, toRunEnd } from "./run-end.ts";
 import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import { takeTurn } from "./take-turn.ts";
@@ -243,41 +243,12 @@ async function finishOrRepair(
   return undefined;
 }
 
-interface End {
-  readonly ending: Ending;
-  readonly value?: Json | undefined;
-  readonly message?: string;
-  readonly error?: RunError;
-  /** Whether somebody else has to answer its calls. */
-  readonly waits?: boolean | undefined;
-}
-
-function end(
-  parts: LoopParts,
-  progress: Progress,
-  { ending, value, message, error, waits }: End,
-): RunOutcome {
+function end(parts: LoopParts, progress: Progress, how: End): RunOutcome {
   const { clock, account } = parts;
-  const event: RunEvent = {
-    type: "run_end",
-    ending,
-    message: message ?? error?.message ?? "",
-    output_text: progress.text,
-    ...(waits ? { waits: true } : {}),
-    output_json: value,
-    error: error ?? null,
-    turns: progress.turns,
-    tool_calls: progress.toolCalls,
-    usage: progress.usage,
-    cost_usd: progress.costUsd,
-    spent: { ...account.spent },
-    ...(progress.by ? { by: progress.by } : {}),
-    ...(progress.stop ? { stop: progress.stop } : {}),
-    at_ms: clock.now(),
-  };
+  const event = toRunEnd(how, progress, { spent: account.spent, nowMs: clock.now() });
   const start = progress.hasBegun ? [] : [toRunStart(parts, clock.now())];
   const events = [...start, ...progress.notices, event];
-  return { ending, result: event as unknown as Json, events };
+  return { ending: how.ending, result: event as unknown as Json, events };
 }
 
 /** Limits and cancelling keep what there is; a run that was taken over has no ending of its own. */

@@ -14,7 +14,7 @@ import type {
   ModelEvent,
   StopDetail,
 } from "../protocol/model-events.ts";
-import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
+import type { Notice, RunEvent } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import type { Hold } from "./account.ts";
@@ -185,11 +185,31 @@ async function askModel(
       continue;
     }
     const answer = toAnswer(items, end, costOf);
-    const last = [...withoutEnd(batch), toTurnEnd(turn.number, answer, clock)];
+    const last = toLastEvents(turn.number, { batch, answer }, clock.now());
     step.end(last, turn.survives?.(answer.items));
     return answer;
   }
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
+}
+
+/** The log of an answer that came whole, from `turn_start` to `turn_end`, with what was told meanwhile. */
+export function toWholeTurn(
+  batch: readonly ModelEvent[],
+  notices: readonly Notice[],
+  { costOf, startMs, endMs }: WholeTurn,
+): { readonly answer: Answer; readonly events: readonly RunEvent[] } | undefined {
+  const end = batch.find((event) => event.type === "end");
+  if (!end) return undefined;
+  const items: Item[] = [];
+  collect(batch, items, () => {});
+  const answer = toAnswer(items, end, costOf);
+  const start: RunEvent = { type: "turn_start", turn: 1, at_ms: startMs };
+  return { answer, events: [start, ...notices, ...toLastEvents(1, { batch, answer }, endMs)] };
+}
+
+interface WholeTurn extends Pick<TurnParts, "costOf"> {
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 function collect(batch: readonly ModelEvent[], items: Item[], onText: Turn["onText"]): void {
@@ -199,8 +219,20 @@ function collect(batch: readonly ModelEvent[], items: Item[], onText: Turn["onTe
   }
 }
 
-function withoutEnd(batch: readonly ModelEvent[]): RunEvent[] {
-  return batch.filter((event): event is Exclude<ModelEvent, ModelEnd> => event.type !== "end");
+interface LastBatch {
+  readonly batch: readonly ModelEvent[];
+  readonly answer: Answer;
+}
+
+/** The last batch of a turn, as the log has it. */
+function toLastEvents(turn: number, { batch, answer }: LastBatch, nowMs: number): RunEvent[] {
+  const { reason, usage, cost_usd, by, stop } = answer;
+  const told = { ...(by ? { by } : {}), ...(stop ? { stop } : {}) };
+  const end = { turn, reason, usage, cost_usd, ...told };
+  const said = batch.filter(
+    (event): event is Exclude<ModelEvent, ModelEnd> => event.type !== "end",
+  );
+  return [...said, { type: "turn_end", ...end, at_ms: nowMs }];
 }
 
 function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
@@ -215,13 +247,6 @@ function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): An
     ...(by ? { by } : {}),
     ...(stop ? { stop } : {}),
   };
-}
-
-function toTurnEnd(turn: number, answer: Answer, clock: Clock): TurnEnd {
-  const { reason, usage, cost_usd, by, stop } = answer;
-  const told = { ...(by ? { by } : {}), ...(stop ? { stop } : {}) };
-  const end = { turn, reason, usage, cost_usd, ...told };
-  return { type: "turn_end", ...end, at_ms: clock.now() };
 }
 
 /** The text of the messages among `items`. */

@@ -45,6 +45,11 @@ export interface Engine {
   start(roots?: readonly string[]): Promise<string[]>;
   /** Writes the run down and starts it here. The same id again is the same run. */
   submit(name: string, input: Json, options: SubmitOptions): Promise<void>;
+  /**
+   * Writes down a run that has ended already: nobody could know of it before. One transaction. Whoever watches is told
+   * of its events as of any other.
+   */
+  noteEnded(name: string, input: Json, options: EndedOptions, outcome: RunOutcome): Promise<void>;
   /** Takes over one unfinished run. Rejects with `conflict` while its owner lives, or if it ended. */
   resume(id: string): Promise<void>;
   /** Without its input and its result: cheap, however large these are. */
@@ -115,6 +120,10 @@ export interface SubmitOptions {
   readonly things?: readonly NewThing[] | undefined;
   /** The place it is written down with, for a queue whose lanes are bounded. */
   readonly queue?: QueuedPlace | undefined;
+}
+
+export interface EndedOptions extends Pick<SubmitOptions, "id" | "title" | "tenant" | "things"> {
+  readonly createdAtMs: number;
 }
 
 export interface QueueLimits {

@@ -15,6 +15,7 @@ import { findAbandoned, findTrees } from "./abandoned.ts";
 import { askToCancel } from "./cancels.ts";
 import { toAbandoned, toEnded, toNewerJournal } from "./ending.ts";
 import type {
+  EndedOptions,
   Engine,
   Following,
   Held,
@@ -25,6 +26,7 @@ import type {
   SubmitOptions,
 } from "./engine.ts";
 import { followRun } from "./follow.ts";
+import { toStarts } from "./following.ts";
 import type { Observe } from "./hub.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 import { LocalRuns } from "./local-runs.ts";
@@ -99,6 +101,24 @@ class LocalEngine implements Engine {
     if (isLeft) return await this.#here.leaveToOthers(id, queue, timeoutMs);
     const fresh = owner === null ? undefined : toStored(run);
     await this.#here.launch(id, { fresh, from: 0, limitMs: timeoutMs });
+  }
+
+  async noteEnded(
+    name: string,
+    input: Json,
+    { id, title, tenant, things, createdAtMs }: EndedOptions,
+    { ending, result, events, settles, onEnded, ...outcome }: RunOutcome,
+  ): Promise<void> {
+    const { store, hub, clock, journal, followings } = this.#here;
+    this.#here.checkRunnable(id, name);
+    const about = { id, parent_id: null, path: "/root", name, input, title, tenant };
+    const run = { ...about, created_at_ms: createdAtMs, things, journal };
+    const starts = toStarts({ ...about, tenant: tenant ?? null }, followings, { clock, journal });
+    const ended = { ending, result, events, at_ms: clock.now(), settles, starts };
+    if (!(await store.recordRun(run, { ...ended, things: outcome.things }))) throw toKnown(id);
+    onEnded?.();
+    hub.publish(id, 0, events);
+    if (starts) void this.#here.takeTurns();
   }
 
   async resume(id: string): Promise<void> {
@@ -195,4 +215,8 @@ class LocalEngine implements Engine {
   async stop(): Promise<void> {
     await this.#here.stop();
   }
+}
+
+function toKnown(id: string): Failure {
+  return new Failure("internal", `Run ${id} is in the record already.`);
 }

@@ -16,6 +16,11 @@ import type { Settlement } from "./spending.ts";
 export interface Journal {
   /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
   createRun(run: NewRun): Promise<boolean>;
+  /**
+   * Writes a run down that has ended already, its whole log in one transaction: nobody could know of it before. It
+   * has no journal. False, and no change, when the id exists.
+   */
+  recordRun(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean>;
   /** The journal of the run: what its finished steps returned, by key. */
   readSteps(id: string): Promise<Map<string, Json>>;
   saveStep(id: string, epoch: number, step: FinishedStep): Promise<void>;

@@ -4,12 +4,22 @@ import { JOURNAL_VERSION } from "./journal-version.ts";
 
 /** A run as it is right after it was written down. */
 export function toStored(run: NewRun): RunRecord {
-  const { id, parent_id, path, name, input, title, created_at_ms, tenant, owner } = run;
-  const epoch = firstEpoch(run);
   return {
-    ...{ id, parent_id, path, name, input, title, created_at_ms, tenant: tenant ?? null },
-    ...{ status: "running", epoch, owner: owner ?? null },
-    ...{ ending: null, result: null, ended_at_ms: null, next_seq: 0 },
+    id: run.id,
+    parent_id: run.parent_id,
+    path: run.path,
+    name: run.name,
+    input: run.input,
+    title: run.title,
+    created_at_ms: run.created_at_ms,
+    tenant: run.tenant ?? null,
+    status: "running",
+    epoch: firstEpoch(run),
+    owner: run.owner ?? null,
+    ending: null,
+    result: null,
+    ended_at_ms: null,
+    next_seq: 0,
     journal: run.journal ?? JOURNAL_VERSION,
   };
 }

@@ -216,9 +216,17 @@ function toNotedUsage(usage: Usage, usd: number | null, atMs: number): NotedUsag
   };
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The last one that was asked for: nearly all are of the same day. */
+let known = { number: Number.NaN, day: "" };
+
 /** `2026-11-18`, of UTC. */
 export function toDay(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
+  const number = Math.floor(atMs / DAY_MS);
+  if (number !== known.number) {
+    known = { number, day: new Date(atMs).toISOString().slice(0, 10) };
+  }
+  return known.day;
 }
 
 /** Reads a task as it was written; what is not one has no facts. */

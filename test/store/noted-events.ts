@@ -1,6 +1,6 @@
 /** Events that the index of runs is made of, and runs that write them. */
 
-import type { RunEvent } from "../../src/protocol/run-events.ts";
+import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import { toUsage } from "../../src/protocol/usage.ts";
 import type { NewRun } from "../../src/store/journal.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -8,6 +8,9 @@ import { newRun } from "./store-contract.ts";
 
 /** 2026-11-18, ten in the morning. */
 export const NOW = Date.UTC(2026, 10, 18, 10);
+/** The day of `NOW`. */
+export const DAY = "2026-11-18";
+export const WINDOW = { tenant: undefined, from_day: DAY, to_day: DAY };
 
 export function task(id: string, more: Partial<NewRun> = {}): NewRun {
   const input = { model: "acme/large", items: [], agent: "reviewer", root: "/srv/one" };
@@ -83,6 +86,14 @@ export function childStart(child_id: string, label: string, at: number): RunEven
   return { type: "child_start", call_key, child_id, label, ...order, at_ms: NOW + at };
 }
 
+export function toRunEnd(usage: Ended["usage"] = { input: 0, output: 0 }): RunEnd {
+  return {
+    ...{ type: "run_end", ending: "failed", message: "It broke." },
+    ...{ output_text: "", output_json: undefined, error: null, turns: 0, tool_calls: 0 },
+    ...{ usage: toUsage(usage), cost_usd: 0, spent: {}, at_ms: NOW + 999 },
+  };
+}
+
 interface Ended {
   readonly message?: string;
   readonly usage?: { input: number; output: number };
@@ -97,10 +108,7 @@ export async function finish(
 ): Promise<void> {
   const status = await store.getRunStatus(id);
   const at_ms = NOW + 999;
-  const end: RunEvent = {
-    ...{ type: "run_end", ending, message, output_text: "", output_json: undefined, error: null },
-    ...{ turns: 0, tool_calls: 0, usage: toUsage(usage ?? {}), cost_usd, spent: {}, at_ms },
-  };
+  const end = { ...toRunEnd(usage), ending, message, cost_usd };
   const firstSeq = status?.next_seq ?? 0;
   await store.finish(id, 1, { ending, result: null, firstSeq, events: [end], at_ms });
 }

@@ -135,6 +135,7 @@ async function useAll<Kept extends object>(
 async function useRuns(store: ReturnType<typeof createSqliteStore>): Promise<void> {
   const large = "x".repeat(300_000);
   await store.createRun(newRun("run_1", { input: large }));
+  await store.recordRun(newRun("run_0"), ended(0));
   await store.claim("run_1", "worker");
   await store.append("run_1", 1, 0, notices(1));
   await store.saveStep("run_1", 1, { key: "a", value: large });

@@ -7,6 +7,7 @@ import type { RunListQuery, UsageSum } from "../../src/store/run-index.ts";
 import {
   begin,
   childStart,
+  DAY,
   decision,
   finish,
   NOW,
@@ -16,11 +17,9 @@ import {
   toolStart,
   turnEnd,
   turnStart,
+  WINDOW,
 } from "./noted-events.ts";
 import { newRun } from "./store-contract.ts";
-
-const DAY = "2026-11-18";
-const WINDOW = { tenant: undefined, from_day: DAY, to_day: DAY };
 
 export function describeRunIndex(name: string, open: () => Promise<Kept>): void {
   const list = async (kept: Kept, query: Partial<RunListQuery> = {}): Promise<string[]> => {

@@ -13,10 +13,13 @@ import {
   turnEnd,
   turnStart,
 } from "./noted-events.ts";
+import { describeRecordedRuns } from "./recorded-run-contract.ts";
 import { describeRunIndex } from "./run-index-contract.ts";
 
 describeRunIndex("memory", () => openKept(undefined));
 describeRunIndex("SQLite", () => openKept(newDatabasePath()));
+describeRecordedRuns("memory", () => openKept(undefined));
+describeRecordedRuns("SQLite", () => openKept(newDatabasePath()));
 
 it("an index of memory says the same whether it is asked for before the runs or after them", async () => {
   const told = [];

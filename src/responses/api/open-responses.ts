@@ -20,6 +20,7 @@ import { createFindPrompt } from "../prompts/prompt-files.ts";
 import { SIZE_LIMITS } from "../request/check-size.ts";
 import { createAdmission } from "../run/admission.ts";
 import { defineBackground } from "../run/background-queue.ts";
+import type { HandedCalls } from "../run/handed-calls.ts";
 import { openBody, toIsBacked, toNativeChoice } from "../run/open-body.ts";
 import { type OpenedSearch, openSearch } from "../run/open-search.ts";
 import type { ResponsesParts } from "../run/responses-parts.ts";
@@ -87,7 +88,8 @@ export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings):
     { shelf, clock, chunks, engine },
     { embedder, payerOf, toolbox: durable.toolbox },
   );
-  const stores = { kept, before, seals, search, version: runtime.version };
+  const handed: HandedCalls = new Map();
+  const stores = { kept, before, seals, search, handed, version: runtime.version };
   const { webhooks = [] } = settings;
   engine.define(RESPONSE_BODY, openBody(durable, settings, stores), followResponses(webhooks));
   passing.engine.define(RESPONSE_BODY, openBody(passing, settings, stores));
@@ -96,7 +98,7 @@ export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings):
   const finding = toFindParts(runtime, settings, { kept, before });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (body: unknown): Promise<unknown> => applyPrompt(body, findPrompt);
-  const api = withPrompts(openApi(runtime, settings, { finding, seals }), prepare);
+  const api = withPrompts(openApi(runtime, settings, { finding, seals, handed }), prepare);
   return {
     api,
     shelf,
@@ -160,12 +162,13 @@ function toFindParts(
 interface ApiStores {
   readonly finding: FindParts;
   readonly seals: Seals;
+  readonly handed: HandedCalls;
 }
 
 function openApi(
   { durable, passing, shelf }: ResponsesRuntime,
   settings: ApiSettings,
-  { finding, seals }: ApiStores,
+  { finding, seals, handed }: ApiStores,
 ): ResponsesApi {
   return createResponsesApi({
     clock: durable.clock,
@@ -184,6 +187,8 @@ function openApi(
     sealKey: settings.sealKey,
     observeDirect: settings.observeDirect,
     charge: settings.charge,
+    settle: settings.settle,
+    handed,
     admit: createAdmission(durable.openModel, settings),
   });
 }

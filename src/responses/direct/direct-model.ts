@@ -3,11 +3,10 @@
 import type { Item } from "../../protocol/items.ts";
 import type { Native } from "../../protocol/native.ts";
 import type { Usage } from "../../protocol/usage.ts";
-import type { Provider } from "../../providers/provider.ts";
 import type { ModelTarget } from "../models/model-target.ts";
+import type { ResponseModel } from "../models/response-model.ts";
 
-export interface DirectModel {
-  readonly provider: Provider;
+export interface DirectModel extends Pick<ResponseModel, "provider" | "contextTokens" | "own"> {
   /** Whether it gives its reasoning in a sealed form; undefined where that is not known. */
   readonly sealed: boolean | undefined;
   /** What its vendor does itself, as far as the settings leave it to the vendor. */

@@ -14,9 +14,10 @@ export function createDirectModels(openModel: OpenModel, choice: NativeChoice): 
     known: (target) => kept.get(toModelKey(target)),
     async open(target) {
       const model = await openModel({ ...target, think: false });
-      const { provider, reasoning, checkInput, costOf } = model;
+      const { provider, reasoning, checkInput, costOf, contextTokens, own } = model;
       const native = chooseNative(model.native, choice);
-      const opened = { provider, native, sealed: reasoning.sealed, checkInput, costOf };
+      const known = { provider, checkInput, costOf, contextTokens, own };
+      const opened = { ...known, native, sealed: reasoning.sealed };
       if (kept.size >= MAX_KEPT) kept.clear();
       kept.set(toModelKey(target), opened);
       return opened;

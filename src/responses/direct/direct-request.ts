@@ -1,6 +1,6 @@
 /**
- * Requests that need nothing but a model: not stored, nothing to look up, no calls for the server to
- * make, no budget to keep. Told by the request alone and without waiting: nine of ten requests to a
+ * Requests that need nothing but a model: nothing to look up, no calls for the server to make, no budget
+ * to keep. Told by the request alone and without waiting: nine of ten requests to a
  * gateway are such, and the way of the others costs three times as much (bench/gateway.ts). Pure.
  */
 
@@ -17,10 +17,10 @@ import { type AskedResponse, pickOptions, toReasoning } from "../request/plan-re
 
 /** The items of a request that is one; undefined for any other. Its tools are the model's to judge. */
 export function findDirectItems(
-  { request, store }: AskedResponse,
+  { request }: AskedResponse,
   limits: Limits,
 ): readonly Item[] | undefined {
-  if (store || !isAlone(request) || !KINDS.every((kind) => limits[kind] === null)) return undefined;
+  if (!isAlone(request) || !KINDS.every((kind) => limits[kind] === null)) return undefined;
   const items = fromInput(request.input ?? []);
   return items.every(isPlain) && items.every(isWhole) ? items : undefined;
 }

@@ -30,7 +30,7 @@ export interface PlainAnswer {
 /** Undefined for any other. */
 export function findPlainAnswer(
   { events, failure }: WholeAnswer,
-  { include }: ResponseSettings,
+  { include }: Pick<ResponseSettings, "include">,
 ): PlainAnswer | undefined {
   const end = events.at(-1);
   if (failure || include.length > 0 || end?.type !== "end" || end.reason === "pause") {
@@ -61,7 +61,7 @@ interface Known {
 /** `response` is what is known of it before it was answered; it is filled in here. */
 export function fillPlainResponse(
   response: EmittedResponse,
-  { items }: PlainAnswer,
+  { items }: Pick<PlainAnswer, "items">,
   { runId, beganMs, end, ignored }: Known,
 ): void {
   const output = items.map((item, outputIndex): EmittedItem => {

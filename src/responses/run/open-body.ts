@@ -13,6 +13,7 @@ import { unsealTools } from "../request/seal-tools.ts";
 import type { Seals } from "../sealing/seals.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { EnterPlace } from "./background-queue.ts";
+import type { HandedCalls } from "./handed-calls.ts";
 import { keepOutput } from "./keep-output.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import type { OpenedSearch } from "./open-search.ts";
@@ -42,6 +43,7 @@ export interface BodyStores {
   readonly before: BeforeParts;
   readonly seals: Seals;
   readonly search: OpenedSearch;
+  readonly handed: HandedCalls;
   /** The program's, for MCP servers that it greets. */
   readonly version: string;
 }
@@ -51,11 +53,12 @@ export function openBody(
   settings: BodySettings,
   stores: BodyStores,
 ): RunBody {
-  const { kept, before, seals, search, version } = stores;
+  const { kept, before, seals, search, handed, version } = stores;
   const { backing, charge, settle, openPurse, enterPlace, web = {} } = settings;
   return createResponseBody({
     ...parts,
     slots: createTeamSlots(),
+    handed,
     charge,
     settle,
     openPurse,

@@ -45,6 +45,7 @@ import { encodeResponseSettings } from "../request/response-settings.ts";
 import { type ResponseWish, readWish } from "../request/response-wish.ts";
 import { type EnterPlace, enterBackground } from "./background-queue.ts";
 import { beginResponse, callApproved, readTold } from "./begin-response.ts";
+import { type HandedCalls, takeHanded } from "./handed-calls.ts";
 import { encodeOpening, readOpening, toBefore } from "./past-opening.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
@@ -53,6 +54,8 @@ import type { ResponsesParts } from "./responses-parts.ts";
 
 export interface ResponseBodyParts extends ResponsesParts, TeamSurroundings, ResponseMoney {
   readonly context: ContextSettings;
+  /** Model calls that were made before their runs began. */
+  readonly handed: HandedCalls;
   readonly kinds: readonly ToolKind[];
   /** The conversation that a request goes on with. */
   readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
@@ -139,7 +142,7 @@ async function open(
   { context, task, wish, scope }: Asked & { readonly scope: Closing[] },
 ): Promise<OpenedResponse> {
   const { clock } = parts;
-  const model = await parts.openModel(task);
+  const model = takeHanded(await parts.openModel(task), parts.handed, context.id);
   const account =
     parts.accounts.get(context.id) ?? (await openAccount(parts, { context, task, wish }));
   const past = readOpening(context);

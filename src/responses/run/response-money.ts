@@ -35,7 +35,7 @@ export interface Charged {
 }
 
 interface Spender {
-  readonly account: Account;
+  readonly account: Pick<Account, "spent">;
   readonly costOf: (usage: Usage) => number | undefined;
 }
 

@@ -13,6 +13,9 @@ export interface UsageRow extends NotedUsage {
   readonly key_id: string | null;
   readonly model: string | null;
   readonly label: string | null;
+  readonly kind: "turn" | "compaction" | "cut";
+  readonly turn: number | null;
+  readonly at_ms: number;
   readonly ms: number;
 }
 

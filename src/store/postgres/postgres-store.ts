@@ -66,6 +66,9 @@ const PROBE_BYTES = 64 * 1024;
 /** Who asks whether it can be written wants to know it soon. */
 const PROBE_MS = 500;
 
+/** Who owns a run that is written down after it has ended. */
+const RECORDED = "recorded";
+
 class PostgresStore implements Store {
   readonly #db: Database;
   readonly #news: PostgresNews;
@@ -81,6 +84,20 @@ class PostgresStore implements Store {
 
   async createRun(run: NewRun): Promise<boolean> {
     return (await this.#create(run, undefined)) === "new";
+  }
+
+  async recordRun(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean> {
+    const owned = { ...run, owner: RECORDED };
+    return await this.#db.transact(async (tx, isRetry) => {
+      const known = await tx.get(
+        "select owner, created_at_ms from offshoot.runs where id = $1",
+        toColumn(run.id),
+      );
+      if (known) return isRetry && isOwn(known, owned);
+      if (!(await insertRun(tx, owned))) return false;
+      await writeEnd(tx, run.id, 1, { ...end, firstSeq: 0 });
+      return true;
+    });
   }
 
   async createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full"> {
@@ -220,30 +237,13 @@ class PostgresStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    const { firstSeq, events, things = [], starts = [] } = end;
+    const { firstSeq, events } = end;
     const belief = { id, epoch, firstSeq, count: events.length };
     await this.#db.transact(async (tx, isRetry) => {
       if (isRetry && (await isFinished(tx, belief))) return;
       await tx.run("select 1 from offshoot.runs where id = $1 for update", toColumn(id));
       await checkOwner(tx, belief);
-      const batch = await writeValue(tx, id, events as unknown as Json);
-      const result = await writeValue(tx, id, end.result);
-      await insertThings(tx, things);
-      const notes = toNotesValue(firstSeq, events);
-      const log = [firstSeq, events.length, batch.inline, batch.parts, notes];
-      const bytes = result.bytes + (events.length === 0 ? 0 : batch.bytes);
-      await tx.run(APPEND, toColumn(id), epoch, bytes, ...log);
-      const ending = [end.ending, end.at_ms, result.inline, result.parts];
-      await tx.run(
-        `update offshoot.runs set status = 'ended', ending = $2, ended_at_ms = $3, result = $4,
-          result_parts = $5 where id = $1`,
-        ...[toColumn(id), ...ending],
-      );
-      await settleRun(tx, id, end.settles);
-      for (const run of starts) {
-        await insertRun(tx, run);
-        await turns.add(tx, run.id, run.place);
-      }
+      await writeEnd(tx, id, epoch, end);
     });
     this.#news.tell(id);
   }
@@ -368,5 +368,28 @@ class PostgresStore implements Store {
     if (values.some(isParted)) await this.#db.transact(attempt);
     else await this.#db.write(attempt);
     this.#news.tell(belief.id);
+  }
+}
+
+/** Inside a transaction that holds the run's row. */
+async function writeEnd(tx: Queries, id: string, epoch: number, end: RunFinish): Promise<void> {
+  const { firstSeq, events, things = [], starts = [] } = end;
+  const batch = await writeValue(tx, id, events as unknown as Json);
+  const result = await writeValue(tx, id, end.result);
+  await insertThings(tx, things);
+  const notes = toNotesValue(firstSeq, events);
+  const log = [firstSeq, events.length, batch.inline, batch.parts, notes];
+  const bytes = result.bytes + (events.length === 0 ? 0 : batch.bytes);
+  await tx.run(APPEND, toColumn(id), epoch, bytes, ...log);
+  const ending = [end.ending, end.at_ms, result.inline, result.parts];
+  await tx.run(
+    `update offshoot.runs set status = 'ended', ending = $2, ended_at_ms = $3, result = $4,
+      result_parts = $5 where id = $1`,
+    ...[toColumn(id), ...ending],
+  );
+  await settleRun(tx, id, end.settles);
+  for (const run of starts) {
+    await insertRun(tx, run);
+    await turns.add(tx, run.id, run.place);
   }
 }

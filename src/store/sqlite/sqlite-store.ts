@@ -13,7 +13,6 @@ import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.t
 import type { FinishedStep, NewRun, RunFinish } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
 import type { FoundSignal } from "../mailbox.ts";
-import { firstEpoch } from "../new-run.ts";
 import type { Worker } from "../ownership.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
@@ -21,11 +20,12 @@ import type { Shelf } from "../shelf.ts";
 import { type SpendingRows, settleRows, toSettling } from "../spending-rows.ts";
 import type { Store } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
+import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
-import { noteEvents, noteRun } from "./sqlite-notes.ts";
+import { insertRun } from "./sqlite-new-run.ts";
+import { noteEvents } from "./sqlite-notes.ts";
 import { tryRemoveLeftDraft } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
@@ -109,8 +109,22 @@ class SqliteStore implements Store {
   async createRun(run: NewRun): Promise<boolean> {
     return await writeWith(this.#db, toRunWriting(run), ([input, ...bodies]) => {
       const isNew = !this.#has(run.id);
-      if (isNew) this.#insertRun(run, input, bodies);
+      if (isNew) insertRun(this.#db, run, input, bodies);
       return isNew;
+    });
+  }
+
+  async recordRun(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean> {
+    const { insertEnded } = await import("./sqlite-ended.ts");
+    const { durability, tenant } = toRunWriting(run);
+    const all = { ...end, things: [...(run.things ?? []), ...(end.things ?? [])] };
+    const values = [run.input, ...toFinishWriting(run.id, all).values];
+    return await writeWith(this.#db, { values, durability, tenant }, (ready) => {
+      if (this.#has(run.id)) return false;
+      const [input = "", events = "", result = "", ...rest] = ready;
+      insertEnded(this.#db, run, end, { input, events, result });
+      this.#insertAfter(run.id, all, rest);
+      return true;
     });
   }
 
@@ -118,7 +132,7 @@ class SqliteStore implements Store {
     return await writeWith(this.#db, toRunWriting(run), ([input, ...bodies]) => {
       if (this.#has(run.id)) return "known";
       if (this.#turns.isFull(place)) return "full";
-      this.#insertRun(run, input, bodies);
+      insertRun(this.#db, run, input, bodies);
       this.#turns.add(run.id, place);
       return "new";
     });
@@ -241,9 +255,7 @@ class SqliteStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    const { things = [], settles, starts = [] } = end;
-    const writing = toFinishWriting(id, end);
-    await writeWith(this.#db, writing, ([events = "", result = "", ...rest]) => {
+    await writeWith(this.#db, toFinishWriting(id, end), ([events = "", result = "", ...rest]) => {
       // The owner is checked with the append, so that comes first.
       this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
       const { inline, blob } = writeValue(this.#db, toColumn(id), result);
@@ -252,13 +264,19 @@ class SqliteStore implements Store {
          where id = ?`,
         ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
       );
-      insertAll(this.#db, things, rest);
-      for (const [at, run] of starts.entries()) {
-        this.#insertRun(run, rest[things.length + at], []);
-        this.#turns.add(run.id, run.place);
-      }
-      if (settles) settleRows(this.#spending, settles.keyId, settles.used, toSettling(id, settles));
+      this.#insertAfter(id, end, rest);
     });
+  }
+
+  /** What an ending brings with it: things, runs that begin because of it, and what its key pays. */
+  #insertAfter(id: string, end: Omit<RunFinish, "firstSeq">, values: readonly ReadyValue[]): void {
+    const { things = [], starts = [], settles } = end;
+    insertAll(this.#db, things, values);
+    for (const [at, run] of starts.entries()) {
+      insertRun(this.#db, run, values[things.length + at], []);
+      this.#turns.add(run.id, run.place);
+    }
+    if (settles) settleRows(this.#spending, settles.keyId, settles.used, toSettling(id, settles));
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
@@ -334,28 +352,6 @@ class SqliteStore implements Store {
 
   #has(id: string): boolean {
     return this.#db.get("select 1 from runs where id = ?", toColumn(id)) !== undefined;
-  }
-
-  #insertRun(run: NewRun, ready: ReadyValue = "null", bodies: readonly ReadyValue[]): void {
-    const id = toColumn(run.id);
-    const parent = toNullable(run.parent_id);
-    const text = [run.path, run.name, run.title].map(toColumn);
-    const owner = toNullable(run.owner ?? null);
-    this.#db.run(
-      `insert into runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, journal, tenant)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
-      ...[id, parent, ...text, run.created_at_ms, owner, firstEpoch(run)],
-      run.journal ?? JOURNAL_VERSION,
-      ...[toNullable(run.tenant ?? null), parent],
-    );
-    insertAll(this.#db, run.things ?? [], bodies);
-    // The blob refers to the run, so the run must be there first.
-    const input = writeValue(this.#db, id, ready);
-    this.#db.run(
-      "update runs set input = ?, input_blob = ?, bytes = bytes + ? where id = ?",
-      ...[input.inline, input.blob, input.bytes, id],
-    );
-    noteRun(this.#db.run, run);
   }
 
   /** Inside a transaction: appends, or throws why not. */

@@ -55,7 +55,7 @@ export function toRunWriting({ input, tenant, parent_id, things }: NewRun): Writ
 }
 
 /** What an ending needs ready: events, result, what it puts on the shelf, and the inputs of runs that begin with it. */
-export function toFinishWriting(id: string, end: RunFinish): Writing {
+export function toFinishWriting(id: string, end: Omit<RunFinish, "firstSeq">): Writing {
   const { events, result, things, starts = [] } = end;
   const inputs = starts.map(({ input }) => input);
   const values = [events as unknown as Json, result, ...bodiesOf(things), ...inputs];

@@ -24,12 +24,13 @@ describe("a locked record", () => {
     t.after(() => engine.stop());
     const api = createResponsesApi({
       ...{ clock: systemClock, durable: engine, passing: engine, ttlMs: null },
+      handed: new Map(),
       sealKey: new Uint8Array(32),
       // Whoever waits for the lock a second time waits for ever here.
       shelf: Object.assign(createMemoryShelf(store), { delete: () => NEVER }),
       defaults: { store: true },
       findInput: () => NEVER,
-      findModel: () => assert.fail("stored responses are runs"),
+      findModel: () => assert.fail("a stored stream is a run"),
       find: async (_asked, caller) => ({
         ...{ caller, root: "/", tools: [], instructions: null, conversation: null },
         model: { model: "custom/m", provider: null, url: null, api_key_name: null },
@@ -40,7 +41,7 @@ describe("a locked record", () => {
       models: { known: () => undefined, open: () => NEVER },
       thoughtSealOf: () => assert.fail("nothing is sealed"),
     });
-    await assert.rejects(api.create({ input: "Hi" }, ANYBODY), BUSY);
+    await assert.rejects(api.create({ input: "Hi", stream: true }, ANYBODY), BUSY);
   });
 
   it("is waited for where something else failed", async () => {

@@ -12,6 +12,7 @@ import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
 import { describePlaces } from "../places-contract.ts";
+import { describeRecordedRuns } from "../recorded-run-contract.ts";
 import { describeRunIndex } from "../run-index-contract.ts";
 import { describeShelf } from "../shelf-contract.ts";
 import {
@@ -62,6 +63,7 @@ if (server === undefined) {
   describeStore("Postgres store", async () => (await open()).runs());
   describeStoreModel("Postgres store", async () => (await open()).runs());
   describeRunIndex("Postgres", () => open());
+  describeRecordedRuns("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
   describeShelf("Postgres shelf", async () => (await open()).shelf());
   describeStorage("Postgres shelf", async () => (await open()).shelf());

@@ -1,0 +1,51 @@
+/** The last event of a run's log: how it ended and what it came to. */
+
+import type { Json } from "../base/json.ts";
+import type { AnsweredBy, StopDetail } from "../protocol/model-events.ts";
+import type { Ending, RunEnd, RunError } from "../protocol/run-events.ts";
+import type { Usage } from "../protocol/usage.ts";
+import type { Amount } from "./limits.ts";
+
+/** What a run has come to. */
+export interface Reached {
+  readonly text: string;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly by: AnsweredBy | undefined;
+  readonly stop: StopDetail | undefined;
+}
+
+export interface End {
+  readonly ending: Ending;
+  readonly value?: Json | undefined;
+  readonly message?: string;
+  readonly error?: RunError;
+  /** Whether somebody else has to answer its calls. */
+  readonly waits?: boolean | undefined;
+}
+
+export function toRunEnd(
+  { ending, value, message, error, waits }: End,
+  reached: Reached,
+  { spent, nowMs }: { readonly spent: Amount; readonly nowMs: number },
+): RunEnd {
+  return {
+    type: "run_end",
+    ending,
+    message: message ?? error?.message ?? "",
+    output_text: reached.text,
+    ...(waits ? { waits: true } : {}),
+    output_json: value,
+    error: error ?? null,
+    turns: reached.turns,
+    tool_calls: reached.toolCalls,
+    usage: reached.usage,
+    cost_usd: reached.costUsd,
+    spent: { ...spent },
+    ...(reached.by ? { by: reached.by } : {}),
+    ...(reached.stop ? { stop: reached.stop } : {}),
+    at_ms: nowMs,
+  };
+}

@@ -1,0 +1,287 @@
+/**
+ * Begins a response, in one of three ways. One that is not stored and needs nothing but the model is asked for directly.
+ * One that is stored, and whose client waits for the whole answer, is written down when it is answered. All others are
+ * runs from their first moment.
+ */
+
+import { encodeTask } from "../../agent/task.ts";
+import { undoAfter } from "../../base/busy.ts";
+import { Failure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
+import { clip } from "../../base/text.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { EmittedResponse } from "../../protocol/emitted.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { NewThing } from "../../store/shelf.ts";
+import type { DirectModel } from "../direct/direct-model.ts";
+import { areModelTools, findDirectItems, toDirectRequest } from "../direct/direct-request.ts";
+import { createDirectResponse, type DirectParts } from "../direct/direct-response.ts";
+import { BLANK_RESPONSE, toResponseId, toRunId } from "../fold/response-object.ts";
+import { withId } from "../fold/with-id.ts";
+import type { LiveResponse } from "../follow/live-response.ts";
+import { toLive } from "../follow/run-response.ts";
+import { checkApprovals } from "../kept/approvals.ts";
+import { RESPONSE_BODY } from "../kept/kept-response.ts";
+import type { ModelTarget } from "../models/model-target.ts";
+import { checkCalls } from "../request/check-calls.ts";
+import { fillEcho, toUsedTier } from "../request/echo.ts";
+import { type AskedResponse, type Planned, planResponse } from "../request/plan-response.ts";
+import { toTitle } from "../request/title.ts";
+import { type Ask, makeCall } from "../run/handed-calls.ts";
+import { createSoonResponse } from "../run/soon-response.ts";
+import { needsThoughtSeal, sealThoughts } from "../sealing/thought-seal.ts";
+import type { Caller } from "../tenant/caller.ts";
+import { claimMade, findMade, type Once, toOnceKey } from "../tenant/idempotency.ts";
+import type { ApiParts } from "./api-parts.ts";
+import { toResponseThings } from "./response-things.ts";
+
+export interface Asking {
+  readonly caller: Caller;
+  readonly once: Once | undefined;
+}
+
+export async function createResponse(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { caller, once }: Asking,
+): Promise<LiveResponse> {
+  const items = findDirectItems(asked, caller.limits);
+  if (items && (!asked.store || (!once && mayBeSoon(asked, items)))) {
+    const target = parts.findModel(asked, caller);
+    const model = parts.models.known(target) ?? (await parts.models.open(target));
+    const found = { caller, items, target, model };
+    const { answer } = model.provider;
+    if (asked.store && answer) return await openSoon(parts, asked, { ...found, answer });
+    if (!asked.store && areModelTools(asked.request, model.native)) {
+      return openDirect(parts, asked, found);
+    }
+  }
+  if (!once || !asked.store) return await openRun(parts, asked, startNew(parts, caller));
+  return await openOnce(parts, asked, { caller, once });
+}
+
+/** Whether its client waits for the whole answer, and the answer needs nothing but the model. */
+function mayBeSoon(
+  { request, stream, background }: AskedResponse,
+  items: readonly Item[],
+): boolean {
+  const { tools, include, top_logprobs } = request;
+  if (stream || background || (include ?? []).length > 0 || top_logprobs) return false;
+  const isPlain = (tools ?? []).every(({ type }) => type === "function");
+  return isPlain && !needsThoughtSeal(include, items);
+}
+
+/** A response that is written down when it is answered, or becomes a run where that takes long. */
+async function openSoon(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { caller, target, model, answer }: FoundDirect & { readonly answer: Ask },
+): Promise<LiveResponse> {
+  const { clock, durable: engine, settle, handed } = parts;
+  const start = startNew(parts, caller);
+  const { runId } = start;
+  const ready = await prepareRun(parts, asked, start);
+  const { planned, things, id, title, takeBack } = ready;
+  try {
+    await parts.shelf.checkRoom(caller.tenant, things[0].body);
+  } catch (thrown) {
+    await undoAfter(thrown, takeBack);
+    throw thrown;
+  }
+  const { items } = planned.task;
+  const request = toDirectRequest(asked, { model: target.model, items, sealed: model.sealed });
+  const call = makeCall(answer, { request, run: runId, owner: caller.tenant });
+  return createSoonResponse({
+    ...{ id, runId, title, asked, planned, model, things, call, clock, engine, settle },
+    async begin() {
+      handed.set(runId, call);
+      const drop = (): void => {
+        handed.delete(runId);
+        call.stop();
+      };
+      try {
+        const live = await submitRun(parts, asked, { start, ready });
+        // One that is cancelled before it takes the call would leave the model at work.
+        engine.result(runId).then(drop, drop);
+        return live;
+      } catch (thrown) {
+        drop();
+        throw thrown;
+      }
+    },
+  });
+}
+
+/** How a run begins: under which id, and how its response is written down before it. */
+interface Start {
+  readonly caller: Caller;
+  readonly runId: string;
+  /**
+   * Written before the run, which must not be there without an owner. What it gives is the response that
+   * stands in its place.
+   */
+  keep?(things: readonly [NewThing, ...NewThing[]]): Promise<LiveResponse | undefined>;
+  /** For a run that does not come about. */
+  undo(things: readonly NewThing[]): Promise<unknown>;
+}
+
+function startNew({ shelf }: ApiParts, caller: Caller): Start {
+  return {
+    caller,
+    runId: makeId("run"),
+    undo: (things) => shelf.removeAll(things),
+  };
+}
+
+/**
+ * The response that the key has made, or a new one. One that failed is made again. One that was written down
+ * and has no run is begun under its id, here or by whoever wrote it: of two who do it, one does.
+ */
+async function openOnce(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { caller, once }: Asking & { readonly once: Once },
+): Promise<LiveResponse> {
+  const { shelf, clock, durable, sealKey } = parts;
+  const key = await toOnceKey(once, caller.tenant, sealKey);
+  const made = await findMade(shelf, key, clock.now());
+  if (made !== undefined) {
+    const runId = toRunId(made);
+    const run = await durable.status(runId);
+    if (!run) return await openRun(parts, asked, { caller, runId, keep: nothing, undo: nothing });
+    if (run.ending !== "failed") {
+      return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
+    }
+  }
+  const keep: Start["keep"] = async (things) => {
+    const making = { made: things[0].id, things, inPlaceOf: made };
+    const isFirst = await claimMade(shelf, key, making, clock.now());
+    return isFirst ? undefined : await openOnce(parts, asked, { caller, once });
+  };
+  return await openRun(parts, asked, { ...startNew(parts, caller), keep });
+}
+
+async function nothing(): Promise<undefined> {}
+
+interface FoundDirect {
+  readonly caller: Caller;
+  readonly items: readonly Item[];
+  readonly target: ModelTarget;
+  readonly model: DirectModel;
+}
+
+function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): LiveResponse {
+  const { items, target } = found;
+  const { sealed, checkInput, provider } = found.model;
+  checkInput(items);
+  checkCalls([], items);
+  const { model } = target;
+  const runId = makeId("run");
+  const { include, instructions = null } = asked.request;
+  const echo: EmittedResponse = { ...BLANK_RESPONSE };
+  fillEcho(echo, asked, { instructions, model });
+  echo.service_tier = toUsedTier(echo, provider);
+  return createDirectResponse({
+    runId,
+    owner: found.caller.tenant,
+    id: toResponseId(runId),
+    asked,
+    model,
+    provider: toSealing(parts, asked, found),
+    clock: parts.clock,
+    observe: parts.observeDirect,
+    charge: toCharge(parts, found, runId),
+    costOf: found.model.costOf,
+    request: toDirectRequest(asked, { model, items, sealed }),
+    settings: { echo, include: include ?? [], ignored: asked.ignored },
+  });
+}
+
+/** What a run is begun with. */
+interface ReadyRun {
+  readonly id: string;
+  readonly title: string;
+  readonly planned: Planned;
+  /** What is put on the shelf with it; the response comes first. */
+  readonly things: readonly [NewThing, ...NewThing[]];
+  /** Gives back what was set aside, where it does not come about. */
+  takeBack(): Promise<void>;
+}
+
+async function openRun(parts: ApiParts, asked: AskedResponse, start: Start): Promise<LiveResponse> {
+  return await submitRun(parts, asked, { start, ready: await prepareRun(parts, asked, start) });
+}
+
+/** Rejects what is wrong before anything is sent or stored. */
+async function prepareRun(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { caller, runId }: Start,
+): Promise<ReadyRun> {
+  const found = await parts.find(asked, caller);
+  await checkEnded(parts.durable, asked.request.previous_response_id);
+  checkApprovals(found.items);
+  const planned = planResponse(asked, { ...found, items: found.items.map(withId) });
+  const id = toResponseId(runId);
+  const takeBack = await parts.admit(runId, planned);
+  const things = toResponseThings(parts, { id, runId }, planned);
+  return { id, title: toTitle(planned.task.items), planned, things, takeBack };
+}
+
+async function submitRun(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { start, ready }: { readonly start: Start; readonly ready: ReadyRun },
+): Promise<LiveResponse> {
+  const { caller, runId, keep, undo } = start;
+  const { id, title, planned, takeBack } = ready;
+  const { store } = asked;
+  const place = store ? parts.durable : parts.passing;
+  const { tenant, background } = planned.wish;
+  const queue = background ? parts.placeOf(tenant) : undefined;
+  try {
+    if (store && !keep) await parts.shelf.checkRoom(tenant, ready.things[0].body);
+    const other = store ? await keep?.(ready.things) : undefined;
+    if (other) {
+      await takeBack();
+      return other;
+    }
+    const things = store && !keep ? ready.things : undefined;
+    const options = { id: runId, title, tenant: caller.tenant, queue, things };
+    await place.submit(RESPONSE_BODY, encodeTask(planned.task), options);
+  } catch (thrown) {
+    await undoAfter(thrown, async () => {
+      if (store) await undo(ready.things);
+      await takeBack();
+    });
+    throw thrown;
+  }
+  return toLive(place, { id, asked, runId });
+}
+
+function toSealing(
+  { thoughtSealOf }: ApiParts,
+  { request: { include } }: AskedResponse,
+  { model: { provider }, items, caller: { tenant } }: FoundDirect,
+): Provider {
+  if (!needsThoughtSeal(include, items)) return provider;
+  return sealThoughts(provider, thoughtSealOf(tenant), include);
+}
+
+/** Where dollars are limited, a run keeps to the limit; what is spent here is counted all the same. */
+function toCharge(
+  { charge }: ApiParts,
+  { caller: { keyId } }: FoundDirect,
+  runId: string,
+): DirectParts["charge"] {
+  if (keyId === null || !charge) return undefined;
+  return (used) => charge(keyId, used, runId);
+}
+
+/** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */
+async function checkEnded(engine: Engine, previous: string | null | undefined): Promise<void> {
+  if (!previous || (await engine.status(toRunId(previous)))?.status !== "running") return;
+  const message = `The response \`${clip(previous, 80)}\` has not ended yet. Go on with it when it has.`;
+  throw new Failure("conflict", message, { param: "previous_response_id" });
+}

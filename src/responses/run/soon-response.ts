@@ -1,0 +1,135 @@
+/**
+ * A stored response whose client waits for the whole answer. Nobody knows of it before it is answered, so nothing is
+ * written before: an answer that comes soon is written down with its run, its log and its ending in one transaction,
+ * at a third of what a run costs that is followed (bench/stored.ts). The log is the same.
+ *
+ * Where the model takes its time, or the answer is more than text, or the client leaves, the response becomes a run
+ * like any other, which takes over the call that was made: then it is in lists, can be cancelled, and survives.
+ */
+
+import { encodeTask } from "../../agent/task.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { EmittedResponse } from "../../protocol/emitted.ts";
+import type { WholeAnswer } from "../../providers/provider.ts";
+import type { NewThing } from "../../store/shelf.ts";
+import type { Events, LiveResponse } from "../follow/live-response.ts";
+import { RESPONSE_BODY } from "../kept/kept-response.ts";
+import type { AskedResponse } from "../request/plan-response.ts";
+import { type AboutEnded, toEndedRun } from "./ended-run.ts";
+import type { HandedCall } from "./handed-calls.ts";
+import type { Settle } from "./response-money.ts";
+
+export interface SoonParts extends AboutEnded {
+  readonly title: string;
+  /** What is put on the shelf with its run. */
+  readonly things: readonly NewThing[];
+  readonly call: HandedCall;
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly settle: Settle | undefined;
+  /** Makes a run of it, which takes the call over. */
+  begin(): Promise<LiveResponse>;
+}
+
+/** What a client of a model that takes longer waits for anyway; sooner would be two transactions for most answers. */
+const SOON_MS = 2000;
+
+export function createSoonResponse(parts: SoonParts): LiveResponse {
+  return new SoonResponse(parts);
+}
+
+class SoonResponse implements LiveResponse {
+  readonly id: string;
+  readonly asked: AskedResponse;
+  readonly #parts: SoonParts;
+  readonly #beganMs: number;
+  #live: Promise<LiveResponse> | undefined;
+  #run: LiveResponse | undefined;
+
+  constructor(parts: SoonParts) {
+    this.id = parts.id;
+    this.asked = parts.asked;
+    this.#parts = parts;
+    this.#beganMs = parts.clock.now();
+  }
+
+  injected(): ReturnType<LiveResponse["injected"]> {
+    return this.#run?.injected() ?? [];
+  }
+
+  failure(): ReturnType<LiveResponse["failure"]> {
+    return this.#run?.failure();
+  }
+
+  async *events(signal?: AbortSignal): Events {
+    yield* (await this.#begin()).events(signal);
+  }
+
+  async end(): Promise<void> {
+    await (await this.#begin()).end?.();
+  }
+
+  async response(signal?: AbortSignal): Promise<EmittedResponse> {
+    const written = await this.#writeSoon(signal);
+    if (written) return written;
+    return await (await this.#begin()).response(signal);
+  }
+
+  #begin(): Promise<LiveResponse> {
+    this.#live ??= this.#parts.begin().then((run) => {
+      this.#run = run;
+      return run;
+    });
+    return this.#live;
+  }
+
+  /** Undefined where it has to be a run. */
+  async #writeSoon(signal: AbortSignal | undefined): Promise<EmittedResponse | undefined> {
+    const { call, clock } = this.#parts;
+    const answer = await waitSoon(call.answer, clock, signal);
+    if (!answer) return undefined;
+    try {
+      return await this.#write(answer);
+    } catch {
+      // The record may be locked or full, or has it and could not say so: the run with this id finds out, and says it.
+      return undefined;
+    }
+  }
+
+  async #write(answer: WholeAnswer): Promise<EmittedResponse | undefined> {
+    const { runId, title, planned, engine, settle, things, call, clock } = this.#parts;
+    const times = { beganMs: this.#beganMs, endMs: clock.now() };
+    const run = toEndedRun(this.#parts, { answer, notices: call.notices, ...times });
+    if (!run) return undefined;
+    const { tenant, key_id } = planned.wish;
+    const booked = key_id === null ? undefined : settle?.(key_id, run.charged, runId);
+    const options = { id: runId, title, tenant, things, createdAtMs: this.#beganMs };
+    const outcome = { ...run.outcome, ...booked };
+    await engine.noteEnded(RESPONSE_BODY, encodeTask(planned.task), options, outcome);
+    return run.response;
+  }
+}
+
+/** Undefined where it takes longer, fails, or nobody waits for it any more. */
+async function waitSoon(
+  answer: Promise<WholeAnswer>,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<WholeAnswer | undefined> {
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([answer, clock.sleep(SOON_MS, over.signal).then(nothing, nothing)]);
+  } catch {
+    // The run that takes the call over says why.
+    return undefined;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+function nothing(): undefined {}
