@@ -13,12 +13,12 @@ import type {
 import { methods, RequestError } from "@agentclientprotocol/sdk";
 import { Failure } from "../../base/failure.ts";
 import { toUsd } from "../../base/text.ts";
+import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import type { Message } from "../../protocol/items.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import type { Run } from "../../runtime/runtime.ts";
 import type { OpenedDesk } from "../desk/open-desk.ts";
-import { followTree } from "../output/follow-tree.ts";
 import { toHistory } from "./prompt-items.ts";
 import { createRunUpdates } from "./run-updates.ts";
 

@@ -5,6 +5,7 @@
 
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
+import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toModelOverrides } from "../../runtime/config/config-models.ts";
@@ -24,7 +25,6 @@ import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
-import { followTree } from "../output/follow-tree.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
 import { openRunPrompt } from "../run-prompt.ts";
 import type { Conversation } from "./conversation.ts";

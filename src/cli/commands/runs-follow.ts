@@ -5,6 +5,7 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ENDINGS } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
@@ -14,7 +15,6 @@ import type { RunReader } from "../../store/run-reader.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
 import type { OpenedRecord } from "../open-record.ts";
-import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection, type Projection } from "../output/output.ts";
 import { readMarks, skipPast } from "../output/skip-past.ts";

@@ -2,6 +2,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import { toAbandoned, toEnded, toNewerJournal } from "../../engine/ending.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
@@ -17,7 +18,6 @@ import type { Io } from "../io.ts";
 import { openAgain } from "../open-again.ts";
 import { openConfig } from "../open-config.ts";
 import { type OpenedRecord, openRecord } from "../open-record.ts";
-import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { skipCutTurns } from "../output/skip-cut-turns.ts";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { followTree } from "../../../src/cli/output/follow-tree.ts";
-import type { Engine } from "../../../src/engine/engine.ts";
-import { dropReportWish } from "../../../src/protocol/report-wish.ts";
-import type { LoggedEvent, RunEvent } from "../../../src/protocol/run-events.ts";
-import type { RunRecord } from "../../../src/protocol/run-record.ts";
-import type { ModelRequest } from "../../../src/providers/provider.ts";
-import { createManualClock, reply, respond } from "../../../src/testing/index.ts";
-import { childEnd, childStart, end, start } from "../../delegation/ledger-record.ts";
-import { startTree, type Tree } from "../../delegation/tree-bench.ts";
-import { patience } from "../../patience.ts";
+import { followTree } from "../../src/delegation/ledger/follow-tree.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { dropReportWish } from "../../src/protocol/report-wish.ts";
+import type { LoggedEvent, RunEvent } from "../../src/protocol/run-events.ts";
+import type { RunRecord } from "../../src/protocol/run-record.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import { createManualClock, reply, respond } from "../../src/testing/index.ts";
+import { patience } from "../patience.ts";
+import { childEnd, childStart, end, start } from "./ledger-record.ts";
+import { startTree, type Tree } from "./tree-bench.ts";
 
 async function collect(batches: AsyncIterable<readonly LoggedEvent[]>): Promise<LoggedEvent[]> {
   const all: LoggedEvent[] = [];
