@@ -112,6 +112,10 @@ export interface AgentTask {
   readonly session?: SessionPlace | undefined;
   /** What `instructions` were made of; left out where somebody wrote them whole. */
   readonly told?: readonly ToldPart[] | undefined;
+  /** How long a question about one of its calls waits for an answer, in place of what holds for all runs. */
+  readonly approval_wait_ms?: number | undefined;
+  /** How many MCP servers of ours stand above it; left out for a run that nobody called over MCP. */
+  readonly mcp_depth?: number | undefined;
   /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
   readonly on_throw: "tell_model" | "end";
 }

@@ -31,7 +31,6 @@ interface Asking extends Pick<SafetySettings, "ask" | "approvalWaitMs"> {
 
 export function createAskers(asking: Asking, clock: Clock): Askers {
   const trees = new Map<string, Always>();
-  const isAsked = asking.ask !== undefined || asking.approvalWaitMs !== undefined;
   const alwaysOf = ({ id }: Pick<RunContext, "id">): Always => {
     const root = rootOf(id);
     const always = asking.treeAlways ?? trees.get(root) ?? createAlways();
@@ -41,11 +40,14 @@ export function createAskers(asking: Asking, clock: Clock): Askers {
   return {
     alwaysOf,
     of(task, run) {
-      if (!isAsked) return { ask: undefined };
+      const approvalWaitMs = task.approval_wait_ms ?? asking.approvalWaitMs;
+      if (!asking.ask && approvalWaitMs === undefined) return { ask: undefined };
       return {
         // A person takes as long as a person takes: that is not the run's time.
         ask: (question, signal) =>
-          run.uncounted(() => askAnywhere(question, { ...asking, run, clock, signal })),
+          run.uncounted(() =>
+            askAnywhere(question, { ...asking, approvalWaitMs, run, clock, signal }),
+          ),
         asker: task.depth > 0 ? toAsker(task, run) : undefined,
         treeAlways: alwaysOf(run),
       };

@@ -15,6 +15,7 @@ import { createGate, type Gate } from "../tools/gate/gate.ts";
 import { type Grant, grants, sandboxOf } from "../tools/gate/grant.ts";
 import { matchesPath, type Rule } from "../tools/gate/rules.ts";
 import type { Hooks } from "../tools/hooks/run-hooks.ts";
+import { readDepth } from "../tools/mcp/depth.ts";
 import { clearPlaces, UNMADE } from "../tools/sandbox/placeholder.ts";
 import type { Sandbox } from "../tools/sandbox/sandbox.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -98,7 +99,8 @@ export async function openGate(
   tools: readonly Tool[],
   surroundings: GateSurroundings,
 ): Promise<Gate> {
-  const { rules, ask, approvalWaitMs: waitMs, asker, treeAlways, env } = surroundings;
+  const { rules, ask, asker, treeAlways, env } = surroundings;
+  const waitMs = task.approval_wait_ms ?? surroundings.approvalWaitMs;
   const { undo: mode, clock } = surroundings;
   const workspace = await openWorkspace(task.root, toBoundary(task.grant, surroundings));
   const sandbox = await openRunSandbox(task, workspace, surroundings);
@@ -120,6 +122,7 @@ export async function openGate(
     limits,
     redact,
     hooks,
+    mcpDepth: Math.max(task.mcp_depth ?? 0, readDepth(env)),
     changes: keepsChanges ? loadChanges({ workspace, clock, redact, mode }) : undefined,
   });
 }

@@ -15,6 +15,7 @@ import type { SessionWish } from "./sessions/session.ts";
 const INNER = {
   ...{ model_reason: true, response: true, agent: true, depth: true, summary_prompt: true },
   ...{ report_along: true, on_throw: true, place: true, rules: true, fell_back: true, told: true },
+  ...{ approval_wait_ms: true, mcp_depth: true },
 } as const;
 
 export type InnerField = keyof typeof INNER;

@@ -139,6 +139,8 @@ export interface Runtime {
   readonly engine: Engine;
   /** Conversations that go on over several runs, those of clients of a server on the same record too. */
   readonly sessions: Sessions;
+  /** Those that calls of delegation may name, and that clients of a server may be offered. */
+  readonly agents: readonly AgentDefinition[];
   /** The names of the tools that runs may have, but for those of MCP servers. */
   readonly toolNames: readonly string[];
   /** Those of MCP servers too, which are started for it. */
@@ -237,6 +239,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   return {
     engine,
     sessions: sessions.sessions,
+    agents,
     toolNames: toolbox.names,
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),

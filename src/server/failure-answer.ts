@@ -46,6 +46,7 @@ const FIELDS: Readonly<Record<Speaks, Fields>> = {
     [/^reasoning\.effort$/, "reasoning_effort"],
     [/^text\.verbosity$/, "verbosity"],
   ],
+  mcp: [],
   messages: [
     [/^input\b.*/, "messages"],
     [/^max_output_tokens$/, "max_tokens"],
@@ -62,6 +63,7 @@ export function toFailureAnswer(
   requestId?: string | undefined,
 ): JsonAnswer {
   if (speaks === "messages") return toMessagesAnswer(failure, requestId);
+  if (speaks === "mcp") return toMcpAnswer(failure);
   const { code } = failure;
   const isResponses = speaks === "responses";
   const own = isResponses ? RESPONSES_STATUSES[code] : undefined;
@@ -71,6 +73,20 @@ export function toFailureAnswer(
   const type = TYPES[code] ?? typeOf(status);
   const error = { message, type, param: param ?? PARAMS[code] ?? null, code: CODES[code] ?? code };
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
+}
+
+/** JSON-RPC's own: what is not a request, and the first of those that a server has for itself. */
+const RPC_INVALID_REQUEST = -32_600;
+const RPC_SERVER_ERROR = -32_000;
+
+/** A failure of a whole HTTP request over MCP: which message was at fault is not known. */
+export function toMcpAnswer(failure: Failure, rpcCode?: number): JsonAnswer {
+  const { code } = failure;
+  const usual = code === "invalid_request" ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
+  const data = { code: CODES[code] ?? code };
+  const error = { code: rpcCode ?? usual, message: toToldMessage(failure), data };
+  const body = { jsonrpc: "2.0", id: null, error };
+  return { kind: "json", status: FAILURES[code].status, body, headers: toHeaders(failure) };
 }
 
 /** Statuses of the Messages API, where its clients know another one than the table's. */

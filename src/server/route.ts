@@ -25,7 +25,7 @@ export interface Route {
   handle(call: RouteCall): Promise<Answer>;
 }
 
-export type Speaks = "responses" | "chat" | "messages";
+export type Speaks = "responses" | "chat" | "messages" | "mcp";
 
 /** What keys may be allowed, one line each. */
 export const SCOPES = {
@@ -96,7 +96,10 @@ export interface WholeFrame {
 
 export interface BytesAnswer {
   readonly kind: "bytes";
-  readonly type: string;
+  /** 200 when left out. */
+  readonly status?: number | undefined;
+  /** Undefined where there is no body. */
+  readonly type: string | undefined;
   readonly chunks: AsyncIterable<Uint8Array | string>;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -155,9 +155,12 @@ async function writeLarge({ response, owner }: Output, value: object): Promise<v
 
 async function sendBytes(
   response: ServerResponse,
-  { type, chunks, headers }: BytesAnswer,
+  { status = 200, type, chunks, headers }: BytesAnswer,
 ): Promise<void> {
-  response.writeHead(200, { ...headers, "content-type": type });
+  const named = type === undefined ? { "content-length": "0" } : { "content-type": type };
+  response.writeHead(status, { ...headers, ...named });
+  // The first piece of a stream may be long in coming, and clients give up on an answer without a head.
+  if (headers?.["content-length"] === undefined) response.flushHeaders();
   for await (const chunk of chunks) {
     if (!response.write(chunk)) await drained(response);
     if (response.destroyed) return;

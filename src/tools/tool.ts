@@ -31,6 +31,8 @@ export type Effect = keyof typeof EFFECTS;
 
 export interface Tool {
   readonly spec: FunctionTool;
+  /** The name that rules and grants know it by, where the model calls it by another one. */
+  readonly judgedAs?: string | undefined;
   /** Read-only calls of one turn run side by side; the others run in the order they were made. */
   readonly readOnly: boolean;
   readonly effect: Effect;
@@ -86,6 +88,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The same for a repeated attempt at the same call: run id and step key. */
   readonly idempotencyKey: string;
+  /** How many MCP servers of ours stand above the run; what it calls over MCP is told. */
+  readonly mcpDepth?: number | undefined;
   /** Tells those who watch how far it is, as an event of the Responses API without place and number. */
   tell(event: JsonObject): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { describe, it } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -15,7 +16,7 @@ import {
   script,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { PATIENCE_MS, until } from "../patience.ts";
+import { PATIENCE_MS, until, withGrowingLimit } from "../patience.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
 import { CHAT } from "./wires.ts";
 
@@ -112,13 +113,13 @@ describe("offshoot mcp serve", () => {
     );
     const first = await connected.call("agent", { prompt: "Which colour?" });
     assert.match(textOf(first), /^Blue\./);
-    const { run_id, state } = structured(first);
-    assert.equal(state, "completed");
+    const { run_id, ending } = structured(first);
+    assert.equal(ending, "completed");
     const second = await connected.call("run_continue", { run_id, message: "Of what?" });
     assert.match(textOf(second), /^Sky\./);
     const asked = JSON.stringify(connected.upstream.requests.at(-1)?.body);
     assert.match(asked, /Which colour\?.*Blue\..*Of what\?/);
-    assert.equal(structured(await connected.call("run_status", { run_id }))["state"], "completed");
+    assert.equal(structured(await connected.call("run_status", { run_id }))["ending"], "completed");
   });
 
   it("offers an agent that asks for it under its name, with the document that it answers with", async () => {
@@ -153,13 +154,13 @@ describe("offshoot mcp serve", () => {
     const engine = script(reply.text("At last."));
     await using connected = await connect({ engine, faults: late, args: ["--wait", "0"] });
     const first = await connected.call("agent", { prompt: "Take your time" });
-    const { run_id, state } = structured(first);
-    assert.equal(state, "running");
+    const { run_id, ending } = structured(first);
+    assert.equal(ending, null);
     assert.match(textOf(first), /Still running.*run_result/s);
     answer();
     const result = await until(async () => {
       const next = await connected.call("run_result", { run_id, wait_s: 50 });
-      return structured(next)["state"] === "completed" ? next : undefined;
+      return structured(next)["ending"] === "completed" ? next : undefined;
     }, "the answer");
     assert.match(textOf(result), /^At last\./);
   });
@@ -169,12 +170,100 @@ describe("offshoot mcp serve", () => {
       engine: script(reply.text("Done.")),
       args: ["--wait", "0"],
     });
+    const told: string[] = [];
     const result = await connected.client.callTool(
       { name: "agent", arguments: { prompt: "Go" } },
       undefined,
-      { onprogress: () => {}, timeout: PATIENCE_MS, resetTimeoutOnProgress: true },
+      { onprogress: ({ message = "" }) => told.push(message), timeout: PATIENCE_MS },
     );
-    assert.equal(structured(result as CallToolResult)["state"], "completed");
+    assert.match(told[0] ?? "", /^run_/);
+    assert.equal(structured(result as CallToolResult)["ending"], "completed");
+  });
+
+  it("answers a client that gives up after 5 seconds, with or without progress", async () => {
+    await withGrowingLimit(5000, async (timeout) => {
+      await using connected = await connect({
+        ...{ engine: script(), faults: noAnswer(), args: ["--wait", "0.5"] },
+      });
+      const asked = { name: "agent", arguments: { prompt: "Hang" } };
+      const plain = await connected.client.callTool(asked, undefined, { timeout });
+      const { run_id, ending } = structured(plain as CallToolResult);
+      assert.equal(ending, null);
+      const stop = new AbortController();
+      let heard = 0;
+      const following = connected.client.callTool(asked, undefined, {
+        ...{ timeout, resetTimeoutOnProgress: true, signal: stop.signal },
+        onprogress() {
+          heard += 1;
+          // Longer than its limit: without progress it would have given up.
+          if (heard * 2000 > timeout) stop.abort("enough");
+        },
+      });
+      await assert.rejects(following, /enough/);
+      await connected.call("run_cancel", { run_id });
+    });
+  });
+
+  it("ends the runs of a client that goes away", async () => {
+    const connected = await connect({ engine: script(), faults: noAnswer() });
+    const { place, upstream, client } = connected;
+    const call = connected.call("agent", { prompt: "Hang" });
+    await until(async () => upstream.requests.length > 0 || undefined, "the model call");
+    await client.close();
+    await assert.rejects(call);
+    await until(async () => {
+      const [id = ""] = await place.runIds();
+      return (await place.show(id)).ending === "cancelled" || undefined;
+    }, "the end of the run");
+    await connected[Symbol.asyncDispose]();
+  });
+
+  it("stops a run that it is told to stop, and gives its log", async () => {
+    const args = ["--wait", "0"];
+    await using connected = await connect({ engine: script(), faults: noAnswer(), args });
+    const { run_id } = structured(await connected.call("agent", { prompt: "Hang" }));
+    const stopped = await connected.call("run_cancel", { run_id });
+    assert.equal(structured(stopped)["ending"], "cancelled");
+    const { contents } = await connected.client.readResource({ uri: `run://${run_id}/events` });
+    assert.match(JSON.stringify(contents), /run_start.*run_end/);
+  });
+
+  it("offers the tools of --tools alone", async () => {
+    const args = ["--tools", "read"];
+    await using connected = await connect({ engine: script(reply.text("Done.")), args });
+    await connected.call("agent", { prompt: "Go" });
+    const { tools } = connected.upstream.requests[0]?.body as {
+      tools: { function: { name: string } }[];
+    };
+    assert.deepEqual(
+      tools.map((tool) => tool.function.name),
+      ["read"],
+    );
+  });
+
+  it("gives prompt templates as prompts", async () => {
+    await using place = await createPlace();
+    const { mkdir, writeFile } = await import("node:fs/promises");
+    const folder = join(place.home, ".config", "offshoot", "templates");
+    await mkdir(folder, { recursive: true });
+    const head = "---\ndescription: Reviews\nvariables: { language: English }\n---\n";
+    await writeFile(join(folder, "review.md"), `${head}Review in {{language}}: {{input}}`);
+    await using connected = await connect({ place, engine: script() });
+    const { prompts } = await connected.client.listPrompts();
+    assert.deepEqual(prompts, [
+      {
+        ...{ name: "review", description: "Reviews" },
+        arguments: [
+          { name: "language", required: false },
+          { name: "input", required: true },
+        ],
+      },
+    ]);
+    const filled = await connected.client.getPrompt({
+      ...{ name: "review", arguments: { input: "a.ts" } },
+    });
+    assert.match(JSON.stringify(filled), /Review in English: a\.ts/);
+    await assert.rejects(connected.client.getPrompt({ name: "review" }), /`input` is missing/);
   });
 
   it("asks the person at the client, and denies with the reason where the client cannot ask", async () => {
@@ -268,8 +357,28 @@ describe("offshoot mcp serve", () => {
       capabilities: {},
       clientInfo: { name: "raw", version: "1" },
     };
-    const input = `not json\n[]\n${JSON.stringify({ ...hello, params })}\n{"jsonrpc":"2.0","id":2,"method":"no/such"}\n`;
-    const { code, stdout } = await place.run(["mcp", "serve"], { input });
+    const start = JSON.stringify({ ...hello, params });
+    const unknown = '{"jsonrpc":"2.0","id":2,"method":"no/such"}';
+    const long = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 3,
+      method: "ping",
+      params: { _meta: { a: "x".repeat(10_000_000) } },
+    });
+    const endless = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 4,
+      method: "ping",
+      a: "x".repeat(17_000_000),
+    });
+    // Cut in the middle, joined, and two that are long: one is a message, one is too long to be one.
+    const pieces = [
+      `not json\n[]\n${start.slice(0, 20)}`,
+      `${start.slice(20)}\n${unknown}\n`,
+      `${long}\n${endless}\n`,
+      '{"jsonrpc":"2.0","id":5,"method":"ping"}\n',
+    ];
+    const { code, stdout } = await place.run(["mcp", "serve"], { input: Readable.from(pieces) });
     const lines = stdout
       .trim()
       .split("\n")
@@ -277,9 +386,12 @@ describe("offshoot mcp serve", () => {
     assert.equal(code, 0);
     assert.deepEqual(lines.map(({ id, error }) => [id, error?.code]).sort(), [
       [null, -32_600],
+      [null, -32_600],
       [null, -32_700],
       [1, undefined],
       [2, -32_601],
+      [3, undefined],
+      [5, undefined],
     ]);
   });
 

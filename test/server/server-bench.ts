@@ -8,9 +8,13 @@ import type { Caller } from "../../src/responses/tenant/caller.ts";
 import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
 import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
 import type { Guard } from "../../src/server/guard.ts";
+import type { McpSettings } from "../../src/server/mcp/http-door.ts";
+import type { Scope } from "../../src/server/route.ts";
+import { createMcpRoutes } from "../../src/server/routes/mcp.ts";
 import { createRoutes } from "../../src/server/routes.ts";
 import { openServer, type ServerOptions } from "../../src/server/running/open-server.ts";
 import {
+  type Faults,
   type Script,
   type ScriptEngine,
   startChatUpstream,
@@ -39,6 +43,9 @@ export interface ServerSetup extends RuntimeOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Partial<ResponsesSettings>;
   readonly caller?: Partial<Caller>;
+  readonly scopes?: readonly Scope[];
+  readonly mcp?: Partial<McpSettings>;
+  readonly faults?: Faults;
   readonly server?: Partial<ServerOptions>;
 }
 
@@ -46,10 +53,10 @@ export interface ServerSetup extends RuntimeOptions {
 export async function startServer(
   t: TestContext,
   engine: ScriptEngine | Script,
-  { files = {}, settings, caller, server, ...options }: ServerSetup = {},
+  { files = {}, settings, caller, scopes, mcp, faults, server, ...options }: ServerSetup = {},
 ): Promise<TestServer> {
   const folder = createWorkspaceFolder(files);
-  const upstream = await startChatUpstream({ engine });
+  const upstream = await startChatUpstream({ engine, ...(faults ? { faults } : {}) });
   const open = (given: RuntimeOptions): Promise<OpenedReplica> =>
     openReplica(given, {
       settings: {
@@ -58,7 +65,8 @@ export async function startServer(
         sealKey: new Uint8Array(32),
         ...settings,
       },
-      server: { guard: createOpenGuard({ ...ANYBODY, ...caller }), ...server },
+      server: { guard: createOpenGuard({ ...ANYBODY, ...caller }, scopes), ...server },
+      mcp,
     });
   const { url, all, close } = await openAll(options, open);
   t.after(async () => {
@@ -99,18 +107,25 @@ interface OpenedReplica {
 interface ReplicaSetup {
   readonly settings: ResponsesSettings;
   readonly server: Partial<ServerOptions> & Pick<ServerOptions, "guard">;
+  readonly mcp: Partial<McpSettings> | undefined;
 }
 
 async function openReplica(
   options: RuntimeOptions,
-  { settings, server }: ReplicaSetup,
+  { settings, server, mcp }: ReplicaSetup,
 ): Promise<OpenedReplica> {
   const runtime = await createRuntime({ env: { PATH: process.env["PATH"] }, ...options });
   const responses = await runtime.openResponses(settings);
   const opened = await openServer({
     host: "127.0.0.1",
     port: 0,
-    routes: createRoutes(responses),
+    routes: [
+      ...createRoutes(responses),
+      ...createMcpRoutes({
+        ...{ responses, record: await runtime.openRecord(), agents: runtime.agents },
+        settings: { ...PATIENT_MCP, promptsDir: settings.promptsDir, ...mcp },
+      }),
+    ],
     body: { maxBytes: 32_000_000, timeoutMs: PATIENCE_MS },
     send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
     onDefect: (thrown) =>
@@ -128,6 +143,10 @@ async function openReplica(
     },
   };
 }
+
+const PATIENT_MCP = {
+  ...{ waitMs: PATIENCE_MS, keepAliveMs: PATIENCE_MS, approvalWaitMs: undefined },
+};
 
 interface OpenedServers {
   readonly url: string;
@@ -165,8 +184,8 @@ export const ANYBODY: Caller = {
   limits: NO_LIMITS,
 };
 
-export function createOpenGuard(caller: Caller): Guard {
-  return { admit: async () => ({ caller, async countMore() {}, done() {} }) };
+export function createOpenGuard(caller: Caller, scopes: readonly Scope[] = []): Guard {
+  return { admit: async () => ({ caller, scopes, async countMore() {}, done() {} }) };
 }
 
 function toTarget({ url }: Upstream): ResponsesSettings["models"]["usual"] {

@@ -290,6 +290,7 @@ function toShown({ name, path, scope, standing, definition, problem }: AgentFile
     options: options ?? null,
     tools: tools ?? null,
     budget: budget ?? {},
+    input_schema: definition?.inputSchema ?? null,
     output_mode: outputMode ?? null,
     output_schema: outputSchema ?? null,
     instructions: instructions ?? null,

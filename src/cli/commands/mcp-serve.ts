@@ -9,17 +9,18 @@ import { Failure } from "../../base/failure.ts";
 import { createAskClient } from "../../server/mcp/ask-client.ts";
 import { createLineTransport } from "../../server/mcp/line-transport.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
-import { DEPTH_VARIABLE, readDepth, refuseDepth } from "../../tools/mcp/depth.ts";
+import { readDepth, refuseDepth, toDepthVariable } from "../../tools/mcp/depth.ts";
 import type { CommandCall, Options } from "../command.ts";
 import { createFolderDesk } from "../desk/folder-desk.ts";
 import { openDesk } from "../desk/open-desk.ts";
+import { createTemplatePrompts } from "../desk/template-prompts.ts";
 import type { Io } from "../io.ts";
 import { toWarningLine } from "../terminal.ts";
 
 export async function serveMcp({ options, words }: CommandCall, io: Io): Promise<number> {
   if (words.length > 1)
     throw new Failure("invalid_request", "Write `offshoot mcp serve [--tools …]`.");
-  refuseDepth(io.env);
+  refuseDepth(readDepth(io.env));
   const { chunks } = io.stdin;
   if (io.stdin.isTerminal || !chunks) {
     const message =
@@ -42,6 +43,7 @@ export async function serveMcp({ options, words }: CommandCall, io: Io): Promise
   const desk = createFolderDesk({
     desk: opened,
     folder: here.cwd,
+    prompts: createTemplatePrompts(here),
     named: toNames(options["agent"]),
   });
   const waitS = readNumber(options, "wait");
@@ -65,7 +67,7 @@ function toRoot(options: Options, { cwd }: Io): string {
 
 /** What its agents start is one deeper: an agent that has this very server among its own would go round. */
 function withDepth(env: Io["env"]): Io["env"] {
-  return { ...env, [DEPTH_VARIABLE]: String(readDepth(env) + 1) };
+  return { ...env, ...toDepthVariable(readDepth(env) + 1) };
 }
 
 /** The rest are settings, under the names that `run` has for them. */

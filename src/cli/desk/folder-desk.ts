@@ -4,13 +4,11 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { followTree } from "../../delegation/ledger/follow-tree.ts";
-import { createJsonLines } from "../../delegation/ledger/json-line.ts";
-import { readTree } from "../../delegation/ledger/tree.ts";
-import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Run } from "../../runtime/runtime.ts";
-import type { Desk, DeskRun, ServedAgent } from "../../server/mcp/desk.ts";
-import type { OpenedDesk } from "./open-desk.ts";
+import type { Desk, DeskCall, DeskPrompts, DeskRun, ServedAgent } from "../../server/mcp/desk.ts";
+import { toRunLines, toRunMarkdown } from "../../server/mcp/run-texts.ts";
+import type { DeskWish, OpenedDesk } from "./open-desk.ts";
 
 const MAIN_DESCRIPTION =
   "Works on a task in this project's folder with the tools it was given: reads, searches, edits and runs what its settings allow.";
@@ -18,11 +16,12 @@ const MAIN_DESCRIPTION =
 interface FolderDeskParts {
   readonly desk: OpenedDesk;
   readonly folder: string;
+  readonly prompts: DeskPrompts;
   /** Agents to offer; those whose files say `expose: mcp` when none is named. */
   readonly named: readonly string[];
 }
 
-export function createFolderDesk({ desk, folder, named }: FolderDeskParts): Desk {
+export function createFolderDesk({ desk, folder, prompts, named }: FolderDeskParts): Desk {
   const { runtime } = desk;
   const { record } = runtime.engine;
   const working = new Map<string, Run>();
@@ -44,18 +43,21 @@ export function createFolderDesk({ desk, folder, named }: FolderDeskParts): Desk
   };
   return {
     agents: toServed(desk, named),
-    async start(agent, prompt) {
+    prompts,
+    async start(agent, prompt, call) {
       const name = agent === "" ? undefined : agent;
-      return keep(await desk.start({ agent: name, input: prompt, session: "new" }));
+      const own = toOwn(call);
+      return keep(await desk.start({ agent: name, input: prompt, session: "new", own }));
     },
-    async goOn(id, message) {
+    async goOn(id, message, call) {
       const found = await findHere(id);
       const run = await runtime.attach(found.id);
       if (found.status === "running") {
         await run.steer(message);
         return withTree(run);
       }
-      return keep(await desk.start({ agent: agentOf(found), input: message, session: found.id }));
+      const wish = { agent: agentOf(found), input: message, session: found.id, own: toOwn(call) };
+      return keep(await desk.start(wish));
     },
     async find(id) {
       return withTree(await runtime.attach((await findHere(id)).id));
@@ -64,22 +66,15 @@ export function createFolderDesk({ desk, folder, named }: FolderDeskParts): Desk
       const runs = await record.listRuns({ limit: limit * 4, parent_id: null });
       return runs.filter((run) => run.tenant === null && rootOf(run) === folder).slice(0, limit);
     },
-    async toMarkdown(id) {
-      const { renderSession } = await import("../../delegation/ledger/session.ts");
-      const tree = await readTree(record, (await findHere(id)).id);
-      let text = "";
-      for await (const piece of renderSession(record, tree)) text += piece;
-      return text;
-    },
-    async toLines(id) {
-      const toLine = createJsonLines();
-      let text = "";
-      for await (const logged of readTreeEvents(record, (await findHere(id)).id))
-        text += toLine(logged);
-      return text;
-    },
+    toMarkdown: async (id) => await toRunMarkdown(record, (await findHere(id)).id),
+    toLines: async (id) => await toRunLines(record, (await findHere(id)).id),
     async close() {
-      await Promise.all([...working.values()].map((run) => run.cancel()));
+      // Their endings are written before the record is closed: else they would look as if a crash had cut them.
+      const ending = async (run: Run): Promise<unknown> => {
+        await run.cancel();
+        return await run.result();
+      };
+      await Promise.all([...working.values()].map(ending));
       await desk.close();
     },
   };
@@ -99,13 +94,16 @@ function toServed({ agents }: OpenedDesk, named: readonly string[]): ServedAgent
   const offered = agents.filter(({ name, expose = [] }) =>
     named.length > 0 ? named.includes(name) : expose.includes("mcp"),
   );
-  const served = offered.map(({ name, description, outputSchema }) => ({
-    name,
-    description,
-    outputSchema,
+  const served = offered.map(({ name, description, inputSchema, outputSchema }) => ({
+    ...{ name, description, inputSchema, outputSchema },
   }));
   if (named.length > 0) return served;
   return [{ name: "", description: MAIN_DESCRIPTION, outputSchema: undefined }, ...served];
+}
+
+/** What its agents call is one deeper than whoever called them. */
+function toOwn({ depth }: DeskCall): DeskWish["own"] {
+  return { mcp_depth: depth + 1 };
 }
 
 function rootOf({ input }: RunRecord): unknown {

@@ -34,6 +34,7 @@ const FIELDS = [
   "options",
   "tools",
   "budget",
+  "input_schema",
   "output_mode",
   "output_schema",
   "expose",
@@ -62,6 +63,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
     options: readOptions(fields, path),
     tools: readTools(fields, path),
     budget: readBudget(fields, path),
+    inputSchema: readInputSchema(fields, path),
     ...{ outputMode, outputSchema, schemaFile },
     expose: readExpose(fields, path),
     instructions: body.trim(),
@@ -319,6 +321,14 @@ function readSchema(
     line,
     "`output_schema` is a JSON schema, or the name of a file beside this one.",
   );
+}
+
+function readInputSchema(fields: Fields, path: string): JsonObject | undefined {
+  const field = fields.get("input_schema");
+  if (!field || field.value === null) return undefined;
+  const { value, line } = field;
+  if (isJsonObject(value) && value["type"] === "object") return value as JsonObject;
+  throw wrong(path, line, "`input_schema` is a JSON schema of the type `object`.");
 }
 
 function readExpose(fields: Fields, path: string): readonly Exposed[] {

@@ -4,6 +4,7 @@ import { isNativeName } from "../../agent/native-names.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { nearest } from "../../base/text.ts";
 import { namesTool } from "../../tools/gate/rule-names.ts";
 import { ASK_PARENT } from "../tools/names.ts";
@@ -71,16 +72,15 @@ function modelProblem({ model, provider }: AgentDefinition, known: Known): strin
   }
 }
 
-async function schemaProblem({ outputSchema }: AgentDefinition): Promise<string[]> {
-  if (!outputSchema) return [];
+async function schemaProblem({ inputSchema, outputSchema }: AgentDefinition): Promise<string[]> {
+  const problems = await Promise.all([inputSchema, outputSchema].map(findSchemaProblem));
+  return problems.flat();
+}
+
+async function findSchemaProblem(schema: JsonObject | undefined): Promise<string[]> {
+  if (!schema) return [];
   try {
-    const format = {
-      type: "json_schema",
-      name: "report",
-      schema: outputSchema,
-      strict: true,
-    } as const;
-    await createOutputCheck(format);
+    await createOutputCheck({ type: "json_schema", name: "report", schema, strict: true });
     return [];
   } catch (thrown) {
     return [toFailure(thrown).message];

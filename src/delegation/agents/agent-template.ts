@@ -35,8 +35,10 @@ ${budget.join("\n")}
 # Or any JSON object:
 # output_mode: json_object
 
-# Offer it to other programs, too: as a tool of \`offshoot mcp serve\`.
+# Offer it to other programs, too: as a tool of \`offshoot mcp serve\` and of a server's \`/mcp\`.
 # expose: mcp
+# A document that these programs may send beside the task:
+# input_schema: { type: object, properties: { file: { type: string } } }
 ---
 You are ${name}. Do the task you are given with your tools, and nothing beside it.
 

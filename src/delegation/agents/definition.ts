@@ -23,6 +23,8 @@ export interface AgentDefinition {
   /** Names and globs; undefined for all of its parent's, an empty list for none. */
   readonly tools: readonly string[] | undefined;
   readonly budget: AgentBudget;
+  /** The document that it takes beside its task, where it is offered to programs. */
+  readonly inputSchema?: JsonObject | undefined;
   /** `json_object`: it answers with a JSON object, of any form. With a schema it fits that one. */
   readonly outputMode?: OutputMode | undefined;
   /** The document it must answer with. */
@@ -34,7 +36,7 @@ export interface AgentDefinition {
   readonly instructions: string;
 }
 
-/** `mcp`: clients of `offshoot mcp serve` may call it as a tool. */
+/** `mcp`: clients of `offshoot mcp serve`, and of a server's `/mcp`, may call it as a tool. */
 export const EXPOSED = ["mcp"] as const;
 export type Exposed = (typeof EXPOSED)[number];
 

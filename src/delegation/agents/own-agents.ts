@@ -14,6 +14,7 @@ const FIELDS: Readonly<Record<keyof AgentDefinition, true>> = {
   ...{ url: true, provider: true, apiKeyName: true },
   ...{
     budget: true,
+    inputSchema: true,
     outputMode: true,
     outputSchema: true,
     schemaFile: true,

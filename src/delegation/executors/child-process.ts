@@ -9,6 +9,7 @@
 import { throwIfAborted } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
+import { readDepth, toDepthVariable } from "../../tools/mcp/depth.ts";
 import type { Variables } from "../../tools/sandbox/environment.ts";
 import type { ChildOrder, Executor, Places } from "../child.ts";
 import type { OpenQuestions } from "../questions.ts";
@@ -73,7 +74,8 @@ async function runChild(
   const { task, timeoutMs } = order;
   const key = await parts.grantKey();
   const line = JSON.stringify(toPayload(order, parts, { key, nowMs: clock.now() }));
-  const env = childVariables(all, parts.variablesFor(task));
+  const named = childVariables(all, parts.variablesFor(task));
+  const env = { ...named, ...toDepthVariable(Math.max(readDepth(all), task.mcp_depth ?? 0)) };
   const write = (answer: string): void => child.write(answer);
   const topUps = createTopUps(order.account, write, signal);
   const asks = createPersonAsks(parts.person, { clock, write });

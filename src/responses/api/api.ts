@@ -22,7 +22,7 @@ import { findKept, type KeptResponse, RESPONSE_KIND, readInput } from "../kept/k
 import { createInject } from "../multi-agent/inject.ts";
 import { allowOptions } from "../request/allow-options.ts";
 import { checkCounts, SIZE_LIMITS } from "../request/check-size.ts";
-import { parseAsked } from "../request/plan-response.ts";
+import { parseAsked, type ResponsePreset } from "../request/plan-response.ts";
 import type { Caller } from "../tenant/caller.ts";
 import type { Once } from "../tenant/idempotency.ts";
 import type { ApiParts } from "./api-parts.ts";
@@ -33,8 +33,14 @@ export interface ResponsesApi {
   /**
    * Starts a response. Rejects what is wrong before anything is sent or stored. With `once` it is the one
    * that was made before with that key, if one was; a response that is not stored is always a new one.
+   * `preset` is the server's own word, for what it begins itself.
    */
-  create(body: unknown, caller: Caller, once?: Once): Promise<LiveResponse>;
+  create(
+    body: unknown,
+    caller: Caller,
+    once?: Once,
+    preset?: ResponsePreset,
+  ): Promise<LiveResponse>;
   /** Rejects a body whose lists are too long. Called by `create`, and by whoever reads a body before. */
   checkCounts(body: unknown): void;
   retrieve(id: string, caller: Caller, include?: readonly string[]): Promise<EmittedResponse>;
@@ -78,10 +84,10 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
   };
 
   return {
-    create(body, caller, once) {
+    create(body, caller, once, preset) {
       checkCounts(body, size);
       const asked = allowOptions(parseAsked(body, parts.defaults), caller);
-      return createResponse(parts, asked, { caller, once });
+      return createResponse(parts, preset ? { ...asked, preset } : asked, { caller, once });
     },
     checkCounts: (body) => checkCounts(body, size),
     async retrieve(id, caller, include) {

@@ -63,11 +63,11 @@ export async function createResponse(
 
 /** Whether its client waits for the whole answer, and the answer needs nothing but the model. */
 function mayBeSoon(
-  { request, stream, background }: AskedResponse,
+  { request, stream, background, preset }: AskedResponse,
   items: readonly Item[],
 ): boolean {
   const { tools, include, top_logprobs } = request;
-  if (stream || background || (include ?? []).length > 0 || top_logprobs) return false;
+  if (stream || background || preset || (include ?? []).length > 0 || top_logprobs) return false;
   const isPlain = (tools ?? []).every(({ type }) => type === "function");
   return isPlain && !needsThoughtSeal(include, items);
 }
@@ -248,7 +248,8 @@ async function submitRun(
       return other;
     }
     const things = store && !keep ? ready.things : undefined;
-    const options = { id: runId, title, tenant: caller.tenant, queue, things };
+    const timeoutMs = asked.preset?.timeoutMs;
+    const options = { id: runId, title, tenant: caller.tenant, queue, things, timeoutMs };
     await place.submit(RESPONSE_BODY, encodeTask(planned.task), options);
   } catch (thrown) {
     await undoAfter(thrown, async () => {

@@ -200,9 +200,9 @@ function withPrompts(
 ): ResponsesApi {
   return {
     ...api,
-    create: (body, caller, once) =>
+    create: (body, ...asking) =>
       namesPrompt(body)
-        ? prepare(body).then((filled) => api.create(filled, caller, once))
-        : api.create(body, caller, once),
+        ? prepare(body).then((filled) => api.create(filled, ...asking))
+        : api.create(body, ...asking),
   };
 }

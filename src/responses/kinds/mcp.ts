@@ -127,7 +127,11 @@ function isNobodyElses({ spec }: NamedTool): boolean {
 function toOwnServer({ catalogue }: KindRequest): ConnectedServer {
   const own = catalogue.filter(isNobodyElses);
   return {
-    tools: own.map((tool) => ({ tool, isReadOnly: tool.readOnly })),
+    tools: own.map((tool) => ({
+      // A model calls it by another name; the operator's rules know it by its own.
+      tool: { ...tool, judgedAs: tool.spec.name },
+      isReadOnly: tool.readOnly,
+    })),
     close: async () => {},
   };
 }

@@ -86,7 +86,7 @@ function findConfigured(
     const { name } = tool.spec;
     if (!name.startsWith(prefix)) return [];
     const spec = { ...tool.spec, name: name.slice(prefix.length) };
-    return [{ tool: { ...tool, spec }, isReadOnly: tool.readOnly }];
+    return [{ tool: { ...tool, spec, judgedAs: name }, isReadOnly: tool.readOnly }];
   });
 }
 

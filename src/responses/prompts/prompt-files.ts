@@ -3,7 +3,7 @@
  * with YAML between two lines of dashes. Read anew for each request, so a changed file counts at once.
  */
 
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -21,6 +21,14 @@ export function createFindPrompt(folder: string | undefined): FindPrompt {
     const text = await readIfThere(join(folder, name));
     return text === undefined ? undefined : await parsePrompt(text, name);
   };
+}
+
+/** The names of all, without versions; none where there is no folder. */
+export async function listPrompts(folder: string | undefined): Promise<readonly string[]> {
+  if (folder === undefined) return [];
+  const files = await readdir(folder).catch(() => []);
+  const names = files.filter((file) => file.endsWith(".md")).map((file) => file.slice(0, -3));
+  return names.filter((name) => NAME.test(name)).sort();
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

@@ -68,6 +68,20 @@ function join(body: JsonObject, { fields, text }: StoredPrompt, given: JsonObjec
   return { ...joined, input: [message, ...toList(body["input"])] };
 }
 
+/** The names of its gaps, in the order of its text. */
+export function gapsOf(prompt: StoredPrompt): readonly string[] {
+  return [...new Set([...toWhole(prompt).matchAll(GAP)].map(([, name = ""]) => name))];
+}
+
+/** All of it as one text. Throws for a gap that nothing is given for. */
+export function fillPrompt(prompt: StoredPrompt, given: JsonObject): string {
+  return fillText(toWhole(prompt), given);
+}
+
+function toWhole({ fields: { instructions }, text }: StoredPrompt): string {
+  return typeof instructions === "string" ? `${instructions}\n\n${text}` : text;
+}
+
 function toList(input: Json | undefined): readonly Json[] {
   if (input === null || input === undefined) return [];
   if (typeof input !== "string") return Array.isArray(input) ? input : [input];

@@ -32,6 +32,16 @@ export interface AskedResponse {
   readonly ignored: readonly string[];
   /** Fields that no parameter has, for the vendor to know; undefined where there are none. */
   readonly extras: JsonObject | undefined;
+  /** What no request can say; left out for a request of a client. */
+  readonly preset?: ResponsePreset | undefined;
+}
+
+/** What this server says of a response that it makes itself, for an agent that it offers: the agent's own bounds. */
+export interface ResponsePreset
+  extends Partial<
+    Pick<AgentTask, "agent" | "max_turns" | "options" | "approval_wait_ms" | "mcp_depth">
+  > {
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface RequestDefaults {
@@ -150,8 +160,13 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
   };
 }
 
-function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): AgentTask {
+function toTask(
+  { request, preset = {} }: AskedResponse,
+  found: Found,
+  wish: ResponseWish,
+): AgentTask {
   const { model, items, instructions, root } = found;
+  const { timeoutMs: _, ...own } = preset;
   return {
     model: model.model,
     provider: model.provider,
@@ -182,6 +197,7 @@ function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): A
     // For its subagents: what is done about its own conversation is the request's to say.
     compact: "auto",
     response: encodeWish(wish),
+    ...own,
   };
 }
 

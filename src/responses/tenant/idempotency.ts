@@ -75,6 +75,17 @@ export async function findMade(
   return held && !isExpired(held, nowMs) ? readMade(held, once) : undefined;
 }
 
+/** What a tenant's key has made, whichever request it stands for; undefined where there is nothing. */
+export async function findMadeBy(
+  shelf: Shelf,
+  tenant: string,
+  key: string,
+): Promise<string | undefined> {
+  const held = await shelf.get({ tenant, kind: ONCE_KIND, id: key });
+  const made = isJsonObject(held?.body) ? held.body["made"] : undefined;
+  return typeof made === "string" ? made : undefined;
+}
+
 interface Making {
   /** The id of what is made. */
   readonly made: string;

@@ -129,6 +129,23 @@ const ANSWERING_KEYS = {
     guarded: true,
     summary: "The server's own tools that clients may use, by name or pattern; `none` for none",
   },
+  "server.mcp_wait_seconds": {
+    type: "number",
+    min: 0,
+    max: 3600,
+    default: 45,
+    guarded: true,
+    summary:
+      "How long a call over `/mcp` waits for its run, where the client follows no progress; then it answers that the run goes on ([mcp-serve.md](mcp-serve.md))",
+  },
+  "server.mcp_approval_seconds": {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    guarded: true,
+    summary:
+      "How long an approval question of a run that came over `/mcp` waits for an answer of the console or `runs approve`. Left out, it is denied at once where the client shows no forms",
+  },
   "server.prompts_dir": {
     type: "string",
     form: "path",

@@ -220,12 +220,13 @@ function checkScope({ scopes }: Key, scope: Scope | null): void {
 
 /**
  * All that is asked for may cost something, except for what ends it, or tells it something: what that costs is
- * the response's own. Looking at what runs, steering and ending it must not wait until it has ended.
+ * the response's own. Looking at what runs, steering and ending it must not wait until it has ended. So it is with
+ * `/mcp`, whose calls begin background responses: those take the key's places and money themselves.
  */
 function isSpending(route: string): boolean {
   return (
     route.startsWith("POST ") &&
-    !/\/(cancel|steer|answer)$|^POST \/v1\/(console|admin)\//.test(route)
+    !/\/(cancel|steer|answer)$|^POST \/(v1\/(console|admin)\/|mcp$)/.test(route)
   );
 }
 

@@ -66,6 +66,7 @@ function toForeign(origin: string): Failure {
 const EXPOSED = [
   "x-request-id",
   "retry-after",
+  "mcp-session-id",
   ...["limit", "remaining", "reset"].flatMap((what) =>
     ["requests", "tokens"].map((unit) => `x-ratelimit-${what}-${unit}`),
   ),

@@ -11,9 +11,6 @@ export const MAX_WAIT_S = 50;
 const MAIN_TOOL = "agent";
 const AGENT_PREFIX = "agent_";
 
-/** What every result says in its structured part. `running` is not an ending: the run goes on. */
-export const STATES = ["running", ...Object.keys(ENDINGS)] as const;
-
 const RUN_ID = {
   type: "string",
   description: "The `run_id` of an earlier result.",
@@ -28,18 +25,20 @@ export function toTools(agents: readonly ServedAgent[]): Tool[] {
 }
 
 function toAgentTool(agent: ServedAgent): Tool {
+  const { description, inputSchema, outputSchema } = agent;
   return {
     name: toToolName(agent),
-    description: `${agent.description} A long run answers "still running" with its run_id: ask run_result for the rest.`,
+    description: `${description} A long run answers "still running" with its run_id: ask run_result for the rest.`,
     inputSchema: {
       type: "object",
       properties: {
         prompt: { type: "string", description: "The task, with all that the agent must know." },
+        ...(inputSchema ? { input: inputSchema } : {}),
       },
       required: ["prompt"],
       additionalProperties: false,
     },
-    outputSchema: toOutputSchema(agent.outputSchema),
+    outputSchema: toOutputSchema(outputSchema),
     // It may do what its own grant allows; a client that asks its user first asks here.
     annotations: { readOnlyHint: false, openWorldHint: true },
   };
@@ -50,12 +49,16 @@ function toOutputSchema(output: JsonObject | undefined): Tool["outputSchema"] {
     type: "object",
     properties: {
       run_id: { type: "string" },
-      state: { type: "string", enum: [...STATES] },
+      ending: {
+        type: ["string", "null"],
+        enum: [...Object.keys(ENDINGS), null],
+        description: "How the run ended; null while it goes on.",
+      },
       cost_usd: { type: ["number", "null"], description: "Null where a price is unknown." },
       message: { type: "string", description: "Why it ended so, where it did not complete." },
       ...(output ? { output } : {}),
     },
-    required: ["run_id", "state", "cost_usd"],
+    required: ["run_id", "ending", "cost_usd"],
   };
 }
 

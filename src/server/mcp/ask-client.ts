@@ -7,12 +7,10 @@
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { clip } from "../../base/text.ts";
 import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
+import { type Form, readForm, toForm } from "./elicitation.ts";
 
 /** Most time for a person at a client, who may not even see the form. */
-const DEADLINE_MS = 120_000;
-const MAX_SHOWN_CHARS = 2000;
-
-const ANSWERS: Readonly<Record<string, Answer>> = { once: "yes", always: "always", no: "no" };
+export const DEADLINE_MS = 120_000;
 
 interface AskClientParts {
   /** The connection, once it is there. */
@@ -37,22 +35,12 @@ async function ask(
   question: Question,
   signal: AbortSignal,
 ): Promise<Answer | Denial> {
-  const choices = question.asksEveryTime ? ["once", "no"] : ["once", "always", "no"];
   const timeout = Math.min(question.waitMs ?? DEADLINE_MS, DEADLINE_MS);
+  const { requestedSchema, message } = toQuestionForm(question);
   try {
-    const { action, content } = await client.elicitInput(
-      {
-        message: toMessage(question),
-        requestedSchema: {
-          type: "object",
-          properties: { decision: { type: "string", title: "Allow this call?", enum: choices } },
-          required: ["decision"],
-        },
-      },
-      { signal, timeout },
-    );
-    if (action === "accept") return ANSWERS[String(content?.["decision"])] ?? "no";
-    return { answer: "no", reason: `The person at the client chose: ${action}.` };
+    const asked = { message, requestedSchema: { ...requestedSchema } };
+    const { answer, reason } = readForm(await client.elicitInput(asked, { signal, timeout }));
+    return reason === undefined ? answer : { answer: "no", reason };
   } catch (thrown) {
     signal.throwIfAborted();
     const why = thrown instanceof Error ? clip(thrown.message, 120) : "no answer";
@@ -60,9 +48,10 @@ async function ask(
   }
 }
 
-function toMessage({ child, tool, arguments: given, reason, sandbox }: Question): string {
+function toQuestionForm({ child, tool, arguments: given, ...question }: Question): Form {
   const who = child ? `The subagent ${clip(child.label, 80)} (${child.path})` : "The agent";
-  return `${who} wants to call ${tool}: ${clip(given, MAX_SHOWN_CHARS)}\nWhy it is asked: ${reason}\nSandbox: ${sandbox}`;
+  const { reason, sandbox, asksEveryTime } = question;
+  return toForm({ who, tool, given, reason, sandbox, mayBeAlways: !asksEveryTime });
 }
 
 function until(signal: AbortSignal): Promise<never> {

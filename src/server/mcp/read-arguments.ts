@@ -1,6 +1,7 @@
 /** Arguments of a call, checked by hand: what is wrong is one line for the model that wrote them. */
 
 import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { MAX_WAIT_S } from "./agent-tools.ts";
 
@@ -20,6 +21,13 @@ export function readText(given: Arguments, name: string): string {
   if (typeof value === "string" && value.trim() !== "") return value;
   const what = value === undefined ? "is missing" : "must be a text that is not empty";
   throw new Failure("invalid_request", `\`${name}\` ${what}.`);
+}
+
+/** Undefined where there is none. */
+export function readInput(given: Arguments): JsonObject | undefined {
+  const value = given["input"];
+  if (value === undefined || isJsonObject(value)) return value;
+  throw new Failure("invalid_request", "`input` must be an object.");
 }
 
 export function readWaitMs(given: Arguments): number {

@@ -11,8 +11,11 @@ import { createOpenToolQuestions } from "../../protocol/open-questions.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { DeskRun } from "./desk.ts";
 
-/** Clients that start their timer again with each progress wait for ever, if they hear of it this often. */
-const PROGRESS_MS = 5000;
+/**
+ * Clients that start their timer again with each progress wait for ever, if they hear of it this often. The shortest
+ * limits in use are 5 seconds.
+ */
+const PROGRESS_MS = 2000;
 
 export interface Waiting {
   readonly clock: Clock;
@@ -20,8 +23,12 @@ export interface Waiting {
   readonly waitMs: number | undefined;
   /** Aborted when the client takes its call back, or goes. */
   readonly signal: AbortSignal;
-  /** Told what happens, at most every few seconds and at least as often. */
+  /** Aborted when nothing can be waited for any longer: the run is told of as it is then. */
+  readonly hurry?: AbortSignal | undefined;
+  /** Told what happens: at once, and then every few seconds. The number grows each time. */
   readonly tell?: ((done: number, what: string) => Promise<void>) | undefined;
+  /** Told of everything in the logs of the run and of all below it, from their beginning. */
+  readonly observe?: ((batch: readonly LoggedEvent[]) => void) | undefined;
 }
 
 export interface RunView {
@@ -32,23 +39,41 @@ export interface RunView {
 
 /** Rejects when the signal aborts. */
 export async function watchRun(run: DeskRun, waiting: Waiting): Promise<RunView> {
-  const { clock, waitMs, signal, tell } = waiting;
+  const { clock, waitMs, signal, hurry, observe } = waiting;
   const seen = createSeen();
-  const over = new AbortController();
-  const stop = AbortSignal.any([signal, over.signal]);
+  const late = new AbortController();
+  const over = hurry ? AbortSignal.any([late.signal, hurry]) : late.signal;
+  const stop = AbortSignal.any([signal, over]);
+  const tell = createTell(waiting, run.id, seen);
   const stopTimers = [
-    ...(waitMs === undefined ? [] : [after(clock, waitMs, () => over.abort())]),
-    ...(tell ? [every(clock, PROGRESS_MS, () => void tell(seen.events, seen.what))] : []),
+    ...(waitMs === undefined ? [] : [after(clock, waitMs, () => late.abort())]),
+    ...(tell ? [every(clock, PROGRESS_MS, tell)] : []),
   ];
+  tell?.();
   try {
-    for await (const batch of run.follow(stop)) seen.read(run.id, batch);
+    for await (const batch of run.follow(stop)) {
+      seen.read(run.id, batch);
+      observe?.(batch);
+    }
   } catch (thrown) {
-    if (!over.signal.aborted || signal.aborted) throw thrown;
+    if (!over.aborted || signal.aborted) throw thrown;
   } finally {
     for (const stopTimer of stopTimers) stopTimer();
   }
   signal.throwIfAborted();
   return seen.end ? toEnded(run.id, seen.end) : toRunning(run.id, seen);
+}
+
+/** The first word names the run, for a client whose patience ends before the run does. */
+function createTell({ tell }: Waiting, id: string, seen: Seen): (() => void) | undefined {
+  if (!tell) return undefined;
+  let told = -1;
+  return () => {
+    const isFirst = told < 0;
+    told = Math.max(told + 1, seen.events);
+    // A client that has gone hears nothing, and its call ends by itself.
+    void tell(told, isFirst ? `${id}: ${seen.what}` : seen.what).catch(() => {});
+  };
 }
 
 interface Seen {
@@ -109,7 +134,7 @@ function describe(event: RunEvent): string | undefined {
 
 function toRunning(run_id: string, { what, usd }: Seen): RunView {
   const text = `Still running (${what}). Call run_result with run_id "${run_id}" to wait for the answer, run_cancel to stop it.`;
-  return { text, structured: { run_id, state: "running", cost_usd: usd }, isError: false };
+  return { text, structured: { run_id, ending: null, cost_usd: usd }, isError: false };
 }
 
 function toEnded(run_id: string, end: RunEnd): RunView {
@@ -121,7 +146,7 @@ function toEnded(run_id: string, end: RunEnd): RunView {
   return {
     text: head + rest + tail,
     structured: {
-      ...{ run_id, state: ending, cost_usd },
+      ...{ run_id, ending, cost_usd },
       ...(message === "" ? {} : { message }),
       ...(isJsonObject(output_json) ? { output: output_json } : {}),
     },

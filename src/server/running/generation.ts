@@ -38,6 +38,7 @@ import type { Route } from "../route.ts";
 import { type AdminParts, createAdminRoutes } from "../routes/admin.ts";
 import { type ConsoleParts, createConsoleRoutes } from "../routes/console.ts";
 import { createHealthRoutes } from "../routes/health.ts";
+import { createMcpRoutes, type McpRouteParts } from "../routes/mcp.ts";
 import { createMetricsRoutes } from "../routes/metrics.ts";
 import { createModelRoutes } from "../routes/models.ts";
 import { createOpenApiRoutes } from "../routes/openapi.ts";
@@ -136,9 +137,11 @@ export async function openGeneration(
     const { observe, leave } = parts;
     for (const engine of [responses.durable, responses.passing]) engine.watch(observe, leave);
     const env = loaded.runtime.env ?? {};
+    const record = await runtime.openRecord();
     const described = [
       ...createRoutes(responses),
-      ...createRecordRoutes(await runtime.openRecord()),
+      ...createRecordRoutes(record),
+      ...createMcpRoutes({ responses, record, agents: runtime.agents, ...toMcpParts(settings) }),
       ...createOwnRoutes(parts),
       ...createConsoleRoutes(openConsole(settings, parts)),
       ...createAdminRoutes({ ...parts.books, ...parts, ...toState(settings, responses) }),
@@ -198,6 +201,12 @@ function openUpstreamModels(
 
 function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {
   return [...createHealthRoutes(health), ...createMetricsRoutes(collectMetrics)];
+}
+
+/** What the operator says of `/mcp`. */
+function toMcpParts({ mcp, responses, send }: ServerSettings): Pick<McpRouteParts, "settings"> {
+  const { promptsDir } = responses;
+  return { settings: { ...mcp, promptsDir, keepAliveMs: send.keepAliveMs } };
 }
 
 /** What an administrator may know of this server. */

@@ -13,6 +13,7 @@ import { toNamedModels } from "../../runtime/served-models/model-names.ts";
 import type { ModelRoutes } from "../../runtime/served-models/model-routes.ts";
 import { toLimits } from "../../runtime/settings.ts";
 import type { GuardSettings } from "../guard/create-guard.ts";
+import type { McpSettings } from "../mcp/http-door.ts";
 import { parsePathPrefix } from "../path-prefix.ts";
 import type { BodyLimits } from "../read-body.ts";
 import type { SendSettings } from "../send-answer.ts";
@@ -45,6 +46,7 @@ export interface ServerSettings {
   readonly cooldown: CooldownSettings;
   readonly responses: Omit<ResponsesSettings, "models" | "sealKey">;
   readonly hosted: HostedSettings;
+  readonly mcp: Pick<McpSettings, "waitMs" | "approvalWaitMs">;
   readonly log: LogFormat;
   readonly drainMs: number;
   /** How long entries of the audit are kept; null for ever. */
@@ -101,6 +103,10 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
       }),
     },
     hosted: toHostedSettings(config),
+    mcp: {
+      waitMs: config.get("server.mcp_wait_seconds") * 1000,
+      approvalWaitMs: toMs(config.get("server.mcp_approval_seconds")),
+    },
     log: config.get("server.log") ?? (around.stderr.isTerminal ? "text" : "json"),
     drainMs: config.get("server.drain_seconds") * 1000,
     auditKeptMs: toKeptMs(config.get("server.audit_days")),
@@ -116,6 +122,10 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
 
 /** Until then a response that fails at once is an HTTP error and not a stream; longer looks like a hang. */
 const COMMIT_MS = 1000;
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
 
 const DAY_MS = 86_400_000;
 

@@ -36,6 +36,8 @@ export interface GateParts {
   readonly changes?: Changes | undefined;
   /** Programs of the user's around calls, which can deny and never grant. Closed with the gate. */
   readonly hooks?: Hooks | undefined;
+  /** How many MCP servers of ours stand above the run; none when left out. */
+  readonly mcpDepth?: number | undefined;
 }
 
 export interface GateLimits {

@@ -82,7 +82,8 @@ async function run(
   const { timeoutMs = limits.timeoutMs } = allowed.tool;
   const returned = await runKept(parts, { allowed, keep: context.keepFiles }, (files) => {
     const kept = { workspace: files, sandbox: told, scope };
-    return runLimited(allowed, { ...kept, allowsHost, signal, idempotencyKey, tell }, timeoutMs);
+    const own = { allowsHost, signal, idempotencyKey, tell, mcpDepth: parts.mcpDepth };
+    return runLimited(allowed, { ...kept, ...own }, timeoutMs);
   });
   const output = toOutput(returned, limits.outputChars, redact);
   if (!(returned instanceof ToolOutput)) return { output, failed: false, thrown: false };

@@ -40,7 +40,7 @@ export async function touch(
   // Where the system hides what is refused, what the words say matters less.
   const isHeld = sandbox.level === "sandbox";
   return {
-    tool: tool.spec.name,
+    tool: tool.judgedAs ?? tool.spec.name,
     paths,
     reads: reads.paths,
     writes: writes.paths,

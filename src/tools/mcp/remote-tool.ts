@@ -21,10 +21,14 @@ export interface RemoteParts {
 }
 
 /** What a call does, once it has passed. */
-export type Call = (
-  input: JsonObject,
-  ask: { readonly signal: AbortSignal; check(now: Offered | undefined): void },
-) => Promise<Json | ToolOutput>;
+export type Call = (input: JsonObject, ask: RemoteAsk) => Promise<Json | ToolOutput>;
+
+export interface RemoteAsk {
+  readonly signal: AbortSignal;
+  /** How many MCP servers of ours stand above the caller. */
+  readonly depth: number;
+  check(now: Offered | undefined): void;
+}
 
 export interface Remote {
   /** What the model calls it. */
@@ -62,14 +66,14 @@ export function toTool(remote: Remote, parts: RemoteParts): Tool {
     parse: (input) => parse(name, input, checks.get(judged.hash)),
     targets: () => ({ ...hostsOf(server) }),
     pin: createPin(remote, parts, { read: () => judged, judge }),
-    run(input, { signal }) {
+    run(input, { signal, mcpDepth: depth = 0 }) {
       const check = (now: Offered | undefined): void => {
         if (!now) throw gone(name, server.name);
         if (now.hash === judged.hash) return;
         judge(now);
         throw changed(name, server.name);
       };
-      return remote.call(input as JsonObject, { signal, check });
+      return remote.call(input as JsonObject, { signal, depth, check });
     },
   };
 }

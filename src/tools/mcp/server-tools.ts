@@ -9,6 +9,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import { toClean } from "./clean-text.ts";
 import type { Connection } from "./connection.ts";
+import { toDepthMeta } from "./depth.ts";
 import { isWanted, type Listing, type Offered } from "./listing.ts";
 import { hashOf } from "./pins.ts";
 import { type Call, type Remote, type RemoteParts, toTool } from "./remote-tool.ts";
@@ -64,12 +65,12 @@ function toRemote(offered: Offered, name: string, connection: Connection): Remot
     name,
     offered,
     current: async (signal) => (await connection.list(signal)).tools.get(remote),
-    async call(input, { signal, check }) {
+    async call(input, { signal, depth, check }) {
       const result = await connection.request({
         signal,
         check: (listing) => check(listing.tools.get(remote)),
         send: (client, options) => {
-          const params = { name: remote, arguments: input };
+          const params = { name: remote, arguments: input, ...toDepthMeta(depth) };
           return client.request({ method: "tools/call", params }, Anything, options);
         },
       });

@@ -1,7 +1,7 @@
 /** What a server of ours is given of the environment: what programs need to run, and what was asked for. */
 
 import { commandVariables } from "../../sandbox/environment.ts";
-import { DEPTH_VARIABLE, readDepth } from "../depth.ts";
+import { readDepth, toDepthVariable } from "../depth.ts";
 import { expandVariables, type McpServer, type StdioReach } from "../server.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,8 +22,7 @@ export function toServerEnvironment(
   env: Environment,
 ): Record<string, string> {
   const also = Object.keys(env).filter((variable) => ALSO.some((names) => names.test(variable)));
-  const above = readDepth(env);
-  const depth = above > 0 ? { [DEPTH_VARIABLE]: String(above) } : {};
+  const depth = toDepthVariable(readDepth(env));
   return { ...commandVariables(env, also), ...depth, ...expandAll(name, reach.env, env) };
 }
 
