@@ -8,6 +8,7 @@ import { type Route, SCOPES } from "../../src/server/route.ts";
 import { createAdminRoutes } from "../../src/server/routes/admin.ts";
 import { createConsoleRoutes } from "../../src/server/routes/console.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";
+import { createMcpRoutes } from "../../src/server/routes/mcp.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
@@ -61,6 +62,7 @@ function createOwnRoutes(): Route[] {
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createConsoleRoutes(NOTHING as never).filter(({ path }) => !path.includes("/:a")),
     ...createAdminRoutes(NOTHING as never),
+    ...createMcpRoutes(NOTHING as never),
     ...createHealthRoutes(NOTHING as never),
     ...createMetricsRoutes(async () => []),
     ...createOpenApiRoutes({ routes: [], prefix: "" }),

@@ -14,7 +14,7 @@ import {
   type Sent,
   startGuarded,
 } from "../server/guard/guard-bench.ts";
-import { connectMcp, structuredOf, textOf } from "../server/mcp-client.ts";
+import { connectMcp, offeredTools, structuredOf, textOf } from "../server/mcp-client.ts";
 import type { ServerSetup } from "../server/server-bench.ts";
 
 const AGENT: AgentOptions = {
@@ -290,8 +290,7 @@ describe("attacks on /mcp", () => {
     assert.match(JSON.stringify(messagesOf(other)), /may not/);
     const plain = await bench.makeKey({ catalogue: ["bash_find"] });
     await send({ token: plain.token, body: call("agent_reader", { prompt: "x" }) });
-    const { tools } = server.upstream.requests.at(-1)?.body as { tools?: unknown[] };
-    assert.equal(tools, undefined);
+    assert.deepEqual(offeredTools(server.upstream), []);
   });
 });
 

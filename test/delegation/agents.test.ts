@@ -48,6 +48,7 @@ describe("an agent file", () => {
       "  turns: 5",
       "  usd: 0.25",
       "  seconds: 90",
+      "input_schema: { type: object }",
       "output_schema:",
       "  type: object",
     );
@@ -59,6 +60,7 @@ describe("an agent file", () => {
       options: { seed: 7 },
       tools: ["read", "mcp__*"],
       budget: { turns: 5, usd: 0.25, seconds: 90 },
+      inputSchema: { type: "object" },
       outputMode: undefined,
       outputSchema: { type: "object" },
       schemaFile: undefined,
@@ -100,6 +102,11 @@ describe("an agent file", () => {
     ["too many turns", front(...PLAIN, "budget:", "  turns: 51"), /^a\.md:5: .* from 1 to 50/],
     ["half a token", front(...PLAIN, "budget: {tokens: 1.5}"), /`budget.tokens` is a whole number/],
     ["a negative sum", front(...PLAIN, "budget: {usd: -1}"), /`budget.usd` is a number from 0/],
+    [
+      "an input that is no object",
+      front(...PLAIN, "input_schema: { type: string }"),
+      /^a\.md:4: `input_schema` is/,
+    ],
     ["a schema that is none", front(...PLAIN, "output_schema: 3"), /^a\.md:4: `output_schema` is/],
     [
       "a mode that is none",

@@ -17,6 +17,7 @@ import {
   type Upstream,
 } from "../../src/testing/index.ts";
 import { PATIENCE_MS, until, withGrowingLimit } from "../patience.ts";
+import { offeredTools } from "../server/mcp-client.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
 import { CHAT } from "./wires.ts";
 
@@ -232,13 +233,7 @@ describe("offshoot mcp serve", () => {
     const args = ["--tools", "read"];
     await using connected = await connect({ engine: script(reply.text("Done.")), args });
     await connected.call("agent", { prompt: "Go" });
-    const { tools } = connected.upstream.requests[0]?.body as {
-      tools: { function: { name: string } }[];
-    };
-    assert.deepEqual(
-      tools.map((tool) => tool.function.name),
-      ["read"],
-    );
+    assert.deepEqual(offeredTools(connected.upstream), ["read"]);
   });
 
   it("gives prompt templates as prompts", async () => {

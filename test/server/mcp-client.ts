@@ -8,6 +8,7 @@ import {
   ElicitRequestSchema,
   type ElicitResult,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { Upstream } from "../../src/testing/index.ts";
 import { PATIENCE_MS } from "../patience.ts";
 
 export interface McpClient extends AsyncDisposable {
@@ -62,4 +63,10 @@ export function structuredOf(result: CallToolResult): Record<string, unknown> {
 
 export function textOf({ content }: CallToolResult): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** The names of the tools that a model was offered with its last request. */
+export function offeredTools({ requests }: Pick<Upstream, "requests">): string[] {
+  const body = requests.at(-1)?.body as { tools?: { function: { name: string } }[] } | undefined;
+  return (body?.tools ?? []).map((tool) => tool.function.name);
 }

@@ -7,7 +7,7 @@ import { type Fault, reply, respond, script } from "../../src/testing/index.ts";
 import { parseRule } from "../../src/tools/gate/rules.ts";
 import { toDepthMeta } from "../../src/tools/mcp/depth.ts";
 import { PATIENCE_MS, until } from "../patience.ts";
-import { connectMcp, structuredOf, textOf } from "./mcp-client.ts";
+import { connectMcp, offeredTools, structuredOf, textOf } from "./mcp-client.ts";
 import { ANYBODY, startServer, type TestServer } from "./server-bench.ts";
 
 const READER: AgentOptions = {
@@ -62,13 +62,7 @@ describe("/mcp", () => {
     const server = await startServer(t, engine, { agents, caller });
     await using mcp = await connectMcp(server.url);
     await mcp.call("agent_reader", { prompt: "Go" });
-    const { tools } = server.upstream.requests.at(-1)?.body as {
-      tools: { function: { name: string } }[];
-    };
-    assert.deepEqual(
-      tools.map((tool) => tool.function.name),
-      ["offshoot__bash_find"],
-    );
+    assert.deepEqual(offeredTools(server.upstream), ["offshoot__bash_find"]);
   });
 
   it("holds an agent to its own limits", async (t) => {

@@ -9,6 +9,7 @@ import type { JsonAnswer, Route, RouteCall } from "../../src/server/route.ts";
 import { createAdminRoutes } from "../../src/server/routes/admin.ts";
 import { createConsoleRoutes } from "../../src/server/routes/console.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";
+import { createMcpRoutes } from "../../src/server/routes/mcp.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
@@ -27,6 +28,7 @@ function toRoutes(responses: Responses, prefix = ""): Route[] {
     ...createRecordRoutes(NOTHING as never),
     ...createConsoleRoutes(NOTHING as never),
     ...createAdminRoutes(NOTHING as never),
+    ...createMcpRoutes(NOTHING as never),
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createHealthRoutes({ check: async () => undefined }),
     ...createMetricsRoutes(async () => []),

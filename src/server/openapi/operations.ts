@@ -41,6 +41,7 @@ export const QUERIES = {
   max_chars: "Characters of one event at most, 256 to 65536",
   tree: "`true` for all runs below it too",
   with: "The id of the other run",
+  wait: "Seconds that a call waits for its run, where the client follows no progress",
   path: "Where in the event, as a JSON Pointer: `/item/output`",
 } as const;
 export type QueryName = keyof typeof QUERIES;
@@ -186,6 +187,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "GET /v1/models": { gives: "ModelList" },
   "GET /v1/models/:id": { gives: "Model" },
   "GET /v1/models/:vendor/:id": { gives: "Model" },
+  // Its messages are the protocol's, which has a description of its own.
+  "POST /mcp": { query: ["wait"] },
   "GET /": { gives: "Status" },
   "GET /healthz": { gives: "Status" },
   "GET /readyz": { gives: "Status" },
