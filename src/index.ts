@@ -64,4 +64,5 @@ export {
   type ToolContext,
   ToolOutput,
 } from "./tools/tool.ts";
+export type { FileBuffers } from "./tools/workspace/buffered-workspace.ts";
 export { VERSION } from "./version.ts";

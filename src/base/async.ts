@@ -100,3 +100,21 @@ export async function untilAborted<Out>(shared: Promise<Out>, signal: AbortSigna
     signal.removeEventListener("abort", stop);
   }
 }
+
+export interface Resolvers<Out> {
+  readonly promise: Promise<Out>;
+  resolve(value: Out): void;
+  reject(reason: unknown): void;
+}
+
+/** `Promise.withResolvers` is not in every Node that we run on. Nobody need listen to the promise. */
+export function toResolvers<Out>(): Resolvers<Out> {
+  let resolve: (value: Out) => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<Out>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -23,6 +23,10 @@ export const ACP_COMMAND: Command = {
     sandbox: { type: "string", value: "LEVEL", summary: "What holds the commands it runs" },
     allow: { type: "string", value: "RULE", multiple: true, summary: "As for `run`" },
     deny: { type: "string", value: "RULE", multiple: true, summary: "As for `run`" },
+    setup: {
+      type: "boolean",
+      summary: "Set up a model on this terminal instead, as `offshoot setup` does",
+    },
     "max-cost": { type: "string", value: "USD", summary: "The most dollars of one prompt" },
     ...STORE_OPTION,
   },

@@ -19,6 +19,7 @@ import { readDepth } from "../tools/mcp/depth.ts";
 import { clearPlaces, UNMADE } from "../tools/sandbox/placeholder.ts";
 import type { Sandbox } from "../tools/sandbox/sandbox.ts";
 import type { Tool } from "../tools/tool.ts";
+import type { FileBuffers } from "../tools/workspace/buffered-workspace.ts";
 import { openWorkspace } from "../tools/workspace/open-workspace.ts";
 import type { Boundary, Workspace } from "../tools/workspace/workspace.ts";
 import type { Environment } from "./paths.ts";
@@ -48,6 +49,8 @@ export interface SafetySettings {
   readonly hooks: JsonObject;
   /** Which changes to files are kept for an undo. */
   readonly undo: UndoMode;
+  /** Files as an editor has them, which are read and written there; on disk when left out. */
+  readonly buffers?: FileBuffers | undefined;
 }
 
 export const SAFETY: SafetySettings = {
@@ -102,7 +105,7 @@ export async function openGate(
   const { rules, ask, asker, treeAlways, env } = surroundings;
   const waitMs = task.approval_wait_ms ?? surroundings.approvalWaitMs;
   const { undo: mode, clock } = surroundings;
-  const workspace = await openWorkspace(task.root, toBoundary(task.grant, surroundings));
+  const workspace = await openFiles(task, surroundings);
   const sandbox = await openRunSandbox(task, workspace, surroundings);
   const limits: GateLimits = {
     timeoutMs: surroundings.toolTimeoutMs,
@@ -125,6 +128,13 @@ export async function openGate(
     mcpDepth: Math.max(task.mcp_depth ?? 0, readDepth(env)),
     changes: keepsChanges ? loadChanges({ workspace, clock, redact, mode }) : undefined,
   });
+}
+
+async function openFiles(task: AgentTask, around: GateSurroundings): Promise<Workspace> {
+  const disk = await openWorkspace(task.root, toBoundary(task.grant, around));
+  if (!around.buffers) return disk;
+  const { overBuffers } = await import("../tools/workspace/buffered-workspace.ts");
+  return overBuffers(disk, around.buffers);
 }
 
 /** Undefined where there are none: most users have none, and nothing is loaded for them. */

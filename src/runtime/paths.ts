@@ -20,6 +20,8 @@ export interface UserPaths {
   readonly authDir: string;
   /** The logins at MCP servers. */
   readonly loginsFile: string;
+  /** The MCP servers of editors that were agreed to. */
+  readonly editorServersFile: string;
   /** The key that grants of child processes are signed with. */
   readonly grantKeyFile: string;
 }
@@ -40,6 +42,7 @@ export function userPaths(env: Environment, home: string): UserPaths {
     pinsFile: join(dataDir, "mcp-pins.json"),
     authDir: join(dataDir, "auth"),
     loginsFile: join(dataDir, "mcp-logins.json"),
+    editorServersFile: join(dataDir, "editor-servers.json"),
     grantKeyFile: join(dataDir, "grant.key"),
   };
 }

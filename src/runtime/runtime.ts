@@ -122,6 +122,7 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
   },
   ...{
     undo: true,
+    buffers: true,
     hooks: true,
     hardLinks: true,
     protectedPaths: true,

@@ -120,7 +120,8 @@ export function toMcpFiles({ paths }: Config): { pins: KeptText; logins: KeptTex
   return { pins: keepIn(paths.pinsFile), logins: keepIn(paths.loginsFile) };
 }
 
-function keepIn(path: string): KeptText {
+/** A private file as text. */
+export function keepIn(path: string): KeptText {
   return {
     read: () =>
       readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {

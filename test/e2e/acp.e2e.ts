@@ -1,157 +1,75 @@
-/** `offshoot acp` with the protocol's own client: every announced method, restarts, permissions, and messages by its schema. */
+/** `offshoot acp` with the protocol's own client: every announced method, restarts, permissions, choices. */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
-import {
-  type AnyMessage,
-  type ClientContext,
-  client,
-  methods,
-  type NewSessionResponse,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-  type PromptResponse,
-  type SessionUpdate,
-} from "@agentclientprotocol/sdk";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import {
-  type Fault,
-  noAnswer,
-  reply,
-  type Script,
-  script,
-  type Upstream,
-} from "../../src/testing/index.ts";
+import { methods, type NewSessionResponse } from "@agentclientprotocol/sdk";
+import { reply, respond, script } from "../../src/testing/index.ts";
 import { until } from "../patience.ts";
-import { CLI, createPlace, type Place } from "./command.ts";
-import { CHAT } from "./wires.ts";
-
-interface Editor extends AsyncDisposable {
-  readonly agent: ClientContext;
-  readonly updates: SessionUpdate[];
-  /** Everything that the agent sent, as it came. */
-  readonly sent: AnyMessage[];
-}
-
-interface Opening {
-  readonly place: Place;
-  readonly upstream: Upstream;
-  readonly answer?: "once" | "no";
-}
-
-async function openEditor({ place, upstream, answer = "once" }: Opening): Promise<Editor> {
-  const child = spawn(process.execPath, [CLI, "acp"], {
-    cwd: place.cwd,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: place.home,
-      OFFSHOOT_PROBE_LOCAL: "false",
-      OFFSHOOT_MODEL: "custom/test-model",
-      OFFSHOOT_URL: upstream.url,
-    },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const updates: SessionUpdate[] = [];
-  const sent: AnyMessage[] = [];
-  const stream = ndJsonStream(
-    Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
-    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
-  );
-  const watched = new TransformStream<AnyMessage, AnyMessage>({
-    transform(message, controller) {
-      sent.push(message);
-      controller.enqueue(message);
-    },
-  });
-  const app = client({ name: "test" });
-  app.onNotification(methods.client.session.update, ({ params }) => {
-    updates.push(params.update);
-  });
-  app.onRequest(methods.client.session.requestPermission, () => ({
-    outcome: { outcome: "selected", optionId: answer },
-  }));
-  const connection = app.connect({ ...stream, readable: stream.readable.pipeThrough(watched) });
-  await connection.agent.request(methods.agent.initialize, {
-    protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: {},
-  });
-  return {
-    ...{ agent: connection.agent, updates, sent },
-    async [Symbol.asyncDispose]() {
-      connection.close();
-      if (child.exitCode !== null) return;
-      const gone = new Promise((resolve) => child.once("exit", resolve));
-      child.kill();
-      await gone;
-    },
-  };
-}
-
-interface More {
-  readonly faults?: Fault;
-  readonly answer?: "once" | "no";
-}
-
-async function withEditor(
-  engine: Script,
-  use: (editor: Editor, opening: Opening) => Promise<void>,
-  { faults, answer }: More = {},
-): Promise<void> {
-  await using place = await createPlace();
-  const upstream = await CHAT.start({ engine, ...(faults ? { faults } : {}) });
-  const opening = { place, upstream, ...(answer ? { answer } : {}) };
-  try {
-    await using editor = await openEditor(opening);
-    await use(editor, opening);
-  } finally {
-    await upstream.close();
-  }
-}
-
-async function newSession({ agent }: Editor, { place }: Opening): Promise<string> {
-  const params = { cwd: place.cwd, mcpServers: [] };
-  const answer: NewSessionResponse = await agent.request(methods.agent.session.new, params);
-  return answer.sessionId;
-}
-
-async function ask({ agent }: Editor, sessionId: string, text: string): Promise<string> {
-  const prompt = [{ type: "text" as const, text }];
-  const asked = { sessionId, prompt };
-  const answer: PromptResponse = await agent.request(methods.agent.session.prompt, asked);
-  return answer.stopReason;
-}
-
-function saidBy(updates: readonly SessionUpdate[], kind: string): string {
-  return updates
-    .map((one) =>
-      one.sessionUpdate === kind && "content" in one && one.content && "text" in one.content
-        ? one.content.text
-        : "",
-    )
-    .join("");
-}
+import {
+  ask,
+  type Editor,
+  newSession,
+  type Opening,
+  saidBy,
+  updatesOf,
+  withEditor,
+} from "./acp-editor.ts";
+import { createPlace, type Place } from "./command.ts";
 
 const WRITE = { name: "write", arguments: JSON.stringify({ path: "a.txt", content: "hello" }) };
 
+async function writeConfig({ home }: Place, path: string, text: string): Promise<void> {
+  const file = join(home, ".config", "offshoot", path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
 describe("offshoot acp", () => {
-  it("answers a prompt in a session, with usage, and goes on with it", async () => {
+  it("answers a prompt in a session, with usage and a title, and goes on with it", async () => {
     await withEditor(script(reply.text("Blue."), reply.text("Sky.")), async (editor, opening) => {
       const sessionId = await newSession(editor, opening);
       assert.equal(await ask(editor, sessionId, "Colour?"), "end_turn");
       assert.equal(saidBy(editor.updates, "agent_message_chunk"), "Blue.");
-      assert.ok(editor.updates.some(({ sessionUpdate }) => sessionUpdate === "usage_update"));
+      const [usage] = updatesOf(editor, "usage_update");
+      assert.ok(usage && usage.used > 0);
+      assert.equal(updatesOf(editor, "session_info_update")[0]?.title, "Colour?");
       await ask(editor, sessionId, "Of what?");
       const sent = JSON.stringify(opening.upstream.requests.at(-1)?.body);
       assert.match(sent, /Colour\?.*Blue\..*Of what\?/);
     });
   });
 
-  it("asks for permission with the change, and does as the person says", async () => {
+  it("tells how much of the model's window is used, and what all prompts cost", async () => {
+    const place = await createPlace();
+    const facts = "{ context_tokens: 5000, price: { input: 1000, output: 1000 } }";
+    await writeConfig(place, "config.yaml", `models:\n  custom/test-model: ${facts}\n`);
+    const usage = { usage: { input: 400, output: 100 } };
+    const engine = script(reply.text("One.", usage), reply.text("Two.", usage));
+    await withEditor(
+      engine,
+      async (editor, opening) => {
+        const sessionId = await newSession(editor, opening);
+        await ask(editor, sessionId, "One?");
+        await ask(editor, sessionId, "Two?");
+        const told = updatesOf(editor, "usage_update").map(({ used, size, cost }) => [
+          ...[used, size, cost?.amount],
+        ]);
+        assert.deepEqual(told, [
+          [500, 5000, 0.5],
+          [500, 5000, 1],
+        ]);
+        await ask(editor, sessionId, "/cost");
+        assert.match(saidBy(editor.updates, "agent_message_chunk"), /custom\/test-model +2 /);
+      },
+      { place },
+    );
+    await place[Symbol.asyncDispose]();
+  });
+
+  it("asks for permission with the change, under the call that it shows, and does as the person says", async () => {
     for (const answer of ["once", "no"] as const) {
       const engine = script(reply.calls([WRITE]), reply.text("Done."));
       await withEditor(
@@ -159,63 +77,46 @@ describe("offshoot acp", () => {
         async (editor, opening) => {
           await ask(editor, await newSession(editor, opening), "Write it");
           assert.equal(existsSync(join(opening.place.cwd, "a.txt")), answer === "once");
-          const call = editor.updates.find(({ sessionUpdate }) => sessionUpdate === "tool_call");
-          assert.match(JSON.stringify(call), /"newText":"hello".*"type":"diff"/);
+          const [call] = updatesOf(editor, "tool_call");
+          const path = join(opening.place.cwd, "a.txt");
+          const diff = [{ type: "diff", path, oldText: null, newText: "hello" }];
+          assert.deepEqual([call?.content, call?.locations], [diff, [{ path }]]);
+          const [asked] = editor.permissions;
+          assert.equal(asked?.toolCall.toolCallId, call?.toolCallId);
+          assert.deepEqual(asked?.toolCall.content, diff);
+          const [end] = updatesOf(editor, "tool_call_update");
+          const status = answer === "once" ? "completed" : "failed";
+          assert.deepEqual([end?.toolCallId, end?.status], [call?.toolCallId, status]);
         },
         { answer },
       );
     }
   });
 
-  it("gives a session back to an editor that was started again, and tells what was said", async () => {
-    await withEditor(script(reply.text("Kept."), reply.text("Again.")), async (editor, opening) => {
-      const { cwd } = opening.place;
-      const sessionId = await newSession(editor, opening);
-      await ask(editor, sessionId, "Keep this");
-      await using second = await openEditor(opening);
-      const listed = await second.agent.request(methods.agent.session.list, { cwd });
-      assert.deepEqual(
-        listed.sessions.map((one) => one.sessionId),
-        [sessionId],
-      );
-      await second.agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
-      assert.equal(saidBy(second.updates, "user_message_chunk"), "Keep this");
-      assert.equal(saidBy(second.updates, "agent_message_chunk"), "Kept.");
-      await using third = await openEditor(opening);
-      await third.agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
-      assert.equal(saidBy(third.updates, "agent_message_chunk"), "");
-      assert.equal(await ask(third, sessionId, "And?"), "end_turn");
-      const sent = JSON.stringify(opening.upstream.requests.at(-1)?.body);
-      assert.match(sent, /Keep this.*Kept\..*And\?/);
-      await third.agent.request(methods.agent.session.close, { sessionId });
-      await third.agent.request(methods.agent.session.delete, { sessionId });
-      const left = await third.agent.request(methods.agent.session.list, { cwd });
-      assert.deepEqual(left.sessions, []);
-    });
-  });
-
-  it("says that a session is gone, and never gives an empty one in its place", async () => {
-    await withEditor(script(), async (editor, { place }) => {
-      const params = { sessionId: "conv_gone", cwd: place.cwd, mcpServers: [] };
-      await assert.rejects(editor.agent.request(methods.agent.session.load, params), /conv_gone/);
-    });
-  });
-
-  it("answers a cancelled prompt with `cancelled`", async () => {
+  it("asks no more about calls that are always allowed, and ends the prompt whose question is cancelled", async () => {
+    const again = { ...WRITE, arguments: JSON.stringify({ path: "b.txt", content: "hello" }) };
+    const engine = script(reply.calls([WRITE]), reply.calls([again]), reply.text("Done."));
     await withEditor(
-      script(),
+      engine,
       async (editor, opening) => {
-        const sessionId = await newSession(editor, opening);
-        const asked = ask(editor, sessionId, "Hang");
-        await until(async () => opening.upstream.requests.length > 0 || undefined, "the call");
-        await editor.agent.notify(methods.agent.session.cancel, { sessionId });
-        assert.equal(await asked, "cancelled");
+        assert.equal(await ask(editor, await newSession(editor, opening), "Write"), "end_turn");
+        assert.equal(editor.permissions.length, 1);
+        assert.ok(existsSync(join(opening.place.cwd, "b.txt")));
       },
-      { faults: noAnswer() },
+      { answer: "always" },
+    );
+    await withEditor(
+      script(reply.calls([WRITE]), reply.text("Done.")),
+      async (editor, opening) => {
+        assert.equal(await ask(editor, await newSession(editor, opening), "Write"), "cancelled");
+        assert.ok(!existsSync(join(opening.place.cwd, "a.txt")));
+        assert.equal(opening.upstream.requests.length, 1);
+      },
+      { answer: "cancelled" },
     );
   });
 
-  it("offers model, approvals and thinking as options, and takes a choice", async () => {
+  it("offers model, approvals and thinking as options, and takes a choice by each way", async () => {
     const engine = script(reply.calls([WRITE]), reply.text("Done."));
     await withEditor(engine, async (editor, { place }) => {
       const { agent } = editor;
@@ -225,61 +126,240 @@ describe("offshoot acp", () => {
       const categories = (configOptions ?? []).map(({ category }) => category);
       assert.deepEqual(categories, ["model", "mode", "thought_level"]);
       await agent.request(methods.agent.session.setMode, { sessionId, modeId: "deny" });
+      assert.match(
+        JSON.stringify(updatesOf(editor, "config_option_update")),
+        /"currentValue":"deny".*"id":"mode"/,
+      );
       const set = { sessionId, configId: "thinking", value: "on" };
       const changed = await agent.request(methods.agent.session.setConfigOption, set);
       assert.match(JSON.stringify(changed), /"id":"thinking".*"currentValue":"on"/);
       await ask(editor, sessionId, "Write it");
       assert.ok(!existsSync(join(place.cwd, "a.txt")));
-      const wrong = agent.request(methods.agent.session.setMode, { sessionId, modeId: "nope" });
-      await assert.rejects(wrong, /no mode/);
-    });
-  });
-
-  it("tells commands after the answer that names the session, and answers them itself", async () => {
-    await withEditor(script(), async (editor, opening) => {
-      const sessionId = await newSession(editor, opening);
-      const indexOf = (text: string): number =>
-        editor.sent.findIndex((one) => JSON.stringify(one).includes(text));
-      await until(async () => indexOf("available_commands_update") >= 0 || undefined, "them");
-      assert.ok(indexOf(`"sessionId":"${sessionId}"`) < indexOf("available_commands_update"));
-      await ask(editor, sessionId, "/cost");
-      assert.match(saidBy(editor.updates, "agent_message_chunk"), /\$0/);
-      assert.equal(opening.upstream.requests.length, 0);
-    });
-  });
-
-  it("sends no update that the published schema does not know", async () => {
-    const file = "../../../node_modules/@agentclientprotocol/sdk/schema/v1/schema.json";
-    const schema = JSON.parse(readFileSync(fileURLToPath(new URL(file, import.meta.url)), "utf8"));
-    const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
-    ajv.addSchema(schema, "acp");
-    const isUpdate = ajv.getSchema("acp#/$defs/SessionNotification");
-    assert.ok(isUpdate);
-    const engine = script(reply.calls([WRITE]), reply.text("Done."));
-    await withEditor(engine, async (editor, opening) => {
-      await ask(editor, await newSession(editor, opening), "Write it");
-      const notes = editor.sent.filter((one) => "method" in one && one.method === "session/update");
-      assert.ok(notes.length > 3);
-      for (const note of notes) {
-        const { params } = note as { params: unknown };
-        assert.ok(isUpdate(params), JSON.stringify([note, isUpdate.errors]));
+      const byOption = { sessionId, configId: "mode", value: "auto" };
+      await agent.request(methods.agent.session.setConfigOption, byOption);
+      assert.equal(updatesOf(editor, "current_mode_update")[0]?.currentModeId, "auto");
+      await agent.request("session/set_model", { sessionId, modelId: "embedded/offline" });
+      assert.equal(await ask(editor, sessionId, "compute 6*7"), "end_turn");
+      assert.match(saidBy(editor.updates, "agent_message_chunk"), /42/);
+      for (const [method, wrong, said] of [
+        ["session/set_mode", { modeId: "nope" }, /no mode/],
+        ["session/set_config_option", { configId: "nope", value: "x" }, /no option/],
+        ["session/set_config_option", { configId: "thinking", value: "x" }, /on or off/],
+        ["session/set_model", {}, /must be text/],
+      ] as const) {
+        await assert.rejects(agent.request(method, { sessionId, ...wrong }), said, method);
       }
     });
   });
 
-  it("goes on after frames that are cut, joined, unknown or no JSON", async () => {
-    await using place = await createPlace();
-    const params = { protocolVersion: 1, clientCapabilities: {}, unknownField: true };
-    const hello = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-    const unknown = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "no/such", params: {} });
-    const pieces = [`not json\n${hello.slice(0, 10)}`, `${hello.slice(10)}\n${unknown}\n`];
-    const { code, stdout } = await place.run(["acp"], { input: Readable.from(pieces) });
-    const answers = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+  it("offers to set up a model in a terminal where the editor has one, and never asks for it", async () => {
+    const place = await createPlace();
+    const authOf = ({ sent }: Editor): unknown[] =>
+      (sent[0] as unknown as { result: { authMethods: unknown[] } }).result.authMethods;
+    await withEditor(
+      script(),
+      async (editor) => {
+        const [method] = authOf(editor) as { type: string; args: string[] }[];
+        assert.deepEqual([method?.type, method?.args], ["terminal", ["--setup"]]);
+      },
+      { place, capabilities: { auth: { terminal: true } } },
+    );
+    await withEditor(
+      script(),
+      async ({ agent, sent }, { place: { cwd } }) => {
+        const [method] = authOf({ sent } as Editor) as { id: string; type?: string }[];
+        assert.deepEqual([method?.id, method?.type], ["setup", undefined]);
+        await agent.request(methods.agent.authenticate, { methodId: "setup" });
+        await assert.rejects(
+          agent.request(methods.agent.authenticate, { methodId: "x" }),
+          /no method/,
+        );
+        await agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+      },
+      { place },
+    );
+    const { code, stdout } = await place.run(["acp", "--setup"]);
     assert.equal(code, 0);
-    assert.equal(answers.find(({ id }) => id === 1)?.result.protocolVersion, 1);
-    assert.ok(answers.find(({ id }) => id === 2)?.error.code < 0);
+    assert.match(stdout, /offshoot/i);
+    await place[Symbol.asyncDispose]();
+  });
+
+  it("says by its own error what is wrong where no model can be asked", async () => {
+    const env = { OFFSHOOT_MODEL: "openai/gpt-5.1", OFFSHOOT_URL: "" };
+    await withEditor(
+      script(),
+      async (editor, opening) => {
+        await assert.rejects(newSession(editor, opening), (error: { code?: number }) => {
+          assert.equal(error.code, -32_000);
+          return true;
+        });
+        const asked = { methodId: "setup" };
+        await assert.rejects(
+          editor.agent.request(methods.agent.authenticate, asked),
+          /OPENAI_API_KEY/,
+        );
+      },
+      { env },
+    );
+    await withEditor(
+      script(),
+      async (editor, opening) => {
+        const sessionId = await newSession(editor, opening);
+        for (const [model, said] of [
+          ["nobody/x", /nobody/],
+          ["openai/gpt-5.1", /OPENAI_API_KEY/],
+        ] as const) {
+          const option = { sessionId, configId: "model", value: model };
+          const { setConfigOption } = methods.agent.session;
+          await assert.rejects(editor.agent.request(setConfigOption, option), said);
+          const chosen = { sessionId, modelId: model };
+          await assert.rejects(editor.agent.request("session/set_model", chosen), said);
+        }
+      },
+      { env: { ...env, OFFSHOOT_MODEL: "embedded/offline" } },
+    );
+  });
+
+  it("tells commands after the answer that names the session, and answers them itself", async () => {
+    const place = await createPlace();
+    const head = "---\ndescription: Reviews\n---\n";
+    await writeConfig(place, "templates/review.md", `${head}Review this: {{input}}`);
+    await withEditor(
+      script(reply.calls([WRITE]), reply.text("Done."), reply.text("Reviewed.")),
+      async (editor, opening) => {
+        const sessionId = await newSession(editor, opening);
+        const [told] = await until(() => {
+          const found = updatesOf(editor, "available_commands_update");
+          return found.length > 0 ? found : undefined;
+        }, "the commands");
+        const names = told?.availableCommands.map(({ name }) => name);
+        assert.deepEqual(names, ["cost", "tools", "agents", "undo", "help", "review"]);
+        const indexOf = (text: string): number =>
+          editor.sent.findIndex((one) => JSON.stringify(one).includes(text));
+        assert.ok(indexOf(`"result":{"sessionId":"${sessionId}"`) < indexOf("available_commands"));
+        for (const [command, said] of [
+          ["/cost", /Nothing was called yet/],
+          ["/tools", /^write$/m],
+          ["/agents", /none yet/],
+          ["/undo", /nothing to take back/],
+          ["/help", /\/review: Reviews/],
+        ] as const) {
+          editor.updates.length = 0;
+          assert.equal(await ask(editor, sessionId, command), "end_turn");
+          assert.match(saidBy(editor.updates, "agent_message_chunk"), said, command);
+        }
+        assert.equal(opening.upstream.requests.length, 0);
+        await ask(editor, sessionId, "Write it");
+        const file = join(place.cwd, "a.txt");
+        assert.equal(await readFile(file, "utf8"), "hello");
+        await ask(editor, sessionId, "/undo");
+        assert.ok(!existsSync(file));
+        await ask(editor, sessionId, "/review a.ts");
+        assert.match(opening.upstream.requests.at(-1)?.text ?? "", /Review this: a\.ts/);
+      },
+      { place },
+    );
+    await place[Symbol.asyncDispose]();
+  });
+
+  it("shows subagents as calls with what they do, under their runs' ids", async () => {
+    const order = { name: "subagent", arguments: '{"label":"scout","task_prompt":"Look."}' };
+    const read = { name: "read", arguments: '{"path":"a.txt"}' };
+    const engine = respond(({ items }) => {
+      const text = JSON.stringify(items);
+      if (text.includes("Look.")) {
+        return text.includes("function_call_output") && !text.includes("Send one")
+          ? reply.text("Found it.")
+          : text.includes("Send one")
+            ? reply.text("All done.")
+            : reply.calls([read]);
+      }
+      return reply.calls([order]);
+    });
+    await withEditor(
+      engine,
+      async (editor, opening) => {
+        await ask(editor, await newSession(editor, opening), "Send one");
+        const child = updatesOf(editor, "tool_call").find(
+          ({ title }) => title === "subagent scout",
+        );
+        const id = child?.toolCallId ?? "";
+        assert.deepEqual([child?.kind, child?._meta], ["think", { "offshoot/run_id": id }]);
+        assert.equal((await opening.place.show(id)).ending, "completed");
+        const told = updatesOf(editor, "tool_call_update").filter((one) => one.toolCallId === id);
+        assert.deepEqual(told.map(({ status }) => status).filter(Boolean), ["completed"]);
+        assert.match(JSON.stringify(told.at(-1)?.content), /read a\.txt.*Found it\./);
+        const calls = updatesOf(editor, "tool_call").map(({ title }) => title);
+        assert.deepEqual(calls, ["subagent scout"]);
+      },
+      { files: { "a.txt": "x" }, answer: "once" },
+    );
+  });
+
+  it("tells notices and compactions to an editor that shows them, and to no other", async () => {
+    const place = await createPlace({ "long.txt": "word ".repeat(2000) });
+    const facts = "{ context_tokens: 9000 }";
+    await writeConfig(place, "config.yaml", `models:\n  custom/test-model: ${facts}\n`);
+    const read = { name: "read", arguments: '{"path":"long.txt"}' };
+    const engine = () => {
+      let turns = 0;
+      return respond(({ instructions = "" }) => {
+        if (instructions.startsWith("You write the memory")) return reply.text("MEMORY.");
+        turns += 1;
+        const usage = { usage: { input: turns * 2500, output: 10 } };
+        return turns < 4 ? reply.calls([read], usage) : reply.text("Done.", usage);
+      });
+    };
+    const kinds = ({ updates }: Editor): string[] => [
+      ...new Set(updates.map(({ sessionUpdate }) => sessionUpdate)),
+    ];
+    const session = { notices: {}, compaction: {} };
+    await withEditor(
+      engine(),
+      async (editor, opening) => {
+        await ask(editor, await newSession(editor, opening), "Read on");
+        const [began, ended] = updatesOf(editor, "compaction_update");
+        assert.deepEqual([began?.status, ended?.status], ["in_progress", "completed"]);
+        assert.match(JSON.stringify(updatesOf(editor, "compaction_summary_chunk")), /MEMORY\./);
+      },
+      { place, capabilities: { session }, args: ["--tools", "read"] },
+    );
+    await withEditor(
+      engine(),
+      async (editor, opening) => {
+        await ask(editor, await newSession(editor, opening), "Read on");
+        assert.doesNotMatch(kinds(editor).join(), /compaction|notice/);
+      },
+      { place, args: ["--tools", "read"] },
+    );
+    await place[Symbol.asyncDispose]();
+  });
+
+  it("is an error with its reason where it ends by a limit or a failure", async () => {
+    const place = await createPlace();
+    const facts = "{ price: { input: 1000, output: 1000 } }";
+    await writeConfig(place, "config.yaml", `models:\n  custom/test-model: ${facts}\n`);
+    for (const capabilities of [{}, { session: { notices: {} } }]) {
+      await withEditor(
+        script(reply.text("Never.")),
+        async (editor, opening: Opening) => {
+          const asked = ask(editor, await newSession(editor, opening), "Go");
+          await assert.rejects(asked, /budget/i);
+        },
+        { place, args: ["--max-cost", "0.001"], capabilities },
+      );
+    }
+    await place[Symbol.asyncDispose]();
+    await withEditor(
+      script(),
+      async (editor, opening) => {
+        await opening.upstream.close();
+        const asked = ask(editor, await newSession(editor, opening), "Go");
+        await assert.rejects(asked, /answers at/);
+        const [notice] = updatesOf(editor, "notice").filter(({ severity }) => severity === "error");
+        assert.ok(notice);
+      },
+      { capabilities: { session: { notices: {} } }, env: { OFFSHOOT_MAX_RETRIES: "0" } },
+    );
   });
 });

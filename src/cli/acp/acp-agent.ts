@@ -6,68 +6,122 @@
 import {
   type AgentCapabilities,
   type AgentRequestContext,
+  type AuthMethod,
   agent,
+  type ClientCapabilities,
+  type InitializeRequest,
   type InitializeResponse,
+  type McpServer,
   methods,
   PROTOCOL_VERSION,
+  RequestError,
   type Stream,
 } from "@agentclientprotocol/sdk";
+import { isJsonObject } from "../../base/json.ts";
 import { VERSION } from "../../version.ts";
-import { type AcpSession, toRequestError } from "./acp-session.ts";
+import type { AcpSession } from "./acp-session.ts";
 import { type EditorParts, EditorSessions } from "./editor-sessions.ts";
-import { toMessage } from "./prompt-items.ts";
+import { lenient } from "./lenient-stream.ts";
+import { toRequestError } from "./request-error.ts";
 
+/** `fork` is of the protocol's unstable part: editors that do not know it pass it over. */
 const CAPABILITIES: AgentCapabilities = {
   loadSession: true,
   promptCapabilities: { image: true, embeddedContext: true },
-  sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+  mcpCapabilities: { http: true, sse: true },
+  sessionCapabilities: {
+    ...{ list: {}, resume: {}, close: {}, delete: {} },
+    ...({ fork: {} } as object),
+  },
 };
 
-const COMMANDS = [{ name: "cost", description: "What this session has cost" }];
+/** Methods beyond the stable ones: a draft of the protocol's, and one that some editors still use. */
+const FORK = "session/fork";
+const SET_MODEL = "session/set_model";
+
+const SETUP = {
+  ...{ id: "setup", name: "Set up a model" },
+  description: "Stores a key for a vendor, or finds a model server on this machine",
+};
 
 /** Resolves when the editor has closed the connection; what works is cancelled then. */
 export async function serveAcp(parts: EditorParts, stream: Stream): Promise<void> {
   const sessions = new EditorSessions(parts);
   const app = agent({ name: "offshoot" });
-  app.onRequest(methods.agent.initialize, answering(initialize));
-  app.onRequest(
-    methods.agent.authenticate,
-    answering(() => ({})),
-  );
+  answerGreeting(app, sessions);
   answerSessions(app, sessions);
+  answerChoices(app, sessions);
   answerPrompts(app, sessions);
-  const connection = app.connect(stream);
+  const connection = app.connect(lenient(stream));
   await connection.closed;
   await sessions.closeAll();
 }
 
 type App = ReturnType<typeof agent>;
 
+function answerGreeting(app: App, sessions: EditorSessions): void {
+  app.onRequest(
+    methods.agent.initialize,
+    answering(({ params }) => {
+      sessions.greet(params.clientCapabilities ?? {});
+      return initialize(params);
+    }),
+  );
+  app.onRequest(
+    methods.agent.authenticate,
+    answering(async ({ params: { methodId } }) => {
+      if (methodId !== SETUP.id) {
+        throw RequestError.invalidParams({ methodId }, `There is no method \`${methodId}\`.`);
+      }
+      await sessions.checkModel();
+      return {};
+    }),
+  );
+}
+
+/** The part of a request that opens a session. */
+interface Place {
+  readonly cwd: string;
+  readonly mcpServers?: readonly McpServer[] | null | undefined;
+}
+
 function answerSessions(app: App, sessions: EditorSessions): void {
   const { session } = methods.agent;
+  const open = (
+    { cwd, mcpServers }: Place,
+    id: string | undefined,
+    { client }: Pick<AgentRequestContext<unknown>, "client">,
+  ) => sessions.open({ cwd, id, client, servers: mcpServers ?? [] });
   app.onRequest(
     session.new,
-    answering(async ({ params, client }) =>
-      announce(await sessions.open({ cwd: params.cwd, client, id: undefined })),
-    ),
+    answering(async (context) => announce(await open(context.params, undefined, context))),
   );
   app.onRequest(
     session.load,
-    answering(async ({ params: { cwd, sessionId: id }, client }) => {
-      const opened = await sessions.open({ cwd, id, client });
+    answering(async (context) => {
+      const opened = await open(context.params, context.params.sessionId, context);
       await opened.replay();
       return await announce(opened);
     }),
   );
   app.onRequest(
     session.resume,
-    answering(async ({ params: { cwd, sessionId: id }, client }) =>
-      announce(await sessions.open({ cwd, id, client })),
+    answering(async (context) =>
+      announce(await open(context.params, context.params.sessionId, context)),
+    ),
+  );
+  app.onRequest(
+    FORK,
+    parseFork,
+    answering(async ({ params: { sessionId: id, cwd, mcpServers }, client }) =>
+      announce(await sessions.fork({ cwd, id, client, servers: mcpServers ?? [] })),
     ),
   );
   app.onRequest(
     session.list,
-    answering(({ params }) => sessions.list(params.cwd ?? undefined)),
+    answering(({ params: { cwd, cursor } }) =>
+      sessions.list(cwd ?? undefined, cursor ?? undefined),
+    ),
   );
   app.onRequest(
     session.close,
@@ -79,41 +133,58 @@ function answerSessions(app: App, sessions: EditorSessions): void {
   );
 }
 
-function answerPrompts(app: App, sessions: EditorSessions): void {
+function answerChoices(app: App, sessions: EditorSessions): void {
   const { session } = methods.agent;
   app.onRequest(
     session.setMode,
-    answering(({ params }) => sessions.find(params.sessionId).setMode(params.modeId)),
+    answering(async ({ params }) => {
+      await sessions.find(params.sessionId).setMode(params.modeId);
+      return {};
+    }),
   );
   app.onRequest(
     session.setConfigOption,
     answering(async ({ params }) => {
       const found = sessions.find(params.sessionId);
-      found.set(params.configId, String(params.value));
+      await found.set(params.configId, params.value);
       return { configOptions: await found.options() };
     }),
   );
   app.onRequest(
+    SET_MODEL,
+    parseSetModel,
+    answering(async ({ params: { sessionId, modelId } }) => {
+      await sessions.find(sessionId).chooseModel(modelId);
+      return {};
+    }),
+  );
+}
+
+function answerPrompts(app: App, sessions: EditorSessions): void {
+  const { session } = methods.agent;
+  app.onRequest(
     session.prompt,
-    answering(({ params }) => sessions.find(params.sessionId).prompt(toMessage(params.prompt))),
+    answering(({ params, signal }) =>
+      sessions.find(params.sessionId).prompt(params.prompt, signal),
+    ),
   );
   app.onNotification(session.cancel, async ({ params }) => {
     await sessions.cancel(params.sessionId);
   });
 }
 
-function initialize(): InitializeResponse {
+function initialize({ clientCapabilities }: InitializeRequest): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentCapabilities: CAPABILITIES,
     agentInfo: { name: "offshoot", title: "Offshoot", version: VERSION },
-    authMethods: [
-      {
-        ...{ type: "terminal", id: "setup", name: "Set up a model" },
-        ...{ description: "Stores a key for a vendor", args: ["auth", "set"] },
-      },
-    ],
+    authMethods: [toAuthMethod(clientCapabilities ?? {})],
   };
+}
+
+/** An editor that can start us in a terminal does so with the argument; any other asks whether a model is ready. */
+function toAuthMethod({ auth }: ClientCapabilities): AuthMethod {
+  return auth?.terminal ? { type: "terminal", ...SETUP, args: ["--setup"] } : SETUP;
 }
 
 async function announce(session: AcpSession) {
@@ -122,13 +193,28 @@ async function announce(session: AcpSession) {
     modes: session.modes,
     configOptions: await session.options(),
   };
-  const update = {
-    sessionUpdate: "available_commands_update",
-    availableCommands: COMMANDS,
-  } as const;
   // After the answer: editors take no update of a session that they do not know yet.
-  setImmediate(() => void session.tell(update).catch(() => {}));
+  setImmediate(() => void session.tellCommands().catch(() => {}));
   return answer;
+}
+
+interface Fork extends Place {
+  readonly sessionId: string;
+}
+
+function parseFork(params: unknown): Fork {
+  const { sessionId, cwd, mcpServers } = isJsonObject(params) ? params : {};
+  if (typeof sessionId !== "string" || typeof cwd !== "string") {
+    throw RequestError.invalidParams({}, "`sessionId` and `cwd` must be text.");
+  }
+  const servers = Array.isArray(mcpServers) ? (mcpServers as unknown as McpServer[]) : [];
+  return { sessionId, cwd, mcpServers: servers };
+}
+
+function parseSetModel(params: unknown): { readonly sessionId: string; readonly modelId: string } {
+  const { sessionId, modelId } = isJsonObject(params) ? params : {};
+  if (typeof sessionId === "string" && typeof modelId === "string") return { sessionId, modelId };
+  throw RequestError.invalidParams({}, "`sessionId` and `modelId` must be text.");
 }
 
 /** Every failure is the protocol's own error, with a message for the person. */

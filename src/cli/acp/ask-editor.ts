@@ -1,9 +1,15 @@
-/** Approval questions by `session/request_permission`. What the editor cancels is a no. */
+/** Approval questions by `session/request_permission`. What the editor cancels ends the run; a question that it cannot show is a no. */
 
-import { type AgentContext, methods, type PermissionOption } from "@agentclientprotocol/sdk";
-import type { Answer, Ask } from "../../tools/gate/ask.ts";
+import {
+  type AgentContext,
+  methods,
+  type PermissionOption,
+  type RequestPermissionRequest,
+} from "@agentclientprotocol/sdk";
+import { untilAborted } from "../../base/async.ts";
+import type { Answer, Ask, Question } from "../../tools/gate/ask.ts";
 import { tryJson } from "./prompt-items.ts";
-import { toChange, toLocations, toTitle, toToolKind } from "./tool-views.ts";
+import { type ReadFile, toChange, toLocations, toTitle, toToolKind } from "./tool-views.ts";
 
 const OPTIONS: readonly (PermissionOption & { readonly answer: Answer })[] = [
   { optionId: "once", name: "Allow", kind: "allow_once", answer: "yes" },
@@ -11,40 +17,34 @@ const OPTIONS: readonly (PermissionOption & { readonly answer: Answer })[] = [
   { optionId: "no", name: "Reject", kind: "reject_once", answer: "no" },
 ];
 
-interface AskEditorParts {
+export interface AskEditorParts {
   readonly sessionId: string;
   readonly cwd: string;
-  readonly client: () => AgentContext;
+  readonly client: AgentContext;
+  readonly readFile: ReadFile;
+  /** The id under which the editor was shown the call. */
+  readonly callOf: (question: Question) => Promise<string>;
 }
 
-export function createAskEditor({ sessionId, cwd, client }: AskEditorParts): Ask {
-  return async ({ id, tool, arguments: given, child, asksEveryTime }, signal) => {
+export function createAskEditor(parts: AskEditorParts): Ask {
+  const { sessionId, cwd, client, readFile } = parts;
+  return async (question, signal) => {
+    const { tool: name, arguments: given, child, asksEveryTime } = question;
     const offered = OPTIONS.filter(({ answer }) => answer !== "always" || !asksEveryTime);
-    const title = `${child ? `${child.label}: ` : ""}${toTitle(tool, given)}`;
-    const asked = client().request(methods.client.session.requestPermission, {
-      sessionId,
-      toolCall: {
-        ...{
-          toolCallId: id,
-          title,
-          kind: toToolKind(tool),
-          status: "pending",
-          rawInput: tryJson(given),
-        },
-        locations: toLocations(given, cwd),
-        content: await toChange(tool, given, cwd),
-      },
-      options: offered.map(({ answer: _, ...option }) => option),
+    const title = `${child ? `${child.label}: ` : ""}${toTitle(name, given)}`;
+    const toolCallId = await untilAborted(parts.callOf(question), signal);
+    const toolCall = {
+      ...{ toolCallId, title, name, kind: toToolKind(name, given), status: "pending" as const },
+      ...{ rawInput: tryJson(given), locations: toLocations(given, cwd) },
+      content: await toChange({ name, arguments: given }, cwd, readFile),
+    };
+    const options = offered.map(({ answer: _, ...option }) => option);
+    const request: RequestPermissionRequest = { sessionId, toolCall, options };
+    const asked = client.request(methods.client.session.requestPermission, request, {
+      cancellationSignal: signal,
     });
-    const { outcome } = await Promise.race([asked, untilAborted(signal)]);
+    const { outcome } = await untilAborted(asked, signal);
     if (outcome.outcome === "cancelled") return "cancel";
     return OPTIONS.find(({ optionId }) => optionId === outcome.optionId)?.answer ?? "no";
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }

@@ -1,17 +1,26 @@
 /** The sessions that one editor has open, each with a desk in its own folder; and those that the record keeps. */
 
-import { type AgentContext, RequestError, type SessionInfo } from "@agentclientprotocol/sdk";
+import { isAbsolute } from "node:path";
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type ListSessionsResponse,
+  type McpServer,
+  RequestError,
+} from "@agentclientprotocol/sdk";
 import { makeId } from "../../base/ids.ts";
 import type { Sessions } from "../../runtime/sessions/session.ts";
+import type { McpServer as OwnServer } from "../../tools/mcp/server.ts";
 import type { Options } from "../command.ts";
-import { listModels } from "../completions/words.ts";
-import { openDesk } from "../desk/open-desk.ts";
+import { type OpenedDesk, openDesk } from "../desk/open-desk.ts";
 import type { Io } from "../io.ts";
+import { attachKeys } from "../open-keys.ts";
 import { AcpSession } from "./acp-session.ts";
 import { createAskEditor } from "./ask-editor.ts";
+import { createEditorFiles, createReadFile } from "./editor-files.ts";
 
-/** Most sessions that an editor is told of. */
-const LISTED = 100;
+/** Most sessions of one answer. */
+const LISTED = 50;
 
 export interface EditorParts {
   readonly io: Io;
@@ -23,27 +32,54 @@ interface Opening {
   /** Undefined for a new one. */
   readonly id: string | undefined;
   readonly client: AgentContext;
+  readonly servers: readonly McpServer[];
 }
 
 export class EditorSessions {
   readonly #parts: EditorParts;
   readonly #open = new Map<string, AcpSession>();
+  #capabilities: ClientCapabilities = {};
+  #record: Promise<OpenedDesk> | undefined;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
   }
 
+  /** What the editor can do, as it has announced. */
+  greet(capabilities: ClientCapabilities): void {
+    this.#capabilities = capabilities;
+  }
+
   /** Rejects for a session that is gone: never an empty one in its place. */
-  async open({ cwd, id: kept, client }: Opening): Promise<AcpSession> {
-    const { io, options } = this.#parts;
-    const here = { ...io, cwd };
+  async open({ cwd, id: kept, client, servers }: Opening): Promise<AcpSession> {
+    if (!isAbsolute(cwd)) {
+      throw RequestError.invalidParams(
+        { cwd },
+        `\`cwd\` must be an absolute path, not \`${cwd}\`.`,
+      );
+    }
+    // A key that was stored since counts: the editor opens a session again when its user has set up a model.
+    await attachKeys(this.#parts.io);
     const id = kept ?? makeId("conv");
-    const ask = createAskEditor({ sessionId: id, cwd, client: () => client });
-    const desk = await openDesk({ io: here, options, ask, maxUsd: undefined });
+    const io = { ...this.#parts.io, cwd };
+    const capabilities = this.#capabilities;
+    const buffers = createEditorFiles({ sessionId: id, client, capabilities });
+    const readFile = createReadFile(cwd, buffers);
+    let session: AcpSession | undefined;
+    const ask = createAskEditor({
+      ...{ sessionId: id, cwd, client, readFile },
+      callOf: async (question) => (await session?.callOf(question)) ?? question.id,
+    });
+    const { options } = this.#parts;
+    const openHere = (more: readonly OwnServer[]): Promise<OpenedDesk> =>
+      openDesk({ io, options, ask, maxUsd: undefined, buffers, servers: more });
+    const desk = await openHere([]);
     try {
       if (kept !== undefined) await desk.runtime.sessions.get(kept);
-      const models = await listModels(here);
-      const session = new AcpSession({ id, cwd, desk, client, isKept: kept !== undefined, models });
+      const own = { client, capabilities, desk, openDesk: openHere, readFile, servers };
+      session = new AcpSession({ id, io, ...own, isKept: kept !== undefined });
+      // Before the editor has a session that cannot answer: it offers its user to set up a model then.
+      await desk.check();
       await this.close(id);
       this.#open.set(id, session);
       return session;
@@ -51,6 +87,12 @@ export class EditorSessions {
       await desk.close();
       throw thrown;
     }
+  }
+
+  /** A new session with what this one holds. */
+  async fork(opening: Opening & { readonly id: string }): Promise<AcpSession> {
+    const { id } = await this.#withRecord((kept) => kept.fork(opening.id, { folder: opening.cwd }));
+    return await this.open({ ...opening, id });
   }
 
   find(id: string): AcpSession {
@@ -64,21 +106,29 @@ export class EditorSessions {
   }
 
   async close(id: string): Promise<void> {
-    await this.#open.get(id)?.close();
+    const session = this.#open.get(id);
     this.#open.delete(id);
+    await session?.close();
   }
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+    await (await this.#record)?.close();
   }
 
-  async list(folder: string | undefined): Promise<{ sessions: SessionInfo[] }> {
-    const found = await this.#withRecord((kept) => kept.list({ folder, limit: LISTED }));
+  /** The last used first. A cursor is the moment that the last one of a page was used. */
+  async list(
+    folder: string | undefined,
+    cursor: string | undefined,
+  ): Promise<ListSessionsResponse> {
+    const untilMs = cursor === undefined ? undefined : parseCursor(cursor);
+    const found = await this.#withRecord((kept) => kept.list({ folder, untilMs, limit: LISTED }));
     const sessions = found.flatMap(({ id, title, folder: cwd, used_at_ms }) => {
       const updatedAt = new Date(used_at_ms).toISOString();
       return cwd === null ? [] : [{ sessionId: id, cwd, title, updatedAt }];
     });
-    return { sessions };
+    const last = found.length < LISTED ? undefined : found.at(-1);
+    return { sessions, ...(last ? { nextCursor: String(last.used_at_ms) } : {}) };
   }
 
   async delete(id: string): Promise<void> {
@@ -86,14 +136,26 @@ export class EditorSessions {
     await this.#withRecord((kept) => kept.delete(id));
   }
 
-  /** The record is opened for the question alone: an editor asks before it has any session. */
-  async #withRecord<Out>(use: (sessions: Sessions) => Promise<Out>): Promise<Out> {
-    const ask = async (): Promise<"no"> => "no";
-    const desk = await openDesk({ ...this.#parts, ask, maxUsd: undefined });
-    try {
-      return await use(desk.runtime.sessions);
-    } finally {
-      await desk.close();
-    }
+  /** Rejects where no model can be asked. */
+  async checkModel(): Promise<void> {
+    await attachKeys(this.#parts.io);
+    const desk = await this.#openPlain();
+    await desk.check().finally(() => desk.close());
   }
+
+  /** One for all questions of the editor, which asks before it has any session. */
+  async #withRecord<Out>(use: (sessions: Sessions) => Promise<Out>): Promise<Out> {
+    this.#record ??= this.#openPlain();
+    return await use((await this.#record).runtime.sessions);
+  }
+
+  #openPlain(): Promise<OpenedDesk> {
+    return openDesk({ ...this.#parts, ask: async () => "no", maxUsd: undefined });
+  }
+}
+
+function parseCursor(cursor: string): number {
+  const ms = Number(cursor);
+  if (Number.isSafeInteger(ms)) return ms;
+  throw RequestError.invalidParams({ cursor }, `\`${cursor}\` is not a cursor of this agent.`);
 }

@@ -4,10 +4,21 @@ import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
-import { toToolKind } from "./tool-views.ts";
+import { toLocations, toTitle, toToolKind } from "./tool-views.ts";
 
 export function toMessage(prompt: readonly ContentBlock[]): Message {
   return { type: "message", role: "user", content: prompt.map(toPart) } as Message;
+}
+
+/** The text that it begins with; empty where it begins with something else. */
+export function firstWords(prompt: readonly ContentBlock[]): string {
+  const [first] = prompt;
+  return first?.type === "text" ? first.text : "";
+}
+
+/** The same with other words at its beginning. */
+export function withFirstWords(prompt: readonly ContentBlock[], text: string): ContentBlock[] {
+  return [{ type: "text", text }, ...prompt.slice(1)];
 }
 
 function toPart(block: ContentBlock): ContentPart {
@@ -32,23 +43,72 @@ function toPart(block: ContentBlock): ContentPart {
   }
 }
 
-/** The updates that tell a past conversation again, in order. */
-export function* toHistory(items: readonly Item[]): Generator<SessionUpdate> {
-  for (const item of items) {
-    if (item.type === "message" && (item.role === "user" || item.role === "assistant")) {
-      const sessionUpdate = item.role === "user" ? "user_message_chunk" : "agent_message_chunk";
-      yield { sessionUpdate, content: { type: "text", text: textOfMessage(item) } };
-    } else if (item.type === "function_call") {
-      const { call_id: toolCallId, name, arguments: given } = item;
-      const call = { toolCallId, title: name, kind: toToolKind(name), rawInput: tryJson(given) };
-      yield { sessionUpdate: "tool_call", ...call, status: "completed" };
-    } else if (item.type === "function_call_output") {
-      const text =
-        typeof item.output === "string" ? item.output : item.output.map(textOfPart).join("\n");
-      const content = [{ type: "content" as const, content: { type: "text" as const, text } }];
-      yield { sessionUpdate: "tool_call_update", toolCallId: item.call_id, content };
-    }
+/**
+ * The updates that tell a past conversation again, in order. Ids of calls are made anew, because those of model servers
+ * repeat; `name` begins them. What files looked like then is not known any more, so there are no differences.
+ */
+export function* toHistory(
+  items: readonly Item[],
+  { name, cwd }: { readonly name: string; readonly cwd: string },
+): Generator<SessionUpdate> {
+  const calls = new Map<string, string>();
+  for (const [at, item] of items.entries()) {
+    const id = `${name}:${at}`;
+    if (item.type === "function_call") calls.set(item.call_id, id);
+    const answered = item.type === "function_call_output" ? calls.get(item.call_id) : undefined;
+    const update = toPast(item, answered ?? id, cwd);
+    if (update) yield update;
   }
+}
+
+/** Undefined for what editors have no word for. */
+function toPast(item: Item, id: string, cwd: string): SessionUpdate | undefined {
+  switch (item.type) {
+    case "message":
+      if (item.role === "user") return toSaid("user_message_chunk", textOfMessage(item), id);
+      if (item.role !== "assistant") return undefined;
+      return toSaid("agent_message_chunk", textOfMessage(item), id);
+    case "reasoning": {
+      const parts = [...(item.content ?? []), ...(item.summary ?? [])];
+      return toSaid("agent_thought_chunk", parts.map(textOfPart).join("\n"), id);
+    }
+    case "function_call":
+      return toPastCall(item, id, cwd);
+    case "function_call_output":
+      return toPastEnd(item, id);
+    default:
+      return undefined;
+  }
+}
+
+function toSaid(
+  sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
+  text: string,
+  messageId: string,
+): SessionUpdate | undefined {
+  return text === "" ? undefined : { sessionUpdate, content: { type: "text", text }, messageId };
+}
+
+type ItemOf<Kind extends Item["type"]> = Extract<Item, { type: Kind }>;
+
+function toPastCall(
+  { name, arguments: given }: ItemOf<"function_call">,
+  toolCallId: string,
+  cwd: string,
+): SessionUpdate {
+  return {
+    sessionUpdate: "tool_call",
+    ...{ toolCallId, name, title: toTitle(name, given), kind: toToolKind(name, given) },
+    ...{ status: "completed", rawInput: tryJson(given), locations: toLocations(given, cwd) },
+  };
+}
+
+function toPastEnd({ output }: ItemOf<"function_call_output">, toolCallId: string): SessionUpdate {
+  const text = typeof output === "string" ? output : output.map(textOfPart).join("\n");
+  const content = [{ type: "content" as const, content: { type: "text" as const, text } }];
+  // That is how the gate begins every text that says what went wrong.
+  const status = text.startsWith("Error: ") ? "failed" : "completed";
+  return { sessionUpdate: "tool_call_update", toolCallId, status, content };
 }
 
 function textOfMessage({ content }: Message): string {

@@ -1,123 +1,214 @@
-/** The events of a run and of all below it as updates of an editor's session. Holds the calls that are open. */
+/**
+ * The events of a run and of all below it as updates of an editor's session. Holds the calls that are open, so that a
+ * question about a call is shown with that call. Ids of calls are ours: model servers use theirs again.
+ */
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { type Resolvers, toResolvers } from "../../base/async.ts";
+import { isDelegating } from "../../delegation/tools/names.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
-import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { LoggedEvent, RunEvent, ToolEnd, ToolStart } from "../../protocol/run-events.ts";
+import { createChildUpdates } from "./child-updates.ts";
 import { tryJson } from "./prompt-items.ts";
-import { toChange, toLocations, toTitle, toToolKind } from "./tool-views.ts";
+import { type ReadFile, toChange, toLocations, toTitle, toToolKind } from "./tool-views.ts";
 
-interface Parts {
+export interface UpdateParts {
   readonly id: string;
   readonly cwd: string;
-  /** The model's window; 0 where it is not known. */
-  readonly windowTokens: number;
+  /** The model's window; undefined where it is not known. */
+  readonly windowTokens: number | undefined;
+  /** What the session had cost before; null where a price was unknown. */
+  readonly usdBefore: number | null;
+  /** What the editor can show beside conversations. */
+  readonly shows: Shows;
+  /** A file as the editor has it, for the difference that a call would make. */
+  readonly readFile: ReadFile;
+}
+
+export interface Shows {
+  readonly notices: boolean;
+  readonly compaction: boolean;
 }
 
 export interface RunUpdates {
   read(batch: readonly LoggedEvent[]): AsyncGenerator<SessionUpdate>;
+  /** What the session has cost with it; null where a price is unknown. */
+  readonly usd: number | null;
+  /** The id of the call that a question is about, once its log has told of it. `path` is the asking run's. */
+  callOf(path: string, question: string): Promise<string>;
 }
 
-export function createRunUpdates({ id, cwd, windowTokens }: Parts): RunUpdates {
-  let usd = 0;
+export function createRunUpdates(parts: UpdateParts): RunUpdates {
+  return new TreeUpdates(parts);
+}
 
-  async function* readOwn(event: RunEvent): AsyncGenerator<SessionUpdate> {
+type Updates = Generator<SessionUpdate | Promise<SessionUpdate>>;
+
+class TreeUpdates implements RunUpdates {
+  usd: number | null;
+  readonly #parts: UpdateParts;
+  readonly #children = createChildUpdates();
+  readonly #questions = createQuestions();
+  /** The ids that the editor knows calls by. */
+  readonly #calls = new Map<string, string>();
+  readonly #delegating = new Map<string, ToolStart>();
+  /** Of runs. */
+  readonly #paths = new Map<string, string>();
+  #turn = 0;
+  #count = 0;
+
+  constructor(parts: UpdateParts) {
+    this.#parts = parts;
+    this.usd = parts.usdBefore;
+  }
+
+  callOf(path: string, question: string): Promise<string> {
+    return this.#questions.callOf(path, question);
+  }
+
+  async *read(batch: readonly LoggedEvent[]): AsyncGenerator<SessionUpdate> {
+    for (const { run_id, event } of batch) {
+      this.#learn(run_id, event);
+      if (run_id === this.#parts.id) {
+        for (const update of this.#readOwn(event)) yield await update;
+      }
+      const child = this.#children.read(run_id, event);
+      if (child) yield child;
+    }
+  }
+
+  #learn(run: string, event: RunEvent): void {
+    const { id } = this.#parts;
+    if (event.type === "run_start") this.#paths.set(run, event.path);
+    if (event.type === "turn_end" || event.type === "compaction") {
+      const { cost_usd } = event;
+      this.usd = this.usd === null || cost_usd === null ? null : this.usd + cost_usd;
+    }
+    if (event.type !== "tool_question") return;
+    const call = run === id ? this.#calls.get(event.call_id) : undefined;
+    const path = this.#paths.get(run) ?? run;
+    this.#questions.tell(path, event.question, call ?? `${run}:${event.call_id}`);
+  }
+
+  *#readOwn(event: RunEvent): Updates {
+    const { id, shows } = this.#parts;
     switch (event.type) {
+      case "turn_start":
+        this.#turn = event.turn;
+        break;
       case "text_delta":
-        yield chunk("agent_message_chunk", event.delta);
+      case "refusal_delta":
+        yield toChunk("agent_message_chunk", event.delta, `${id}:${this.#turn}:${event.index}`);
         break;
       case "reasoning_delta":
-        yield chunk("agent_thought_chunk", event.delta);
+        yield toChunk("agent_thought_chunk", event.delta, `${id}:${this.#turn}:${event.index}`);
         break;
       case "tool_start":
-        yield await toCall(event.call_id, event.name, event.arguments);
+        yield* this.#readToolStart(event);
         break;
       case "tool_end":
-        yield toEnd(event);
+        yield* this.#readToolEnd(event);
         break;
-      case "turn_end": {
-        const { input_tokens, output_tokens } = event.usage;
-        const cost = { amount: usd, currency: "USD" };
-        yield {
-          sessionUpdate: "usage_update",
-          used: input_tokens + output_tokens,
-          size: windowTokens,
-          cost,
-        };
+      case "turn_end":
+        yield this.#toUsage(event.usage.input_tokens + event.usage.output_tokens);
         break;
-      }
+      case "notice":
+        if (shows.notices) yield toNotice(event.code, event.message);
+        break;
+      case "compaction":
+        if (shows.compaction) yield* toCompaction(`${id}:${event.turn}`, event.summary);
+        break;
       default:
     }
   }
 
-  async function toCall(call: string, name: string, given: string): Promise<SessionUpdate> {
-    const shown = {
-      toolCallId: call,
-      title: toTitle(name, given),
-      kind: toToolKind(name),
-      status: "in_progress" as const,
-    };
-    const content = await toChange(name, given, cwd);
-    return {
-      sessionUpdate: "tool_call",
-      ...shown,
-      rawInput: tryJson(given),
-      locations: toLocations(given, cwd),
-      content,
-    };
+  *#readToolStart(event: ToolStart): Updates {
+    this.#count += 1;
+    const toolCallId = `${this.#parts.id}:${this.#count}`;
+    this.#calls.set(event.call_id, toolCallId);
+    if (isDelegating(event.name)) this.#delegating.set(event.call_id, event);
+    else yield toCall(this.#parts, toolCallId, event);
   }
 
+  /** What a call started is shown by itself; a call that delegates is worth a sign where nothing came of it. */
+  *#readToolEnd(event: ToolEnd): Updates {
+    const toolCallId = this.#calls.get(event.call_id) ?? event.call_id;
+    const start = this.#delegating.get(event.call_id);
+    this.#delegating.delete(event.call_id);
+    if (start && !event.failed) return;
+    if (start) yield toCall(this.#parts, toolCallId, start);
+    yield toEnd(toolCallId, event);
+  }
+
+  #toUsage(used: number): SessionUpdate {
+    const cost = this.usd === null ? null : { amount: this.usd, currency: "USD" };
+    return { sessionUpdate: "usage_update", used, size: this.#parts.windowTokens ?? 0, cost };
+  }
+}
+
+interface Questions {
+  tell(path: string, question: string, call: string): void;
+  callOf(path: string, question: string): Promise<string>;
+}
+
+/** Questions are in the log before they are asked; who asks may still be faster than who reads the log. */
+function createQuestions(): Questions {
+  const known = new Map<string, Resolvers<string>>();
+  const of = (path: string, question: string): Resolvers<string> => {
+    const key = JSON.stringify([path, question]);
+    const found = known.get(key) ?? toResolvers<string>();
+    known.set(key, found);
+    return found;
+  };
   return {
-    async *read(batch) {
-      for (const { run_id, event } of batch) {
-        if (event.type === "turn_end") usd += event.cost_usd ?? 0;
-        if (run_id === id) yield* readOwn(event);
-        const child = toChild(event);
-        if (child) yield child;
-      }
-    },
+    tell: (path, question, call) => of(path, question).resolve(call),
+    callOf: (path, question) => of(path, question).promise,
   };
 }
 
-/** Version 1 has no nesting: a subagent is one call, whose id is its run's. */
-function toChild(event: RunEvent): SessionUpdate | undefined {
-  if (event.type === "child_start") {
-    const { child_id: toolCallId, label } = event;
-    const _meta = { "offshoot/run_id": toolCallId };
-    return {
-      sessionUpdate: "tool_call",
-      toolCallId,
-      title: `subagent ${label}`,
-      kind: "think",
-      status: "in_progress",
-      _meta,
-    };
-  }
-  if (event.type !== "child_end") return undefined;
-  const status = event.ending === "completed" ? "completed" : "failed";
-  const text = event.message === "" ? event.ending : `${event.ending}: ${event.message}`;
+async function toCall(
+  { cwd, readFile }: UpdateParts,
+  toolCallId: string,
+  { name, arguments: given }: ToolStart,
+): Promise<SessionUpdate> {
   return {
-    sessionUpdate: "tool_call_update",
-    toolCallId: event.child_id,
-    status,
-    content: [toText(text)],
+    sessionUpdate: "tool_call",
+    ...{ toolCallId, name, title: toTitle(name, given), kind: toToolKind(name) },
+    ...{ status: "in_progress", rawInput: tryJson(given), locations: toLocations(given, cwd) },
+    content: await toChange({ name, arguments: given }, cwd, readFile),
   };
 }
 
-function toEnd({ call_id, item, failed }: Extract<RunEvent, { type: "tool_end" }>): SessionUpdate {
+function toEnd(toolCallId: string, { item, failed }: ToolEnd): SessionUpdate {
   const output = item.type === "function_call_output" ? item.output : "";
   const text = typeof output === "string" ? output : output.map(textOfPart).join("\n");
   const status = failed ? "failed" : "completed";
   // What a call changed was shown with its start; a result would take the diff's place.
-  return { sessionUpdate: "tool_call_update", toolCallId: call_id, status, rawOutput: text };
+  return { sessionUpdate: "tool_call_update", toolCallId, status, rawOutput: text };
 }
 
-function toText(text: string) {
-  return { type: "content" as const, content: { type: "text" as const, text } };
+/** What a person can do nothing about is not worth a sign. */
+const QUIET: ReadonlySet<string> = new Set(["replay", "report", "unread", "background", "process"]);
+
+function toNotice(code: string, message: string): SessionUpdate {
+  const severity = QUIET.has(code) ? "info" : "warning";
+  return { sessionUpdate: "notice", severity, title: message || code };
 }
 
-function chunk(
+/** Told when it is done: the log has it as one event. */
+function* toCompaction(compactionId: string, summary: string): Generator<SessionUpdate> {
+  yield { sessionUpdate: "compaction_update", compactionId, status: "in_progress" };
+  if (summary !== "") {
+    const content = { type: "text" as const, text: summary };
+    yield { sessionUpdate: "compaction_summary_chunk", compactionId, content };
+  }
+  yield { sessionUpdate: "compaction_update", compactionId, status: "completed" };
+}
+
+function toChunk(
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
   text: string,
+  messageId: string,
 ): SessionUpdate {
-  return { sessionUpdate, content: { type: "text", text } };
+  return { sessionUpdate, content: { type: "text", text }, messageId };
 }

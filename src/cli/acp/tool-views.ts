@@ -1,51 +1,70 @@
-/** Tool calls as editors show them: a title, a kind, the files that they touch, what they changed. */
+/** Tool calls as editors show them: a title, a kind, the files that they touch, what they change. */
 
 import { resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { isJsonObject, tryParseJson } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import { readFileChange } from "../chat/read-change.ts";
+import type { ToolStart } from "../../protocol/run-events.ts";
+import { toFileChange } from "../output/tool-rows.ts";
 
 const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/^(read|bash_read|list_files|ls)/, "read"],
   [/^(write|edit|patch|apply_patch|multi_edit)/, "edit"],
-  [/(find|grep|ripgrep|search)/, "search"],
-  [/^(shell|bash|python)/, "execute"],
+  [/(find|grep|ripgrep|search|glob)/, "search"],
+  [/^(shell|bash|python|terminal)/, "execute"],
   [/(fetch|scrape|web)/, "fetch"],
   [/(subagent|agent)/, "think"],
 ];
 
-export function toToolKind(name: string): ToolKind {
+/** What `file_ops` does is one of its arguments. */
+const OPERATIONS: Readonly<Record<string, ToolKind>> = {
+  ...{ read: "read", list: "read", write: "edit", append: "edit", edit: "edit" },
+  ...{ delete: "delete", remove: "delete", move: "move", copy: "move" },
+};
+
+export function toToolKind(name: string, given = ""): ToolKind {
+  if (name === "file_ops") return OPERATIONS[String(fieldsOf(given)["operation"])] ?? "edit";
   return KINDS.find(([names]) => names.test(name))?.[1] ?? "other";
 }
 
+/** The fields that say most of a call, the first that is there. */
+const TELLING = ["path", "filepath", "command", "label", "pattern", "query", "url"];
+
 export function toTitle(name: string, given: string): string {
-  const fields = tryParseJson(given);
-  const shown = isJsonObject(fields)
-    ? (fields["path"] ??
-      fields["command"] ??
-      fields["label"] ??
-      fields["pattern"] ??
-      fields["query"])
-    : undefined;
-  return clip(typeof shown === "string" ? `${name} ${shown}` : name, 120);
+  const fields = fieldsOf(given);
+  const telling = TELLING.find((field) => typeof fields[field] === "string");
+  const shown = telling === undefined ? "" : ` ${String(fields[telling]).replace(/\s+/g, " ")}`;
+  return clip(`${name}${shown}`, 120);
 }
 
-/** Paths are absolute for editors. */
+/** Paths are absolute for editors, and lines count from 1. */
 export function toLocations(given: string, cwd: string): ToolCallLocation[] {
-  const fields = tryParseJson(given);
-  const path = isJsonObject(fields) ? fields["path"] : undefined;
-  return typeof path === "string" ? [{ path: resolve(cwd, path) }] : [];
+  const { path, filepath, offset } = fieldsOf(given);
+  const named = typeof path === "string" ? path : filepath;
+  if (typeof named !== "string") return [];
+  const line = typeof offset === "number" && offset > 0 ? { line: Math.floor(offset) + 1 } : {};
+  return [{ path: resolve(cwd, named), ...line }];
 }
+
+/** A file as it is now, by its path in the folder; undefined where it cannot be shown. */
+export type ReadFile = (path: string) => Promise<string | undefined>;
 
 /** The change that a call would make, where its arguments say it. */
 export async function toChange(
-  name: string,
-  given: string,
+  call: Pick<ToolStart, "name" | "arguments">,
   cwd: string,
+  readFile: ReadFile,
 ): Promise<ToolCallContent[]> {
-  const change = await readFileChange({ name, arguments: given }, cwd);
+  if (!toFileChange(call)) return [];
+  const { path: named } = fieldsOf(call.arguments);
+  const before = typeof named === "string" ? await readFile(named) : undefined;
+  const change = toFileChange(call, before);
   if (!change) return [];
-  const path = resolve(cwd, change.path);
-  return [{ type: "diff", path, oldText: change.before ?? null, newText: change.after }];
+  const oldText = before === undefined && change.isWhole ? null : change.before;
+  return [{ type: "diff", path: resolve(cwd, change.path), oldText, newText: change.after }];
+}
+
+function fieldsOf(given: string): JsonObject {
+  const fields = tryParseJson(given);
+  return isJsonObject(fields) ? fields : {};
 }

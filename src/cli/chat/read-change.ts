@@ -20,7 +20,7 @@ export async function readFileChange(
 }
 
 /** Undefined for what is no text file of the folder: the gate decides about those, and nothing of them is shown here. */
-async function readBefore(root: string, path: string): Promise<string | undefined> {
+export async function readBefore(root: string, path: string): Promise<string | undefined> {
   try {
     const [folder, file] = [await realpath(root), await realpath(resolve(root, path))];
     if (!file.startsWith(`${folder}${sep}`)) return undefined;

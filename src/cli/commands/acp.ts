@@ -5,7 +5,8 @@ import { Failure } from "../../base/failure.ts";
 import { serveAcp } from "../acp/acp-agent.ts";
 import type { RunCommand } from "../command.ts";
 
-export const run: RunCommand = async ({ options }, io) => {
+export const run: RunCommand = async ({ options: { setup, ...options }, words }, io) => {
+  if (setup) return await (await import("./setup.ts")).run({ options: {}, words }, io);
   const { chunks } = io.stdin;
   if (io.stdin.isTerminal || !chunks) {
     const message =

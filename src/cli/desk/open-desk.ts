@@ -10,12 +10,17 @@ import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
+import { toPlannedModel } from "../../runtime/planned-model.ts";
 import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import { createRuntime, type Run, type Runtime } from "../../runtime/runtime.ts";
 import type { SessionWish } from "../../runtime/sessions/session.ts";
 import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
+import type { ToolSettings } from "../../runtime/toolbox.ts";
 import type { Ask } from "../../tools/gate/ask.ts";
+import type { McpServer } from "../../tools/mcp/server.ts";
+import type { FileBuffers } from "../../tools/workspace/buffered-workspace.ts";
 import type { Options } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
 import { findSkills, toRunRequest } from "../commands/run.ts";
@@ -32,6 +37,10 @@ export interface DeskParts {
   readonly ask: Ask;
   /** Most dollars of all runs together; none of their own settings is widened by it. */
   readonly maxUsd: number | undefined;
+  /** Files as an editor has them. */
+  readonly buffers?: FileBuffers | undefined;
+  /** MCP servers beside those of the settings, which the person has agreed to. */
+  readonly servers?: readonly McpServer[] | undefined;
 }
 
 export interface OpenedDesk {
@@ -41,11 +50,20 @@ export interface OpenedDesk {
   readonly agents: readonly AgentDefinition[];
   /** What is wrong with agents and prompts, one line each. */
   readonly warnings: readonly string[];
-  /** The model that runs have which name none. Rejects where there is none. */
-  modelOf(): Promise<string>;
+  /** What a run of the main agent would have with this model; with that of the settings when left out. Rejects where it cannot be. */
+  describe(model?: string): Promise<DeskModel>;
+  /** Rejects what a run of the main agent would be refused for: a key that is missing, a tool that is not there. */
+  check(model?: string): Promise<void>;
   /** Starts a run of the main agent, or of the agent of that name. Rejects before anything is sent or stored. */
   start(wish: DeskWish): Promise<Run>;
   close(): Promise<void>;
+}
+
+export interface DeskModel {
+  readonly model: string;
+  /** How many tokens it reads; undefined where that is not known. */
+  readonly windowTokens: number | undefined;
+  readonly tools: readonly string[];
 }
 
 export interface DeskWish {
@@ -71,8 +89,8 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
   const purse = createSharedBudget(parts.maxUsd);
   const runtime = await createRuntime({
     ...settings,
-    toolSettings: { ...settings.toolSettings, skills },
-    ...{ agents, transport: network.open, openAccount: purse.open },
+    toolSettings: { ...withServers(settings.toolSettings, parts.servers), skills },
+    ...{ agents, transport: network.open, openAccount: purse.open, buffers: parts.buffers },
   });
   const presets = new Map<string, Promise<Preset>>();
   const toPreset = async (name: string | undefined, ref: string | undefined): Promise<Preset> => {
@@ -100,7 +118,14 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
   return {
     ...{ runtime, config, agents },
     warnings: [...warnings, ...found.warnings],
-    modelOf: async () => (await presetOf(undefined, undefined)).model,
+    async describe(ref) {
+      const { model, url = null, tools = [] } = await presetOf(undefined, ref);
+      const known = { catalog: catalogOf(config), overrides: settings.overrides ?? [] };
+      return { model, tools, windowTokens: toPlannedModel(model, url, known).contextTokens };
+    },
+    async check(ref) {
+      await runtime.plan({ ...(await presetOf(undefined, ref)), input: "?" });
+    },
     async start({ agent, input, session, model, own }) {
       const preset = await presetOf(agent, model);
       const { instructions: _, told: __, ...goingOn } = preset;
@@ -117,6 +142,14 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
       await network.close();
     },
   };
+}
+
+function withServers(
+  settings: ToolSettings | undefined,
+  servers: readonly McpServer[] = [],
+): ToolSettings {
+  const { mcp, ...rest } = settings ?? {};
+  return mcp ? { ...rest, mcp: { ...mcp, servers: [...mcp.servers, ...servers] } } : rest;
 }
 
 function formatOf(agent: AgentDefinition | undefined): Pick<Preset, "format"> {

@@ -6,6 +6,7 @@
  * over a restart. What they say may come at any time, so it is told outside of the run's steps.
  */
 
+import { toResolvers } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
@@ -143,22 +144,4 @@ function createBegun(told: number): Begun {
     },
     stop: () => stopping.abort(new Failure("cancelled", "The agent was interrupted.")),
   };
-}
-
-interface Resolvers<Out> {
-  readonly promise: Promise<Out>;
-  resolve(value: Out): void;
-  reject(reason: unknown): void;
-}
-
-/** `Promise.withResolvers` is not in every Node that we run on. */
-function toResolvers<Out>(): Resolvers<Out> {
-  let resolve: (value: Out) => void = () => {};
-  let reject: (reason: unknown) => void = () => {};
-  const promise = new Promise<Out>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  promise.catch(() => {});
-  return { promise, resolve, reject };
 }

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { untilAborted } from "../../../base/async.ts";
+import { toResolvers, untilAborted } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { toClean } from "../clean-text.ts";
@@ -120,7 +120,7 @@ interface Answer {
 }
 
 async function listen(port: number, state: string): Promise<Answer> {
-  const { promise, resolve, reject } = withResolvers<string>();
+  const { promise, resolve, reject } = toResolvers<string>();
   promise.catch(() => {});
   const server = createServer((request, response) => {
     const outcome = readAnswer(request, state);
@@ -169,19 +169,4 @@ function bind(server: Server, port: number): Promise<number> {
       resolve((server.address() as AddressInfo).port);
     });
   });
-}
-
-/** `Promise.withResolvers` is not in every Node that we run on. */
-function withResolvers<Out>(): {
-  promise: Promise<Out>;
-  resolve: (value: Out) => void;
-  reject: (reason: unknown) => void;
-} {
-  let resolve: (value: Out) => void = () => {};
-  let reject: (reason: unknown) => void = () => {};
-  const promise = new Promise<Out>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
 }
