@@ -1,6 +1,7 @@
 /** The route of a request, by its method and path. */
 
 import { Failure } from "../base/failure.ts";
+import { pathBehind } from "./path-prefix.ts";
 import type { Route } from "./route.ts";
 import { toNothingThere } from "./unserved.ts";
 
@@ -49,6 +50,17 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
     const methods = fitting.map(({ route }) => route.method).join(", ");
     throw new Failure("wrong_method", `\`${path}\` takes ${methods}, not ${method}.`);
   }
+}
+
+/** Whether a path, with its prefix, is one of these, whichever the method. */
+export function createServes(routes: readonly Route[], prefix: string): (path: string) => boolean {
+  const all = routes.map(({ path }) => path.split("/"));
+  return (path) => {
+    const behind = pathBehind(prefix, path)?.replace(/(?<=[^/])\/$/, "");
+    if (behind === undefined) return false;
+    const segments = behind.split("/");
+    return all.some((pattern) => fits(pattern, segments));
+  };
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

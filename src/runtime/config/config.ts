@@ -17,7 +17,7 @@ import {
   userPaths,
 } from "../paths.ts";
 import { resolveAlias } from "./aliases.ts";
-import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, parseConfigFile, readConfigFile } from "./config-file.ts";
 import {
   CONFIG_NAMES,
   type ConfigName,
@@ -62,6 +62,8 @@ interface ConfigPlaces {
   readonly agent?: AgentLayer | undefined;
   /** The user that this process runs as; undefined where the system has none. */
   readonly uid?: number | undefined;
+  /** What a program says in place of files and variables, as a file would: neither is read then. */
+  readonly given?: JsonObject | undefined;
 }
 
 export interface AgentLayer {
@@ -91,31 +93,37 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
   };
 
   for (const name of CONFIG_NAMES) hold(name, rowOf(name).default, "default", cwd);
-  const user = await readUserFile(paths.configFile, env, warnings);
-  for (const [name, value] of user?.settings ?? []) {
-    hold(name, value, `user file ${paths.configFile}`, dirname(paths.configFile));
-  }
   const ownOf = (name: ConfigName): unknown => held.get(name)?.value;
-  const project = await readProjectFile(
-    projectConfigFile(cwd, home),
-    { paths, uid, ownOf },
-    warnings,
-  );
-  for (const [name, value] of project?.settings ?? []) {
-    const path = project?.path ?? "";
-    hold(name, value, `project file ${path}`, join(dirname(path), ".."));
-  }
-  for (const name of CONFIG_NAMES) {
-    const text = readVariable(name, env);
-    if (text === undefined) continue;
-    const variable = variableOf(name);
-    const catalog = toCatalog(toMap(ownOf("vendors")));
-    hold(name, parseConfigText(name, text, `\`${variable}\``, catalog), variable, cwd);
+  if (places.given) {
+    for (const [name, value] of await readGiven(places.given)) hold(name, value, GIVEN, cwd);
+  } else {
+    await holdOutside();
   }
   for (const [name, value, source] of readAgent(agent, ownOf)) hold(name, value, source, cwd);
   for (const name of CONFIG_NAMES) {
     const given = readFlag(name, flags);
     if (given) hold(name, given.value, given.source, cwd);
+  }
+
+  /** The files and the variables. */
+  async function holdOutside(): Promise<void> {
+    const user = await readUserFile(paths.configFile, env, warnings);
+    for (const [name, value] of user?.settings ?? []) {
+      hold(name, value, `user file ${paths.configFile}`, dirname(paths.configFile));
+    }
+    const reading = { paths, uid, ownOf };
+    const project = await readProjectFile(projectConfigFile(cwd, home), reading, warnings);
+    for (const [name, value] of project?.settings ?? []) {
+      const path = project?.path ?? "";
+      hold(name, value, `project file ${path}`, join(dirname(path), ".."));
+    }
+    for (const name of CONFIG_NAMES) {
+      const text = readVariable(name, env);
+      if (text === undefined) continue;
+      const variable = variableOf(name);
+      const catalog = toCatalog(toMap(ownOf("vendors")));
+      hold(name, parseConfigText(name, text, `\`${variable}\``, catalog), variable, cwd);
+    }
   }
 
   const meant = (name: ConfigName, value: unknown): unknown =>
@@ -133,6 +141,14 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     warnings,
     paths,
   };
+}
+
+/** The layer of a program's own settings. */
+const GIVEN = "settings";
+
+/** JSON is YAML, so one reader checks both. */
+async function readGiven(given: JsonObject): Promise<ReadonlyMap<ConfigName, unknown>> {
+  return await parseConfigFile(GIVEN, JSON.stringify(given));
 }
 
 /** Undefined where it says nothing. The password of an address stays in the variable: settings are shown. */

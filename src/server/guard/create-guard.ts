@@ -29,9 +29,10 @@ import { type CheckHost, checkOneHost, createHostCheck } from "./hosts.ts";
 import { isCounted, type Key } from "./key.ts";
 import { createKeyRing, type FoundKey } from "./key-ring.ts";
 import { createOrigins, type Origins } from "./origins.ts";
+import { type CallerOf, type EnteredCaller, enterOwn } from "./own-callers.ts";
 import { createPlaces, type EnterPlace } from "./places.ts";
 import { createQuotas } from "./quotas.ts";
-import { createRequestAudit, toAction, type Who } from "./request-audit.ts";
+import { createRequestAudit, type RequestAudit, toAction, type Who } from "./request-audit.ts";
 import { createUses } from "./uses.ts";
 
 export interface GuardParts {
@@ -44,6 +45,8 @@ export interface GuardParts {
   readonly places?: PlaceCount | undefined;
   /** Told what each key uses, as it is booked. */
   readonly onUse?: OnUse | undefined;
+  /** Says who asks in place of keys, for a program that embeds the server. */
+  readonly callerOf?: CallerOf | undefined;
 }
 
 export interface GuardSettings {
@@ -88,11 +91,9 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
 
   /** Of a key of which nothing is counted it is the same for every request. */
   function callerOf(key: Key, limits: Limits): Caller {
-    const isUsual = limits === key.response_limits;
-    const known = isUsual ? callers.get(key) : undefined;
-    if (known) return known;
-    const caller = toCaller(key, rules, limits);
-    if (isUsual) callers.set(key, caller);
+    if (limits !== key.response_limits) return toCaller(key, rules, limits);
+    const caller = callers.get(key) ?? toCaller(key, rules, limits);
+    callers.set(key, caller);
     return caller;
   }
 
@@ -108,9 +109,8 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
     try {
       const limits = await count(booking, { key, about, spends, requests: 1 });
       uses.note(key);
-      const countMore = async (requests: number): Promise<void> => {
-        await count(booking, { key, about, spends, requests });
-      };
+      const countMore = async (requests: number): Promise<void> =>
+        void (await count(booking, { key, about, spends, requests }));
       return { caller: callerOf(key, limits), countMore, release };
     } catch (thrown) {
       release();
@@ -123,18 +123,20 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       let found: FoundKey | undefined;
       try {
         meet(rules, request, about);
+        if (scope !== null && parts.callerOf) {
+          const entered = await enterOwn(parts.callerOf, request, scope, rules);
+          return toOwnAdmitted(audit, request, entered);
+        }
         if (scope !== null && rules.auth) found = await ring.find(readToken(request));
         const { caller, countMore, release } = found
           ? await enter(found, { request, scope, about })
           : enterKeyless(rules, about);
         const scopes = found?.key.scopes ?? KEYLESS_SCOPES;
-        return {
-          ...{ caller, scopes, countMore },
-          done(outcome) {
-            release();
-            audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
-          },
+        const done: Admitted["done"] = (outcome) => {
+          release();
+          audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
         };
+        return { caller, scopes, countMore, done };
       } catch (thrown) {
         audit.refuse(toRefused(request, found?.key), about, toFailure(thrown));
         throw thrown;
@@ -147,6 +149,21 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       rules = toRules(changed);
       callers = new WeakMap();
     },
+  };
+}
+
+/** Nothing is counted of a caller that the program knows: the program may do so itself. */
+function toOwnAdmitted(
+  audit: RequestAudit,
+  request: IncomingMessage,
+  { caller, scopes }: EnteredCaller,
+): Admitted {
+  const { tenant } = caller;
+  return {
+    caller,
+    scopes,
+    countMore: async () => {},
+    done: (outcome) => audit.write({ request, key: undefined, tenant }, outcome),
   };
 }
 

@@ -33,6 +33,7 @@ import { createVendorModels } from "../../runtime/served-models/vendor-models.ts
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
 import { createConsoleSessions, makeConsoleCode } from "../console/console-sessions.ts";
+import { createServes } from "../find-route.ts";
 import type { Guard } from "../guard.ts";
 import type { Route } from "../route.ts";
 import { type AdminParts, createAdminRoutes } from "../routes/admin.ts";
@@ -96,6 +97,8 @@ export interface GenerationParts {
 
 export interface Generation {
   readonly app: App;
+  /** Whether there is something at this path, whichever the method. */
+  serves(path: string): boolean;
   /** Its WebSockets; they stay with it until they end. */
   readonly sockets: SocketHandler;
   readonly responses: OpenedResponses;
@@ -168,6 +171,7 @@ export async function openGeneration(
     });
     return {
       app: counted.app,
+      serves: createServes(routes, prefix),
       ...{ sockets, responses, settings, catalogue },
       async idle() {
         while (sockets.open() > 0) await parts.clock.sleep(LOOK_MS, undefined);

@@ -16,6 +16,7 @@ import type { VendorLimits } from "../../store/vendor-limits.ts";
 import { VERSION } from "../../version.ts";
 import type { App } from "../app.ts";
 import { createGuard } from "../guard/create-guard.ts";
+import type { CallerOf } from "../guard/own-callers.ts";
 import { watchDeployments } from "../watching/deployment-metrics.ts";
 import { createKeyMetrics } from "../watching/key-metrics.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
@@ -35,6 +36,12 @@ import { readTls } from "./tls.ts";
 
 export interface Serving {
   readonly url: string;
+  /** What it answers requests with, for whoever has a socket of their own. */
+  readonly app: App;
+  /** Likewise for connections that are to become WebSockets. */
+  readonly upgrade: Upgrade;
+  /** Whether it has something at this path, whichever the method. */
+  serves(path: string): boolean;
   /** What of the new settings takes effect at the next start alone. Rejects, and changes nothing, for what is wrong. */
   reload(loaded: LoadedServer): Promise<readonly string[]>;
   /** Of this process. */
@@ -63,6 +70,8 @@ export interface ServingParts {
   readonly places?: PlaceCount | undefined;
   /** Shares the limits of vendors between the processes of this machine; each is alone when left out. */
   readonly limits?: VendorLimits | undefined;
+  /** Says who asks in place of keys. */
+  readonly callerOf?: CallerOf | undefined;
   /** Whether the record was found damaged since the start. */
   readonly isDamaged: () => boolean;
   readonly onDefect: (thrown: unknown) => void;
@@ -90,6 +99,8 @@ export async function openServing(loaded: LoadedServer, parts: ServingParts): Pr
 }
 
 class OneServing implements Serving {
+  readonly app: App;
+  readonly upgrade: Upgrade;
   readonly #parts: ServingParts;
   readonly #tracer: RequestTracer | undefined;
   readonly #registry = createRegistry();
@@ -123,7 +134,8 @@ class OneServing implements Serving {
     const [places, limits] = [books.places ?? parts.places, books.limits ?? parts.limits];
     this.#limitSync = limits && createLimitSync({ limits, self: makeWorkerId(), clock });
     this.#limiters = createServerLimiters(this.#limitSync);
-    this.#guard = createGuard({ ...books, clock, places, settings: rules, onUse });
+    const { callerOf } = parts;
+    this.#guard = createGuard({ ...books, clock, places, settings: rules, onUse, callerOf });
     this.#watch = createRequestWatch({
       ...{ clock, tracer, worker, registry: this.#registry },
       log: () => this.#writeRecord,
@@ -134,6 +146,15 @@ class OneServing implements Serving {
       onCooldown: (cooldown) => this.#writeCooldown(cooldown),
     });
     this.#unwatchProcess = watchProcess(this.#registry, String(worker ?? 1));
+    const answer: App = async (request, response) => {
+      await this.#current?.app(request, response);
+    };
+    this.app = this.#drain.watchApp(this.#watch.watchApp(this.#drain.refuseNew(answer)));
+    this.upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
+  }
+
+  serves(path: string): boolean {
+    return this.#current?.serves(path) ?? false;
   }
 
   get url(): string {
@@ -225,13 +246,9 @@ class OneServing implements Serving {
     const { settings } = this.#loaded;
     const { host, port, socket } = settings;
     const tls = settings.tls && (await readTls(settings.tls));
-    const answer: App = async (request, response) => {
-      await this.#current?.app(request, response);
-    };
-    const app = this.#watch.watchApp(this.#drain.refuseNew(answer));
-    const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
+    const { upgrade, app } = this;
     const listening = { host, port, socket, tls, upgrade, given: this.#parts.connections };
-    this.#listener = await openListener(listening, this.#drain.watchApp(app));
+    this.#listener = await openListener(listening, app);
     await this.#refuseOwnAddress(this.#listener);
   }
 

@@ -1,0 +1,47 @@
+/** Our app behind other shapes of requests: a `Request`, and a request whose body somebody has read already. */
+
+import { IncomingMessage } from "node:http";
+import type { App } from "../app.ts";
+import { WebAnswer } from "./web-answer.ts";
+import { toMessage } from "./web-message.ts";
+
+/** Rejects where the app fails before it has a head; a body that is cut later is an error of the stream. */
+export async function answerWeb(app: App, request: Request): Promise<Response> {
+  const { pathname, search, host } = new URL(request.url);
+  const message = toMessage(request, `${pathname}${search}`);
+  // Servers give the host in the address; it is what the guard checks.
+  message.headers.host ??= host;
+  const answer = new WebAnswer(message);
+  const onAbort = (): void => {
+    // As `fetch` does: whoever aborts gets the own reason back.
+    answer.destroy(toError(request.signal.reason));
+    message.socket.destroy();
+  };
+  request.signal.addEventListener("abort", onAbort, { once: true });
+  if (request.signal.aborted) onAbort();
+  const handled = app(message, answer).finally(() => {
+    request.signal.removeEventListener("abort", onAbort);
+    message.socket.destroy();
+  });
+  handled.catch((thrown: unknown) => answer.destroy(toError(thrown)));
+  return await answer.response;
+}
+
+/** Frameworks that read JSON bodies leave the value in `body` and nothing on the stream. */
+export function withParsedBody(request: IncomingMessage): IncomingMessage {
+  const { body } = request as { readonly body?: unknown };
+  if (!request.readableEnded || body === undefined) return request;
+  const again = new IncomingMessage(request.socket);
+  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  const { method, url, httpVersion, headers, rawHeaders } = request;
+  Object.assign(again, { method, url, httpVersion, rawHeaders });
+  Object.assign(again.headers, headers, { "content-length": String(bytes.length) });
+  again.push(bytes);
+  again.push(null);
+  again.complete = true;
+  return again;
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
