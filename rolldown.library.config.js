@@ -16,6 +16,9 @@ export default defineConfig({
   input: {
     index: "src/index.ts",
     "protocol/index": "src/protocol/index.ts",
+    "server/index": "src/server/index.ts",
+    "frameworks/ai-sdk/index": "src/frameworks/ai-sdk/index.ts",
+    "frameworks/openai-agents/index": "src/frameworks/openai-agents/index.ts",
     "testing/index": "src/testing/index.ts",
   },
   platform: "node",

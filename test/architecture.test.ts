@@ -87,6 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "server",
     "version.ts",
   ],
+  frameworks: ["base"],
   testing: ["base", "protocol", "providers/provider.ts", "providers/embedded"],
   // Of agents and delegation the types alone that stand in the signatures of the runtime.
   "index.ts": [

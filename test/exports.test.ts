@@ -2,8 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import * as aiSdk from "../src/frameworks/ai-sdk/index.ts";
+import * as agents from "../src/frameworks/openai-agents/index.ts";
 import * as library from "../src/index.ts";
 import { INNER_FIELDS, type InnerField } from "../src/runtime/run-request.ts";
+import * as server from "../src/server/index.ts";
 import * as testing from "../src/testing/index.ts";
 
 /** The fields that the runtime sets itself. */
@@ -36,6 +39,12 @@ describe("the package's exports", () => {
       "parseRule",
       "toItems",
     ]);
+  });
+
+  it("has the names of the server and of its models for other frameworks", () => {
+    assert.deepEqual(Object.keys(server), ["createServerApp"]);
+    assert.deepEqual(Object.keys(aiSdk), ["createAiProvider"]);
+    assert.deepEqual(Object.keys(agents).sort(), ["createAgentsModel", "createAgentsProvider"]);
   });
 
   it("has the testing kit's names", () => {

@@ -96,16 +96,28 @@ describe("the installed package", () => {
       import { createRuntime } from "offshoot";
       import "offshoot/protocol";
       import "offshoot/testing";
+      import { createAiProvider } from "offshoot/ai-sdk";
+      import { createAgentsModel } from "offshoot/openai-agents";
+      import { createServerApp } from "offshoot/server";
       const runtime = await createRuntime();
       const run = await runtime.run({ model: "embedded/offline", input: "What is 6 * 7?" });
       console.log((await run.result()).output_text);
-      await runtime.close();`;
+      await runtime.close();
+      const app = await createServerApp({ settings: { model: "embedded/offline" } });
+      const key = await app.createKey({ name: "own" });
+      const asked = { input: "What is 6 * 8?", modelSettings: {}, tools: [], handoffs: [], outputType: "text" };
+      const { output } = await createAgentsModel(app, undefined, { key }).getResponse(asked);
+      console.log(output[0].content[0].text);
+      const prompt = [{ role: "user", content: [{ type: "text", text: "What is 6 * 9?" }] }];
+      const { content } = await createAiProvider(app, { key })("embedded/offline").doGenerate({ prompt });
+      console.log(content[0].text);
+      await app.close();`;
     await writeFile(join(place, "project", "main.mjs"), program);
     const { stdout } = await execute(process.execPath, ["main.mjs"], {
       cwd: join(place, "project"),
       env: env(),
     });
-    assert.match(stdout, /42/);
+    assert.match(stdout, /42\n.*48\n.*54\n/);
   });
 
   it("brings few packages, its documents, and the licenses of what is bundled", async () => {
