@@ -11,6 +11,7 @@ import { createHealthRoutes } from "../../src/server/routes/health.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
+import { createToolRoutes } from "../../src/server/routes/tools.ts";
 import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { UNSERVED } from "../../src/server/unserved.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
@@ -61,6 +62,7 @@ function createOwnRoutes(): Route[] {
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createConsoleRoutes(NOTHING as never).filter(({ path }) => !path.includes("/:a")),
     ...createAdminRoutes(NOTHING as never),
+    ...createToolRoutes(NOTHING as never),
     ...createHealthRoutes(NOTHING as never),
     ...createMetricsRoutes(async () => []),
     ...createOpenApiRoutes({ routes: [], prefix: "" }),

@@ -12,6 +12,7 @@ import { createHealthRoutes } from "../../src/server/routes/health.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
+import { createToolRoutes } from "../../src/server/routes/tools.ts";
 import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { startServer } from "./server-bench.ts";
@@ -27,6 +28,7 @@ function toRoutes(responses: Responses, prefix = ""): Route[] {
     ...createRecordRoutes(NOTHING as never),
     ...createConsoleRoutes(NOTHING as never),
     ...createAdminRoutes(NOTHING as never),
+    ...createToolRoutes(NOTHING as never),
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createHealthRoutes({ check: async () => undefined }),
     ...createMetricsRoutes(async () => []),

@@ -6,7 +6,7 @@ import { readTree } from "../../delegation/ledger/tree.ts";
 import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { Output } from "../io.ts";
-import { createJsonLines } from "../output/json-line.ts";
+import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import type { RecordCall } from "./runs-tree.ts";
 

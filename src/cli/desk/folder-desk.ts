@@ -9,7 +9,7 @@ import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Run } from "../../runtime/runtime.ts";
 import type { Desk, DeskRun, ServedAgent } from "../../server/mcp/desk.ts";
 import { followTree } from "../output/follow-tree.ts";
-import { createJsonLines } from "../output/json-line.ts";
+import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import type { OpenedDesk } from "./open-desk.ts";
 
 const MAIN_DESCRIPTION =

@@ -6,7 +6,7 @@ import { createTreeTotals, type TreeTotals } from "../../delegation/ledger/tree-
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../../responses/fold/event-writer.ts";
 import type { Output } from "../io.ts";
-import { createJsonLines } from "./json-line.ts";
+import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
 /**

@@ -11,8 +11,8 @@ import type { FollowFrame } from "./views.ts";
 export interface FollowWish extends Pick<EventsWish, "types" | "maxChars"> {
   /** The last event of the run that is known, -1 for none. Runs below it are told from their beginning. */
   readonly after: number;
-  /** All runs below it too. */
-  readonly tree: boolean;
+  /** All runs below it too: from their beginnings, or with `live` from now on. */
+  readonly tree: boolean | "live";
   /** From now on, whatever there is already. */
   readonly fromNow: boolean;
 }
@@ -23,8 +23,8 @@ interface FollowParts {
   readonly clock: Clock;
 }
 
-/** Of 64 KB at most each: a frame stays below 2 MB. */
-const FRAME_EVENTS = 24;
+/** Of 64 K characters at most each, which are up to 192 KB: a frame stays below 2 MB. */
+const FRAME_EVENTS = 10;
 
 export async function* followRun(
   parts: FollowParts,
@@ -61,10 +61,11 @@ async function startsOf(
   wish: FollowWish,
 ): Promise<readonly FollowedRun[]> {
   const runs = await parts.index.listTree(id);
-  const wanted = wish.fromNow ? runs.filter(({ status }) => status !== "ended") : runs;
+  const isLive = wish.fromNow || wish.tree === "live";
+  const wanted = runs.filter((run) => run.id === id || !isLive || run.status !== "ended");
   return await Promise.all(
     wanted.map(async (run) => {
-      const from = run.id === id ? wish : { ...wish, after: -1 };
+      const from = run.id === id ? wish : { ...wish, after: -1, fromNow: isLive };
       return { id: run.id, after: await startOf(parts, run.id, from) };
     }),
   );

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { RemoteAnswer } from "../approval-answers.ts";
 import { answerQuestion } from "../approvals.ts";
 import type { Runtime } from "../runtime.ts";
+import { compareSteps, readSteps } from "./compare-runs.ts";
 import type { Viewer } from "./found-runs.ts";
 import { toQuestionView } from "./question-view.ts";
 import { parseCursor, parseLimit, type Query, toCursor, toPage } from "./run-query.ts";
@@ -71,10 +72,13 @@ export function createRunControls(parts: ControlParts): RunControls {
     },
     async replay(viewer, id, change) {
       await found.find(viewer, id);
-      const { runs, left, divergence, end } = await runtime.replay({ id, change });
+      const { runs, left, divergence, end, logs } = await runtime.replay({ id, change });
       const { ending, output_text } = end;
       const parted = divergence === undefined ? null : (divergence as unknown as JsonObject);
-      return { object: "run.replay", runs, left, divergence: parted, ending, output_text };
+      return {
+        ...{ object: "run.replay", runs, left, divergence: parted, ending, output_text },
+        ...compareSteps(readSteps(logs.recorded), readSteps(logs.replayed)),
+      };
     },
   };
 }

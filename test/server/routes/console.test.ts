@@ -32,11 +32,21 @@ async function start(
       }),
       ...createAdminRoutes({
         ...guard,
-        ...{ countWaiting: async () => 0, queues: ["background"], settings: { auth } },
+        ...ADMIN_STATE,
       }),
     ],
   });
 }
+
+/** What admin routes tell of a server that this bench does not have. */
+const ADMIN_STATE = {
+  state: {
+    ...{ listWorkers: async () => [], listLanes: async () => [] },
+    ...{ listStorage: async () => [], countKinds: async () => [] },
+  },
+  ...{ collectMetrics: async () => [], named: [], factsOf: () => undefined },
+  ...{ queues: { background: 4 }, readSettings: () => [] },
+};
 
 const post = (body: object) => ({ method: "POST", body });
 

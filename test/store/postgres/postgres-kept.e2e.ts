@@ -12,6 +12,8 @@ import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
 import { describePlaces } from "../places-contract.ts";
+import { describeFailedCalls } from "../failed-calls-contract.ts";
+import { describeRecordState } from "../record-state-contract.ts";
 import { describeRunIndex } from "../run-index-contract.ts";
 import { describeShelf } from "../shelf-contract.ts";
 import {
@@ -62,6 +64,8 @@ if (server === undefined) {
   describeStore("Postgres store", async () => (await open()).runs());
   describeStoreModel("Postgres store", async () => (await open()).runs());
   describeRunIndex("Postgres", () => open());
+  describeRecordState("Postgres", () => open());
+  describeFailedCalls("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
   describeShelf("Postgres shelf", async () => (await open()).shelf());
   describeStorage("Postgres shelf", async () => (await open()).shelf());
