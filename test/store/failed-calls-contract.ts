@@ -27,11 +27,22 @@ export function describeFailedCalls(name: string, open: () => Promise<Kept>): vo
       await begin(store, task("run_1", { tenant: "acme", title: "Ship it" }));
       await begin(store, task("run_2"));
       await store.append("run_1", 1, 0, [
-        ...[turnStart(1, 0), toolStart("a", "shell", 10), decision("a", "shell", "deny", { at: 11 })],
-        ...[toolEnd("a", "shell", 12, true), toolStart("b", "read", 20), toolEnd("b", "read", 25, true)],
+        ...[
+          turnStart(1, 0),
+          toolStart("a", "shell", 10),
+          decision("a", "shell", "deny", { at: 11 }),
+        ],
+        ...[
+          toolEnd("a", "shell", 12, true),
+          toolStart("b", "read", 20),
+          toolEnd("b", "read", 25, true),
+        ],
         ...[toolStart("c", "read", 30), toolEnd("c", "read", 31, false)],
       ]);
-      await store.append("run_2", 1, 0, [toolStart("a", "read", 20), toolEnd("a", "read", 90, true)]);
+      await store.append("run_2", 1, 0, [
+        toolStart("a", "read", 20),
+        toolEnd("a", "read", 90, true),
+      ]);
       const index = await kept.index();
       const list = async (query: object = {}): Promise<string[]> => {
         const calls = await index.listFailedCalls({ ...WINDOW, limit: 9, ...query });
@@ -73,7 +84,12 @@ export function describeFailedCalls(name: string, open: () => Promise<Kept>): vo
         return (await index.sumUsage({ ...query, limit: 9, below }))[0]?.known_usd;
       };
       assert.deepEqual(
-        [await sumOf("run_1"), await sumOf("run_1/a"), await sumOf("run_1/ab"), await sumOf("run_9")],
+        [
+          await sumOf("run_1"),
+          await sumOf("run_1/a"),
+          await sumOf("run_1/ab"),
+          await sumOf("run_9"),
+        ],
         [15, 6, 8, undefined],
       );
     });
@@ -82,7 +98,8 @@ export function describeFailedCalls(name: string, open: () => Promise<Kept>): vo
       const kept = await open();
       const [store, index] = [await kept.runs(), await kept.index()];
       let seen = "";
-      const look = async (tenant?: string): Promise<string> => (await index.readNews(tenant)).version;
+      const look = async (tenant?: string): Promise<string> =>
+        (await index.readNews(tenant)).version;
       const isNews = async (what: string): Promise<void> => {
         const version = await look();
         assert.notEqual(version, seen, what);
@@ -99,7 +116,9 @@ export function describeFailedCalls(name: string, open: () => Promise<Kept>): vo
       await store.append("run_1/a", 1, 2, [question("tool:1.0", 5)]);
       await isNews("a question");
       assert.equal((await index.readNews("acme")).waiting, 1);
-      await store.append("run_1/a", 1, 3, [decision("c", "shell", "deny", { at: 9, asked: "tool:1.0" })]);
+      await store.append("run_1/a", 1, 3, [
+        decision("c", "shell", "deny", { at: 9, asked: "tool:1.0" }),
+      ]);
       await isNews("an answer");
       await finish(store, "run_1", "completed");
       await isNews("an ending");

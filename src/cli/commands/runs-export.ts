@@ -1,12 +1,12 @@
 /** `offshoot runs export ID`: a tree as a document for people, or as the lines of its logs. */
 
 import { Failure } from "../../base/failure.ts";
+import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import { renderSession } from "../../delegation/ledger/session.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
 import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { Output } from "../io.ts";
-import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import type { RecordCall } from "./runs-tree.ts";
 

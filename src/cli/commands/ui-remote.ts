@@ -26,7 +26,9 @@ export function parseServer(text: string): string {
     throw refuse(`\`--server\` is \`${shown}\`. Use an address as https://llm.example.com.`);
   }
   if (url.protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
-    throw refuse(`\`--server\` is ${clip(url.origin, 80)}, which is not HTTPS: others could read the key.`);
+    throw refuse(
+      `\`--server\` is ${clip(url.origin, 80)}, which is not HTTPS: others could read the key.`,
+    );
   }
   return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/(v1|console)$/, "");
 }
@@ -37,7 +39,9 @@ async function readServerKey(io: Io): Promise<string> {
   if (io.stdin.isPiped) return (await io.stdin.readAll(MAX_ANSWER_BYTES)).toString("utf8").trim();
   const terminal = io.openTerminal();
   if (!terminal) {
-    throw refuse(`There is no terminal to type the key on. Pipe it in, or set \`${KEY_VARIABLE}\`.`);
+    throw refuse(
+      `There is no terminal to type the key on. Pipe it in, or set \`${KEY_VARIABLE}\`.`,
+    );
   }
   const abort = new AbortController();
   const stopListening = io.onInterrupt(() => abort.abort());

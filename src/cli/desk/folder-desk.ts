@@ -3,13 +3,13 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
 import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Run } from "../../runtime/runtime.ts";
 import type { Desk, DeskRun, ServedAgent } from "../../server/mcp/desk.ts";
 import { followTree } from "../output/follow-tree.ts";
-import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import type { OpenedDesk } from "./open-desk.ts";
 
 const MAIN_DESCRIPTION =

@@ -1,12 +1,12 @@
 /** The two JSON forms: one document at the end (`json`), or the log itself, a line an event (`jsonl`). */
 
 import { isLarge, toJsonPieces } from "../../base/json-pieces.ts";
+import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import { createRunFold, type RunFold } from "../../delegation/ledger/run-figures.ts";
 import { createTreeTotals, type TreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../../responses/fold/event-writer.ts";
 import type { Output } from "../io.ts";
-import { createJsonLines } from "../../delegation/ledger/json-line.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { RunIndex } from "../../store/run-index.ts";
+import type { RunIndex, RunRow } from "../../store/run-index.ts";
 import { EVENT_CHARS, toEventViews } from "./event-view.ts";
 import { type FollowedRun, followTree } from "./follow-tree.ts";
 import type { EventsWish } from "./log-pages.ts";
@@ -34,7 +34,7 @@ export async function* followRun(
 ): AsyncGenerator<FollowFrame> {
   const { types, maxChars = EVENT_CHARS } = wish;
   const batches = wish.tree
-    ? followTree({ ...parts, runs: await startsOf(parts, id, wish), signal })
+    ? followTree({ ...parts, ...(await startsOf(parts, id, wish)), signal })
     : parts.engine.follow(id, await startOf(parts, id, wish), signal);
   for await (const batch of batches) {
     const [first] = batch;
@@ -59,14 +59,14 @@ async function startsOf(
   parts: FollowParts,
   id: string,
   wish: FollowWish,
-): Promise<readonly FollowedRun[]> {
+): Promise<{ readonly runs: readonly FollowedRun[]; readonly past: readonly string[] }> {
   const runs = await parts.index.listTree(id);
   const isLive = wish.fromNow || wish.tree === "live";
-  const wanted = runs.filter((run) => run.id === id || !isLive || run.status !== "ended");
-  return await Promise.all(
-    wanted.map(async (run) => {
-      const from = run.id === id ? wish : { ...wish, after: -1, fromNow: isLive };
-      return { id: run.id, after: await startOf(parts, run.id, from) };
-    }),
-  );
+  const isPast = (run: RunRow): boolean => isLive && run.id !== id && run.status === "ended";
+  const wanted = runs.filter((run) => !isPast(run));
+  const starts = wanted.map(async (run) => {
+    const from = run.id === id ? wish : { ...wish, after: -1, fromNow: isLive };
+    return { id: run.id, after: await startOf(parts, run.id, from) };
+  });
+  return { runs: await Promise.all(starts), past: runs.filter(isPast).map((run) => run.id) };
 }

@@ -8,7 +8,10 @@ import type { RecordReader } from "../../engine/engine.ts";
 import type { Viewer } from "./found-runs.ts";
 import type { ReadParts } from "./run-reads.ts";
 
-export const EXPORTS = { md: "text/markdown; charset=utf-8", jsonl: "application/x-ndjson" } as const;
+export const EXPORTS = {
+  md: "text/markdown; charset=utf-8",
+  jsonl: "application/x-ndjson",
+} as const;
 export type ExportFormat = keyof typeof EXPORTS;
 
 export interface RunExport {

@@ -74,7 +74,8 @@ export function createChangeFold(): ChangeFold {
         return;
       }
       const { state, content } = event;
-      if (content && state.kind === "file" && state.sha256) contents.set(state.sha256, { run, seq });
+      if (content && state.kind === "file" && state.sha256)
+        contents.set(state.sha256, { run, seq });
       // A call that was interrupted is made again: what it found the first time counts.
       if (!open.has(key)) open.set(key, { ...event, run });
     },
@@ -121,8 +122,7 @@ async function toDiff(
   if (before.lost) return untold(`The old content was not kept: ${LOST[before.lost]}.`);
   const old = await readText(before.state, contents, read);
   if (old === undefined) return untold("The old content is not text, or not in the record.");
-  const now =
-    (await readText(after, contents, read)) ?? findGiven(after, old, call.arguments);
+  const now = (await readText(after, contents, read)) ?? findGiven(after, old, call.arguments);
   if (now === undefined) return untold("The new content is not text, or not in the record.");
   const diff = toUnifiedDiff(before.path, old, now);
   return { diff: cutToChars(diff, DIFF_CHARS), note: null };

@@ -1,14 +1,20 @@
 /** A model call of a run, folded from the log up to its end. Pure. */
 
+import { isSummary } from "../../agent/context/expand-compactions.ts";
 import { withReportWish } from "../../agent/report.ts";
 import { toRepairRequest } from "../../agent/structured-output.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { LoggedEvent, Notice, RunEvent, RunStart, TurnEnd } from "../../protocol/run-events.ts";
-import { readResponseSettings } from "../../responses/request/response-settings.ts";
-import { isSummary } from "../../agent/context/expand-compactions.ts";
+import type {
+  LoggedEvent,
+  Notice,
+  RunEvent,
+  RunStart,
+  TurnEnd,
+} from "../../protocol/run-events.ts";
 import { toRunItems } from "../../responses/conversations/run-items.ts";
+import { readResponseSettings } from "../../responses/request/response-settings.ts";
 import type { TurnStep } from "./step-views.ts";
 
 /** What surrounds the log of a run. */
@@ -78,7 +84,10 @@ function toInput(
 }
 
 /** A turn after an answer that called nothing, with nothing said in between, is the report. */
-function isReport(events: readonly RunEvent[], { summary_prompt, report_along }: AgentTask): boolean {
+function isReport(
+  events: readonly RunEvent[],
+  { summary_prompt, report_along }: AgentTask,
+): boolean {
   const end = events.findLastIndex(({ type }) => type === "turn_end");
   if (end < 0 || !summary_prompt || report_along) return false;
   const begin = events.findLastIndex(({ type }, at) => at < end && type === "turn_start");
@@ -87,8 +96,7 @@ function isReport(events: readonly RunEvent[], { summary_prompt, report_along }:
     .some((event) => event.type === "item_end" && event.item.type === "function_call");
   const since = events.slice(end + 1);
   const isAsked = since.some(
-    (event) =>
-      event.type === "run_input" || (event.type === "notice" && event.code === "repair"),
+    (event) => event.type === "run_input" || (event.type === "notice" && event.code === "repair"),
   );
   return !calls && !isAsked;
 }
@@ -121,9 +129,7 @@ function toRequest(
     ...asked,
     ...options,
   };
-  return Object.fromEntries(
-    Object.entries(request).filter(([, value]) => !isEmpty(value ?? null)),
-  );
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => !isEmpty(value ?? null)));
 }
 
 function isEmpty(value: Json): boolean {

@@ -14,7 +14,12 @@ import type { FoundRuns, Viewer } from "../record/found-runs.ts";
 import { parseLimit, parseNumber, type Query } from "../record/run-query.ts";
 import type { Page, TextPiece } from "../record/views.ts";
 import type { ReadBefore } from "./before-run.ts";
-import { createChangeFold, type FileChange, type ReadContent, toChangeView } from "./file-changes.ts";
+import {
+  createChangeFold,
+  type FileChange,
+  type ReadContent,
+  toChangeView,
+} from "./file-changes.ts";
 import { toTurnStep } from "./model-call.ts";
 import type { ChangeView, CompactionStep, StepView } from "./step-views.ts";
 import { createCallFold } from "./tool-call.ts";

@@ -22,7 +22,7 @@ export interface CallFold {
 export function createCallFold(start: LoggedEvent & { readonly event: ToolStart }): CallFold {
   const { run_id, seq, event: began } = start;
   /** Calls of the same id that were open before this one: servers give one id to several. */
-  let others = 0;
+  const others = 0;
   let end: ToolEnd | undefined;
   let isCut = false;
   let question: ToolQuestion | undefined;

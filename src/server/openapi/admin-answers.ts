@@ -61,9 +61,7 @@ export const ADMIN_ANSWERS = {
     ),
   }),
   SettingList: page(open({ name: text, value: z.unknown(), source: text, summary: text })),
-  CheckList: page(
-    open({ name: text, status: z.enum(["ok", "gap", "broken"]), found: text }),
-  ),
+  CheckList: page(open({ name: text, status: z.enum(["ok", "gap", "broken"]), found: text })),
   OwnToolList: open({
     object: z.literal("list"),
     data: z.array(open({ object: z.literal("tool"), name: text, description: text.nullable() })),

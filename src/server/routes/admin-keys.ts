@@ -111,7 +111,10 @@ function toAmounts(used: KeyAmounts | undefined): object {
 }
 
 /** A new key has no limit to be taken away: null is the same as nothing there. */
-function toWish({ limits = {}, ...change }: KeyChange): Omit<Parameters<typeof createKey>[1], "name"> {
+function toWish({
+  limits = {},
+  ...change
+}: KeyChange): Omit<Parameters<typeof createKey>[1], "name"> {
   const given = Object.entries(limits).filter(([, limit]) => limit !== null);
   return {
     ...change,

@@ -68,8 +68,7 @@ function toSystemRoutes(parts: AdminParts): Route[] {
     {
       ...{ ...ADMIN, method: "GET", path: "/v1/admin/settings" },
       summary: "Every setting with its value and where that comes from",
-      handle: async () =>
-        toPrivate({ object: "list", data: parts.readSettings(), next: null }),
+      handle: async () => toPrivate({ object: "list", data: parts.readSettings(), next: null }),
     },
     {
       ...{ ...ADMIN, method: "GET", path: "/v1/admin/doctor" },

@@ -308,7 +308,9 @@ export class MemoryIndex implements RunIndex {
   async readNews(tenant: string | undefined): Promise<RunNews> {
     const isTheirs = (one: { readonly tenant: string }): boolean =>
       tenant === undefined || one.tenant === tenant;
-    const roots = [...this.#facts.values()].filter((one) => one.parent_id === null && isTheirs(one));
+    const roots = [...this.#facts.values()].filter(
+      (one) => one.parent_id === null && isTheirs(one),
+    );
     const open = [...this.#questions.keys()].flatMap((id) => this.#openQuestions(id));
     const waiting = open.filter(isTheirs).length;
     const states = [...this.#facts.values()].filter(isTheirs).map(({ turns, calls, status }) => {

@@ -20,9 +20,7 @@ import { noteRead } from "../shelf-reads.ts";
 import type { Store } from "../store.ts";
 
 /** `runs` is where the runs of things are kept, which `removeAll` removes with them, and which bring things along. */
-export function createMemoryShelf(
-  runs?: Pick<Store, "deleteTree" | "keepThings">,
-): CountedShelf {
+export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): CountedShelf {
   const shelf = new MemoryShelf(runs);
   runs?.keepThings?.((thing) => shelf.put(thing));
   return shelf;

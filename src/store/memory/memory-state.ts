@@ -22,8 +22,7 @@ export function createMemoryState(
     },
     async listLanes() {
       return [...owners.lanes()].sort(
-        (a, b) =>
-          compare(a.queue, b.queue) || b.waiting - a.waiting || compare(a.lane, b.lane),
+        (a, b) => compare(a.queue, b.queue) || b.waiting - a.waiting || compare(a.lane, b.lane),
       );
     },
     async listStorage() {

@@ -116,7 +116,9 @@ describe("the API of runs", () => {
 
   it("gives the log with joined deltas, cut texts, and the rest of them in pieces", async (t) => {
     const long = "word ".repeat(40_000);
-    const bench = await startRuns(t, { provider: answering(() => reply.text(long)) });
+    const bench = await startRuns(t, {
+      provider: answering(() => reply.text(long, { pieceLength: 500 })),
+    });
     const token = await bench.key();
     const id = await runOne(bench);
     const { body } = await bench.ask(`/v1/runs/${id}/events`, { token });
