@@ -179,6 +179,11 @@ export interface QuestionView {
   readonly title: string;
   readonly at_ms: number;
   readonly until_ms: number | null;
+  /** Null while it waits. */
+  readonly closed_at_ms: number | null;
+  /** What was decided, and why; null while it waits, and where its asker is gone. */
+  readonly verdict: "allow" | "deny" | null;
+  readonly decided: string | null;
 }
 
 export interface AnsweredView {

@@ -169,6 +169,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   [`POST ${RUN}/resume`]: { gives: "Run" },
   [`POST ${RUN}/replay`]: { takes: "ReplayRun", isOptional: true, gives: "RunReplay" },
   [`POST ${RUN}/fork`]: { takes: "ForkRun", isOptional: true, gives: "Session" },
+  [`GET ${RUN}/questions/:question`]: { gives: "Question" },
   [`POST ${RUN}/answer`]: { takes: "AnswerQuestion", gives: "RunAnswer" },
   "GET /v1/approvals": { gives: "QuestionList", query: ["limit", "after", "run", "tenant"] },
   "GET /v1/usage": { gives: "Usage", query: ["by", "daily", "from", "to", "tenant"] },

@@ -61,7 +61,8 @@ const Question = open({
   ...{ object: z.literal("run.question"), run_id: text, root_id: text, question: text },
   ...{ call_id: text, tool: text, arguments: text, effect: text, reason: text, sandbox: text },
   ...{ always: z.array(text), asker: z.unknown(), diff: text.nullable(), title: text },
-  ...{ at_ms: ms, until_ms: ms.nullable() },
+  ...{ at_ms: ms, until_ms: ms.nullable(), closed_at_ms: ms.nullable() },
+  ...{ verdict: z.enum(["allow", "deny"]).nullable(), decided: text.nullable() },
 });
 
 const session = {

@@ -8,6 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { KeyAmounts, Spending } from "../../store/spending.ts";
+import type { KeyUse, KeyView, ListedKeyView } from "../admin-views.ts";
 import { ALL_SCOPES, KEY_LIMITS, type Key, stateOf } from "../guard/key.ts";
 import {
   createKey,
@@ -33,7 +34,7 @@ const MAX_KEYS = 2000;
 
 export function createKeyRoutes(parts: KeyRouteParts): Route[] {
   const { clock } = parts;
-  const view = (key: Key): object => toKeyView(key, clock.now());
+  const view = (key: Key): KeyView => toKeyView(key, clock.now());
   return [
     {
       ...{ ...ADMIN, method: "GET", path: "/v1/admin/keys" },
@@ -80,7 +81,8 @@ export function createKeyRoutes(parts: KeyRouteParts): Route[] {
   ];
 }
 
-async function readKeys({ shelf, spending, clock }: KeyRouteParts): Promise<readonly object[]> {
+async function readKeys(parts: KeyRouteParts): Promise<readonly ListedKeyView[]> {
+  const { shelf, spending, clock } = parts;
   const nowMs = clock.now();
   const [keys, today, total] = await Promise.all([
     listKeys(shelf),
@@ -95,7 +97,7 @@ async function readKeys({ shelf, spending, clock }: KeyRouteParts): Promise<read
   }));
 }
 
-function toKeyView({ hash: _, replaced, ...key }: Key, nowMs: number): object {
+function toKeyView({ hash: _, replaced, ...key }: Key, nowMs: number): KeyView {
   const isOldWorking = replaced !== undefined && replaced.until_ms > nowMs;
   const old_secret_until_ms = isOldWorking ? replaced.until_ms : null;
   return { object: "key", ...key, old_secret_until_ms, state: stateOf(key as Key, nowMs) };
@@ -105,7 +107,7 @@ function byKey(all: readonly KeyAmounts[]): ReadonlyMap<string, KeyAmounts> {
   return new Map(all.map((one) => [one.keyId, one]));
 }
 
-function toAmounts(used: KeyAmounts | undefined): object {
+function toAmounts(used: KeyAmounts | undefined): KeyUse {
   const { requests = 0, tokens = 0, usd = 0 } = used ?? {};
   return { requests, tokens, usd };
 }

@@ -3,6 +3,12 @@
 import { processHealths } from "../../providers/deployments/health.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import type { ModelFacts } from "../../runtime/model-facts.ts";
+import type {
+  DeploymentView,
+  NamedModelView,
+  ServedModelsView,
+  VendorView,
+} from "../admin-views.ts";
 import type { Route } from "../route.ts";
 import type { Metric } from "../watching/metrics.ts";
 import { ADMIN } from "./admin-keys.ts";
@@ -24,18 +30,23 @@ export function createAdminModelRoutes(parts: AdminModelParts): Route[] {
       summary: "The server's names for models, the health of deployments, and vendors' limits",
       async handle() {
         const metrics = await parts.collectMetrics();
-        return toPrivate({
+        const view: ServedModelsView = {
           object: "models",
           names: parts.named.map(([name, target]) => toNamed(name, target, parts.factsOf)),
           deployments: toDeployments(metrics),
           vendors: toVendors(metrics),
-        });
+        };
+        return toPrivate(view);
       },
     },
   ];
 }
 
-function toNamed(name: string, target: ModelTarget, factsOf: AdminModelParts["factsOf"]): object {
+function toNamed(
+  name: string,
+  target: ModelTarget,
+  factsOf: AdminModelParts["factsOf"],
+): NamedModelView {
   const { model, url = null, deployments } = target;
   const all = deployments ?? [{ model, url, weight: 1, fallback: false }];
   return {
@@ -48,7 +59,7 @@ function toNamed(name: string, target: ModelTarget, factsOf: AdminModelParts["fa
 }
 
 /** Of several processes: how many may ask it, the longest wait; why is known to the one that answers. */
-function toDeployments(metrics: readonly Metric[]): readonly object[] {
+function toDeployments(metrics: readonly Metric[]): readonly DeploymentView[] {
   const reasons = new Map(processHealths.report().map(({ label, reason }) => [label, reason]));
   return group(metrics, "deployment", {
     offshoot_deployment_ready: "ready",
@@ -57,7 +68,7 @@ function toDeployments(metrics: readonly Metric[]): readonly object[] {
   }).map((row) => ({ ...row, reason: reasons.get(row.name) ?? null }));
 }
 
-function toVendors(metrics: readonly Metric[]): readonly object[] {
+function toVendors(metrics: readonly Metric[]): readonly VendorView[] {
   return group(metrics, "vendor", {
     offshoot_vendor_limit: "limit",
     offshoot_vendor_in_flight: "in_flight",

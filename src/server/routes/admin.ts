@@ -8,6 +8,7 @@ import { parseCursor, parseLimit, toCursor, toPage } from "../../runtime/record/
 import type { Audit, AuditQuery } from "../../store/audit.ts";
 import type { RecordState } from "../../store/record-state.ts";
 import { VERSION } from "../../version.ts";
+import type { CheckView, SystemView, TenantView } from "../admin-views.ts";
 import { type Key, stateOf } from "../guard/key.ts";
 import { listKeys } from "../guard/keys.ts";
 import type { Route, RouteCall } from "../route.ts";
@@ -25,13 +26,6 @@ export interface AdminParts extends KeyRouteParts, AdminModelParts {
   readonly readSettings: () => readonly SettingView[];
   /** What `offshoot doctor` finds on the server's machine; undefined where nobody can say. */
   readonly runDoctor?: (() => Promise<readonly CheckView[]>) | undefined;
-}
-
-export interface CheckView {
-  readonly name: string;
-  readonly status: "ok" | "gap" | "broken";
-  readonly found: string;
-  readonly advice?: string | undefined;
 }
 
 export function createAdminRoutes(parts: AdminParts): Route[] {
@@ -81,15 +75,6 @@ function toSystemRoutes(parts: AdminParts): Route[] {
       },
     },
   ];
-}
-
-interface TenantView {
-  readonly object: "tenant";
-  readonly id: string;
-  readonly keys: number;
-  readonly bytes: number;
-  readonly storage_bytes: number | null;
-  readonly counts: Readonly<Record<string, number>>;
 }
 
 async function listTenants({ shelf, state, clock }: AdminParts): Promise<readonly TenantView[]> {
@@ -142,7 +127,7 @@ function parseStatus(text: string | null): AuditQuery["status"] {
   throw new Failure("invalid_request", message, { param: "status" });
 }
 
-async function readSystem({ state, queues, clock }: AdminParts): Promise<object> {
+async function readSystem({ state, queues, clock }: AdminParts): Promise<SystemView> {
   const { rss, heapUsed } = process.memoryUsage();
   const [workers, lanes] = [await state.listWorkers(clock.now()), await state.listLanes()];
   const known = new Set([...Object.keys(queues), ...lanes.map(({ queue }) => queue)]);

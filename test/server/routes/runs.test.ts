@@ -288,6 +288,11 @@ describe("the API of runs", () => {
     const taken = await bench.ask(`/v1/runs/${run.id}/answer`, post);
     fits("RunAnswer", taken.body);
     assert.equal(taken.body.outcome, "taken");
+    const asking = `/v1/runs/${run.id}/questions/${encodeURIComponent(asked.question)}`;
+    const decided = await bench.ask(asking, { token });
+    fits("Question", decided.body);
+    assert.equal(decided.body.verdict, "deny");
+    assert.equal((await bench.ask(`/v1/runs/${run.id}/questions/none`, { token })).status, 404);
     const late = await bench.ask(`/v1/runs/${run.id}/answer`, post);
     assert.equal(late.status, 409, late.text);
     await run.result();
