@@ -4,14 +4,8 @@ import { Failure } from "../base/failure.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { findModel } from "../providers/models/models.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
+import type { ModelFacts } from "./about-views.ts";
 import type { ModelParts } from "./open-provider.ts";
-
-export interface ModelFacts {
-  readonly context_tokens: number | null;
-  readonly max_output_tokens: number | null;
-  /** USD for a million tokens; null where it is not known. */
-  readonly price: { readonly input: number; readonly output: number } | null;
-}
 
 /** Undefined for a name that is no model's. */
 export function toModelFacts(

@@ -1,14 +1,26 @@
 /** What the addresses for administrators answer with, as types: routes send these objects, and the console reads them. */
 
-import type { Limits as ResponseLimits } from "../agent/limits.ts";
-import type { ModelFacts } from "../runtime/model-facts.ts";
+import type { ModelFacts } from "../runtime/about-views.ts";
 import type { LaneState, WorkerState } from "../store/record-state.ts";
-import type { Key } from "./guard/key.ts";
-import type { Scope } from "./route.ts";
 
-/** A key without its secret. */
-export interface KeyView extends Omit<Key, "hash" | "replaced"> {
+/** A key without its secret: `Key` of the guard has what each field means. */
+export interface KeyView {
   readonly object: "key";
+  readonly id: string;
+  readonly name: string;
+  readonly tenant: string;
+  /** True for a session of the console. */
+  readonly session?: true | undefined;
+  readonly scopes: readonly string[];
+  readonly models: readonly string[] | null;
+  readonly catalogue: readonly string[] | null;
+  readonly options?: readonly string[] | null | undefined;
+  readonly limits: Readonly<Record<string, number | undefined>>;
+  readonly response_limits: Readonly<Record<string, number | null>>;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number | null;
+  readonly revoked_at_ms: number | null;
+  readonly last_used_ms: number | null;
   readonly state: "active" | "expired" | "revoked";
   /** Until when the secret before the last rotation works; null where it does not. */
   readonly old_secret_until_ms: number | null;
@@ -32,11 +44,11 @@ export interface NewKeyView extends KeyView {
 
 /** What is left out stays; null takes a limit or a restriction away. */
 export interface KeyChangeBody {
-  readonly scopes?: readonly Scope[];
+  readonly scopes?: readonly string[];
   readonly models?: readonly string[] | null;
   readonly tools?: readonly string[] | null;
   readonly limits?: Readonly<Record<string, number | null>>;
-  readonly response_limits?: Partial<ResponseLimits>;
+  readonly response_limits?: Readonly<Record<string, number | null>>;
   readonly expires_in_s?: number | null;
 }
 

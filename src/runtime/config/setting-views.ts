@@ -1,17 +1,9 @@
 /** The settings for somebody who may look at them from elsewhere: what could be a secret is not shown. Pure. */
 
 import type { Redact } from "../../base/redact.ts";
+import type { SettingView } from "../about-views.ts";
 import type { Config } from "./config.ts";
 import { rowOf } from "./config-keys.ts";
-
-export interface SettingView {
-  readonly name: string;
-  /** Null where nothing set it. */
-  readonly value: unknown;
-  /** `default`, a file, a variable or a flag. */
-  readonly source: string;
-  readonly summary: string;
-}
 
 export function toSettingViews(
   config: Pick<Config, "entries">,

@@ -2,7 +2,7 @@
 
 import { processHealths } from "../../providers/deployments/health.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
-import type { ModelFacts } from "../../runtime/model-facts.ts";
+import type { ModelFacts } from "../../runtime/about-views.ts";
 import type {
   DeploymentView,
   NamedModelView,

@@ -3,7 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import type { SettingView } from "../../runtime/config/setting-views.ts";
+import type { SettingView } from "../../runtime/about-views.ts";
 import { parseCursor, parseLimit, toCursor, toPage } from "../../runtime/record/run-query.ts";
 import type { Audit, AuditQuery } from "../../store/audit.ts";
 import type { RecordState } from "../../store/record-state.ts";
