@@ -67,6 +67,8 @@ async function followOnce(wish: Follow, signal: AbortSignal, opened: () => void)
     for (;;) {
       const { done, value } = await events.next();
       if (done) return value === true;
+      // It broke off on the server. The next try is answered with the reason, or goes on.
+      if (isBroken(value)) return false;
       wish.take(value);
     }
   } catch (failure) {
@@ -75,6 +77,10 @@ async function followOnce(wish: Follow, signal: AbortSignal, opened: () => void)
   } finally {
     stopWatching();
   }
+}
+
+function isBroken(data: unknown): boolean {
+  return typeof data === "object" && data !== null && "error" in data;
 }
 
 /** Calls once the tab was hidden for a while. */

@@ -3,7 +3,6 @@
 export type { SettingView } from "../../src/runtime/about-views.ts";
 export type {
   ComparedRow,
-  ComparedSide,
   Comparison,
   EventView,
   FailedCallView,

@@ -20,10 +20,6 @@ const STATES: Readonly<Record<string, readonly [sign: IconName, tone: Tone]>> = 
   interrupted: ["pause", "warn"],
 };
 
-export function toneOf(state: string): Tone {
-  return STATES[state]?.[1] ?? "quiet";
-}
-
 export function Status({
   state,
   brief = false,

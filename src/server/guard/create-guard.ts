@@ -27,7 +27,7 @@ import { type Budgets, createBudgets, type OnUse } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
 import { type CheckHost, checkOneHost, createHostCheck } from "./hosts.ts";
 import { isCounted, type Key } from "./key.ts";
-import { createKeyRing, type FoundKey } from "./key-ring.ts";
+import { createKeyRing, type FoundKey, type KeyRing } from "./key-ring.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { createPlaces, type EnterPlace } from "./places.ts";
 import { createQuotas } from "./quotas.ts";
@@ -127,9 +127,9 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
         const { caller, countMore, release } = found
           ? await enter(found, { request, scope, about })
           : enterKeyless(rules, about);
-        const scopes = found?.key.scopes ?? KEYLESS_SCOPES;
         return {
-          ...{ caller, scopes, countMore },
+          ...{ caller, countMore, scopes: found?.key.scopes ?? KEYLESS_SCOPES },
+          untilRefused: found && createRecheck({ ring, clock }, request, scope),
           done(outcome) {
             release();
             audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
@@ -147,6 +147,28 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       rules = toRules(changed);
       callers = new WeakMap();
     },
+  };
+}
+
+/** A process hears of a revoked key within two seconds; so does who reads a stream with it. */
+const RECHECK_MS = 2000;
+
+function createRecheck(
+  { ring, clock }: { readonly ring: KeyRing; readonly clock: Clock },
+  request: IncomingMessage,
+  scope: Scope | null,
+): Admitted["untilRefused"] {
+  const token = readToken(request);
+  return async (signal) => {
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(RECHECK_MS, signal);
+        checkScope((await ring.find(token)).key, scope);
+      } catch (thrown) {
+        return signal.aborted ? undefined : toFailure(thrown);
+      }
+    }
+    return undefined;
   };
 }
 

@@ -5,8 +5,9 @@ import { clip } from "../../base/text.ts";
 import type { RecordApi } from "../../runtime/record/record-api.ts";
 import { EXPORTS, type ExportFormat } from "../../runtime/record/run-export.ts";
 import { parseNumber } from "../../runtime/record/run-query.ts";
+import { streamLive } from "../live-call.ts";
 import type { BytesAnswer, Route, RouteCall } from "../route.ts";
-import { parseKey, toPrivate, toStream } from "./runs.ts";
+import { parseKey, toPrivate } from "./runs.ts";
 import { idOf, PRIVATE_HEADERS, viewerOf } from "./viewer.ts";
 
 const ONE = "/v1/runs/:id";
@@ -66,7 +67,7 @@ function toWatchRoutes(record: RecordApi): Route[] {
     {
       ...{ method: "GET", path: "/v1/watch", scope: "runs" },
       summary: "Server-sent events: one when runs or open questions have changed",
-      handle: async (call) => toStream(record.watch(viewerOf(call), call.signal)),
+      handle: (call) => streamLive(call, (signal) => record.watch(viewerOf(call), signal)),
     },
   ];
 }

@@ -8,7 +8,8 @@ import type { EventsWish } from "../../runtime/record/log-pages.ts";
 import type { RecordApi } from "../../runtime/record/record-api.ts";
 import { parseLimit, parseNumber } from "../../runtime/record/run-query.ts";
 import { USAGE_KEYS, type UsageKey } from "../../store/run-index.ts";
-import type { EventsAnswer, JsonAnswer, Route, RouteCall, StreamEvent } from "../route.ts";
+import { streamLive } from "../live-call.ts";
+import type { EventsAnswer, JsonAnswer, Route, RouteCall } from "../route.ts";
 import { idOf, PRIVATE_HEADERS, viewerOf } from "./viewer.ts";
 
 const ONE = "/v1/runs/:id";
@@ -106,21 +107,13 @@ export function toPrivate(body: object): JsonAnswer {
 }
 
 async function follow(record: RecordApi, call: RouteCall): Promise<EventsAnswer> {
-  const { query, signal } = call;
+  const { query } = call;
   const below = query.get("tree");
   const tree: FollowWish["tree"] = below === "live" ? "live" : below === "true";
   const wish = { ...toWish(call), tree, fromNow: query.get("after") === "now" };
-  const frames = await record.follow(viewerOf(call), idOf(call), wish, signal);
-  return toStream(frames);
-}
-
-/** Each value is a frame. */
-export function toStream(frames: AsyncGenerator<object>): EventsAnswer {
-  return { kind: "events", events: toFrames(frames), headers: PRIVATE_HEADERS };
-}
-
-async function* toFrames(frames: AsyncGenerator<object>): AsyncGenerator<readonly StreamEvent[]> {
-  for await (const frame of frames) yield [{ frame: JSON.stringify(frame) }];
+  return await streamLive(call, (signal) =>
+    record.follow(viewerOf(call), idOf(call), wish, signal),
+  );
 }
 
 /** `after=now` follows from here on, and counts as none for a page. */
