@@ -3,8 +3,14 @@ import { describe, it } from "node:test";
 import { compareWords } from "../../web/core/compare-words.ts";
 import { toAgo } from "../../web/core/format.ts";
 import { cutStable } from "../../web/core/stable-text.ts";
+import { visible } from "../../web/core/visible.ts";
 
 describe("texts of the console", () => {
+  it("names characters that hide or turn the text around them, and leaves the others", () => {
+    assert.equal(visible("rm\u202e txt.\u0000"), "rm[U+202E] txt.[U+0000]");
+    assert.equal(visible("två\n\t日本 👩\u200d💻"), "två\n\t日本 👩\u200d💻");
+  });
+
   it("finds the words in which two texts differ, and nothing else", () => {
     const pieces = compareWords("Ship it today, all of it.", "Ship it tomorrow, all of it.");
     assert.deepEqual(pieces, [

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { visible } from "../core/visible.ts";
 import { CopyButton } from "./copy.tsx";
 import { colourDiff } from "./diff.tsx";
 
@@ -19,7 +20,7 @@ export function Code({
   readonly language?: string;
 }) {
   const shown = useMemo(
-    () => (/^diff|patch$/.test(language) ? colourDiff(text) : colour(text)),
+    () => (/^diff|patch$/.test(language) ? colourDiff(text) : colour(visible(text))),
     [text, language],
   );
   return (

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { compareWords } from "../core/compare-words.ts";
+import { visible } from "../core/visible.ts";
 
 export function Diff({ text }: { readonly text: string }) {
   const lines = useMemo(() => colourDiff(text), [text]);
@@ -15,7 +16,7 @@ export function Diff({ text }: { readonly text: string }) {
 
 /** Each line of a diff with its sign and a colour. */
 export function colourDiff(text: string): ComponentChildren {
-  return text
+  return visible(text)
     .split("\n")
     .map((line, at) => <span key={at} class={`line ${toneOf(line)}`}>{`${line}\n`}</span>);
 }

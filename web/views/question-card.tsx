@@ -9,6 +9,7 @@ import { now, useClock } from "../core/clock.ts";
 import { toAgo } from "../core/format.ts";
 import { mayDo } from "../core/session.ts";
 import type { QuestionView } from "../core/views.ts";
+import { visible } from "../core/visible.ts";
 import { Code, pretty } from "../parts/code.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -49,8 +50,8 @@ export function QuestionCard({ question, isOpen, reload, putAway }: QuestionProp
         <span class="row">
           <Icon name="question" />
           <b>
-            {who ? `Subagent ${who.label ?? ""}` : "The run"} wants to call{" "}
-            <span class="mono">{question.tool}</span>
+            {who ? `Subagent ${visible(who.label ?? "")}` : "The run"} wants to call{" "}
+            <span class="mono">{visible(question.tool)}</span>
           </b>
         </span>
         <span class="quiet">
@@ -65,9 +66,9 @@ export function QuestionCard({ question, isOpen, reload, putAway }: QuestionProp
               `runs/${encodeURIComponent(question.root_id)}?node=${encodeURIComponent(question.run_id)}`,
             )}
           >
-            {question.title || question.run_id}
+            {visible(question.title) || question.run_id}
           </a>
-          {who?.task ? `: ${who.task}` : ""}
+          {who?.task ? `: ${visible(who.task)}` : ""}
         </p>
         {question.diff ? (
           <Diff text={question.diff} />
@@ -106,7 +107,7 @@ function About({ question }: { readonly question: QuestionView }) {
       {question.always.length > 0 && (
         <>
           {" "}
-          “Always” allows <code>{question.always.join(", ")}</code>.
+          “Always” allows <code>{visible(question.always.join(", "))}</code>.
         </>
       )}
     </p>

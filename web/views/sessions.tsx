@@ -166,12 +166,12 @@ function SessionTurn({ session, turn }: TurnProps) {
   return (
     <>
       {turn.prompt !== null && (
-        <section class="block user" aria-label="user">
+        <article class="block user" aria-label="user">
           <b>User</b>
           <pre class="plain said">{turn.prompt}</pre>
-        </section>
+        </article>
       )}
-      <section class="block assistant" aria-label="assistant">
+      <article class="block assistant" aria-label="assistant">
         <header class="row spread">
           <b>Assistant</b>
           {first && canChange.value && (
@@ -183,7 +183,7 @@ function SessionTurn({ session, turn }: TurnProps) {
         {turn.calls.length > 0 && <p class="quiet">Called {turn.calls.join(", ")}</p>}
         <Markdown text={turn.text} />
         <Said of={action} />
-      </section>
+      </article>
     </>
   );
 }

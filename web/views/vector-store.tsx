@@ -28,24 +28,27 @@ export function StoreView({ id }: { readonly id: string }) {
     id,
     async (stop) => {
       const path = `vector_stores/${encodeURIComponent(id)}`;
-      const [about, files] = await Promise.all([
+      const [about, files, known] = await Promise.all([
         get<Store>(path, {}, stop),
         get<{ data: readonly StoreFile[] }>(`${path}/files`, { limit: 100 }, stop),
+        // What is in a store has no name there.
+        get<{ data: readonly FileView[] }>("files", { limit: 1000 }, stop),
       ]);
       isWorking.value = about.file_counts.in_progress > 0;
-      return { about, files: files.data };
+      const names = new Map(known.data.map(({ id: file, filename }) => [file, filename]));
+      return { about, files: files.data, names };
     },
     { everyMs: isWorking.value ? REFRESH_MS : 0 },
   );
   return (
     <div class="view">
       <Loaded of={store}>
-        {({ about, files }) => (
+        {({ about, files, names }) => (
           <>
             <Head store={about} reload={() => store.reload()} />
             <Search id={id} />
             <Section title="Files in it">
-              <Files files={files} />
+              <Files files={files} names={names} />
             </Section>
           </>
         )}
@@ -202,7 +205,12 @@ const TONES: Readonly<Record<string, string>> = {
   cancelled: "warn",
 };
 
-function Files({ files }: { readonly files: readonly StoreFile[] }) {
+interface FilesProps {
+  readonly files: readonly StoreFile[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function Files({ files, names }: FilesProps) {
   if (files.length === 0) return <Empty title="Nothing is in it yet." icon="file" />;
   return (
     <div class="table" tabIndex={0}>
@@ -217,7 +225,7 @@ function Files({ files }: { readonly files: readonly StoreFile[] }) {
         <tbody>
           {files.map((file) => (
             <tr key={file.id}>
-              <td class="mono">{file.id}</td>
+              <td title={file.id}>{names.get(file.id) ?? <code>{file.id}</code>}</td>
               <td>
                 <span class={`chip ${TONES[file.status] ?? ""}`}>
                   {file.status.replaceAll("_", " ")}

@@ -13,7 +13,7 @@ export function TurnView({ turn }: { readonly turn: Turn }) {
   return (
     <>
       {(prompt !== "" || files.length > 0) && (
-        <section class="block user" aria-label="user">
+        <article class="block user" aria-label="user">
           <b>User</b>
           <pre class="plain said">{prompt}</pre>
           {files.map(({ name }, at) => (
@@ -21,9 +21,9 @@ export function TurnView({ turn }: { readonly turn: Turn }) {
               {name}
             </span>
           ))}
-        </section>
+        </article>
       )}
-      <section class="block assistant" aria-label="assistant">
+      <article class="block assistant" aria-label="assistant">
         <header class="row spread">
           <b>Assistant</b>
           <span class="row tight">
@@ -52,7 +52,7 @@ export function TurnView({ turn }: { readonly turn: Turn }) {
             {note}
           </p>
         )}
-      </section>
+      </article>
     </>
   );
 }

@@ -70,7 +70,7 @@ function Instructions({ block }: { readonly block: WordsBlock }) {
 function Words({ block }: { readonly block: WordsBlock }) {
   const { who, text, isOpen, rest, pictures } = block;
   return (
-    <section class={`block ${who}`} aria-label={who}>
+    <article class={`block ${who}`} aria-label={who}>
       <header class="row spread">
         <b>{who === "user" ? "User" : "Assistant"}</b>
         <CopyButton text={text} brief />
@@ -84,7 +84,7 @@ function Words({ block }: { readonly block: WordsBlock }) {
       )}
       <LongText rest={rest} />
       <Pictures urls={pictures} />
-    </section>
+    </article>
   );
 }
 
