@@ -4,6 +4,7 @@
  */
 
 const HIDING =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be named
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
 
 export function visible(text: string): string {

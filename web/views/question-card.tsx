@@ -103,7 +103,8 @@ async function send(question: QuestionView, answer: Answer, reason: string): Pro
 function About({ question }: { readonly question: QuestionView }) {
   return (
     <p class="quiet">
-      {question.reason} Effect: {question.effect}. Sandbox: {question.sandbox}.
+      {question.reason.replace(/[^.]$/, "$&.")} Effect: {question.effect}. Sandbox:{" "}
+      {question.sandbox}.
       {question.always.length > 0 && (
         <>
           {" "}

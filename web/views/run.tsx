@@ -1,9 +1,11 @@
 /** One run, live: the tree with its timeline, the conversation, files, cost and the raw log. */
 
+import { useSignal } from "@preact/signals";
 import { address, refine, toHref } from "../core/address.ts";
 import { get, runPath } from "../core/api.ts";
 import { now, useClock } from "../core/clock.ts";
 import { plural, toCost, toCount, toDuration, toExactTime, toTime } from "../core/format.ts";
+import { runNews } from "../core/news.ts";
 import { useResource } from "../core/resource.ts";
 import type { RunDetail } from "../core/views.ts";
 import { CopyButton } from "../parts/copy.tsx";
@@ -32,8 +34,13 @@ const TABS = [
 ] as const;
 
 export function RunView({ id }: { readonly id: string }) {
-  const run = useResource(id, (signal) => get<RunDetail>(runPath(id), {}, signal));
+  const isOver = useSignal(false);
+  const run = useResource(id, (signal) => get<RunDetail>(runPath(id), {}, signal), {
+    // One that goes on tells by itself what becomes of it; one that has ended may still be deleted.
+    news: isOver.value ? runNews.value : "",
+  });
   const detail = run.value.value;
+  isOver.value = detail?.status === "ended";
   const problem = run.problem.value;
   const stream = useRunStream(id, detail !== undefined && detail.status !== "ended");
   useRunNews(id, stream, () => run.reload(), true);

@@ -95,7 +95,7 @@ function Workers({ workers, pid }: { readonly workers: System["workers"]; readon
         <tbody>
           {workers.map((worker) => (
             <tr key={worker.id}>
-              <td class="number">
+              <td>
                 {worker.pid} {worker.pid === pid && <span class="chip">answers you</span>}
               </td>
               <td>{worker.host}</td>

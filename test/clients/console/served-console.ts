@@ -18,6 +18,10 @@ export interface ServedConsole extends AsyncDisposable {
   readonly place: Place;
   readonly url: string;
   readonly key: string;
+  /** The file that the record is in. */
+  readonly storePath: string;
+  /** Kills the server, and starts it again at the same address once the work is done. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   /** `offshoot run` in the same record, at the same model. */
   run(prompt: string, ...flags: string[]): RunningCommand;
   /** A key with these scopes alone. */
@@ -38,11 +42,23 @@ export async function startConsole(): Promise<ServedConsole> {
   });
   await mkdir(join(place.home, ".config/offshoot"), { recursive: true });
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), CONFIG);
-  const served = await serve({ place, key: KEY, args: servedAt(upstream) });
+  const storePath = join(place.home, "runs.db");
+  const env = { OFFSHOOT_STORE: storePath };
+  const start = (...args: string[]): Promise<Served> =>
+    serve({ place, env, key: KEY, args: [...servedAt(upstream), ...args] });
+  let served = await start();
+  const { url } = served;
   return {
-    ...{ served, place, url: served.url, key: KEY },
+    ...{ served, place, url, key: KEY, storePath },
+    async restart(meanwhile) {
+      await served[Symbol.asyncDispose]();
+      await meanwhile();
+      served = await start("--port", new URL(url).port);
+    },
     run: (prompt, ...flags) =>
-      place.start(["run", ...modelAt(upstream), "--approval-wait", "600", ...flags, prompt]),
+      place.start(["run", ...modelAt(upstream), "--approval-wait", "600", ...flags, prompt], {
+        env,
+      }),
     async makeKey(...scopes) {
       const { body } = await served.ask("POST", "/v1/admin/keys", { name: "narrow", scopes });
       return (body as { token: string }).token;
@@ -110,6 +126,7 @@ const TALK: readonly (readonly [
   [/^Say: /, (request) => reply.text(`${ATTACKS[taskOf(request).slice(5)]}\n\nThe end.`)],
   [/^Read what others wrote/, (request) => readAll(request)],
   [/^Keep what others wrote/, once("write", HOSTILE_FILE, "Written.")],
+  [/^Grow a tree/, grow],
   [/^Read the secret/, once("read", { path: "secret.md" }, "I may not.")],
   [/^Read what is not there/, once("read", { path: "gone.md" }, "It is gone.")],
   [/^Say a lot/, () => reply.text(`${"A long line of words. ".repeat(20)}\n`.repeat(200))],
@@ -134,6 +151,18 @@ function answer(request: ModelRequest): ReturnType<typeof reply.text> {
   }
   return reply.text(REPORT);
 }
+
+/** Forty steps, a question, and as many steps again. */
+function grow(request: ModelRequest): ReturnType<typeof reply.text> {
+  const count = outputsOf(request);
+  if (count >= 81) return reply.text("Grown.");
+  if (count === 40) return once("write", { path: "grown.md", content: "" }, "")(NOTHING_DONE);
+  const calls = Array.from({ length: 10 }, () => ({ name: "read", arguments: READ_NOTES }));
+  return reply.calls(calls);
+}
+
+const READ_NOTES = JSON.stringify({ path: "notes.md" });
+const NOTHING_DONE = { items: [], tools: [] } as unknown as ModelRequest;
 
 /** Every row of attacks as a tool's result: the tests have written them into files. */
 function readAll(request: ModelRequest): ReturnType<typeof reply.text> {
