@@ -35,7 +35,12 @@ const CONFIG = `models:
     price: { input: 1.25, cached: 0.125, output: 10 }
 `;
 
-export async function startConsole(): Promise<ServedConsole> {
+interface Setup {
+  /** Called with the record's file before the server opens it. */
+  prepare?(storePath: string): Promise<void>;
+}
+
+export async function startConsole({ prepare }: Setup = {}): Promise<ServedConsole> {
   const upstream = await CHAT.start({ engine: respond(answer) });
   const place = await createPlace({
     ...{ "notes.md": "# Notes\n\nShip it.\n", "secret.md": "Nothing for models.\n" },
@@ -44,6 +49,7 @@ export async function startConsole(): Promise<ServedConsole> {
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), CONFIG);
   const storePath = join(place.home, "runs.db");
   const env = { OFFSHOOT_STORE: storePath };
+  await prepare?.(storePath);
   const start = (...args: string[]): Promise<Served> =>
     serve({ place, env, key: KEY, args: [...servedAt(upstream), ...args] });
   let served = await start();
