@@ -5,19 +5,21 @@ import { useEffect } from "preact/hooks";
 import { address, followLinks, go, toHref } from "./core/address.ts";
 import { mayDo, session, signOut, wasSignedIn } from "./core/session.ts";
 import { nextTheme, theme } from "./core/theme.ts";
+import { Icon, Mark } from "./parts/icon.tsx";
 import { Empty } from "./parts/loaded.tsx";
 import { type Command, Palette } from "./parts/palette.tsx";
+import { ShortcutsDialog } from "./parts/shortcuts.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { VIEWS, type View } from "./views.ts";
 
 const paletteOpen = signal(false);
+const shortcutsOpen = signal(false);
 const GROUPS = ["Work", "Insight", "Operate"] as const;
 
 export function App() {
   useKeys();
   const [name = "runs", ...rest] = address.value.path;
   const view = VIEWS.find(({ path }) => path === name);
-  const Shown = view?.component;
   useEffect(() => {
     document.title = `${view?.title ?? "Not found"} · Offshoot`;
   }, [view]);
@@ -25,14 +27,7 @@ export function App() {
     <div class="shell" onClick={followLinks}>
       <Side current={name} />
       <main class="main" id="main">
-        {wasSignedIn.value &&
-          (Shown ? (
-            <Shown rest={rest} />
-          ) : (
-            <Empty title={`There is no view "${name}".`}>
-              <a href={toHref("runs")}>All runs</a>
-            </Empty>
-          ))}
+        {wasSignedIn.value && <Shown view={view} name={name} rest={rest} />}
       </main>
       {!session.value && <SignIn />}
       {paletteOpen.value && (
@@ -43,66 +38,127 @@ export function App() {
           }}
         />
       )}
+      {shortcutsOpen.value && (
+        <ShortcutsDialog
+          views={VIEWS.filter(({ scope }) => mayDo(scope))}
+          onClose={() => {
+            shortcutsOpen.value = false;
+          }}
+        />
+      )}
     </div>
   );
 }
 
+interface ShownProps {
+  readonly view: View | undefined;
+  readonly name: string;
+  readonly rest: readonly string[];
+}
+
+function Shown({ view, name, rest }: ShownProps) {
+  if (!view) {
+    return (
+      <Empty title={`There is no view “${name}”.`} icon="alert">
+        <a href={toHref("runs")}>All runs</a>
+      </Empty>
+    );
+  }
+  if (session.value && !mayDo(view.scope)) {
+    return (
+      <Empty title={`This session may not see ${view.title.toLowerCase()}.`} icon="key">
+        Sign in with a key that has the scope <code>{view.scope}</code>.
+      </Empty>
+    );
+  }
+  const View = view.component;
+  return <View rest={rest} />;
+}
+
 function Side({ current }: { readonly current: string }) {
   const open = useSignal(false);
+  const close = (): void => {
+    open.value = false;
+  };
   return (
     <header class={open.value ? "side open" : "side"}>
       <div class="brand">
-        <a href={toHref("runs")} class="brand-link">
-          Offshoot
+        <a href={toHref("runs")}>
+          <Mark /> Offshoot
         </a>
         <button
           type="button"
-          class="menu-button small"
+          class="menu-button plain icon-only"
           aria-expanded={open.value}
+          aria-label="Menu"
           onClick={() => {
             open.value = !open.value;
           }}
         >
-          Menu
+          <Icon name={open.value ? "close" : "menu"} />
         </button>
       </div>
+      <button
+        type="button"
+        class="jump"
+        onClick={() => {
+          close();
+          paletteOpen.value = true;
+        }}
+      >
+        <span class="row">
+          <Icon name="search" small /> Go to
+        </span>
+        <kbd>Ctrl K</kbd>
+      </button>
       <nav aria-label="Views">
         {GROUPS.map((group) => (
-          <NavGroup
-            key={group}
-            group={group}
-            current={current}
-            onGo={() => {
-              open.value = false;
-            }}
-          />
+          <NavGroup key={group} group={group} current={current} onGo={close} />
         ))}
       </nav>
-      <div class="side-foot row spread">
-        <button
-          type="button"
-          class="small"
-          onClick={() => {
-            paletteOpen.value = true;
-          }}
-        >
-          Go to <kbd>Ctrl K</kbd>
-        </button>
-        <button
-          type="button"
-          class="small"
-          onClick={nextTheme}
-          title="Light, dark, or as the system has it"
-        >
-          {theme.value}
-        </button>
-        {session.value && (
-          <button type="button" class="small" onClick={signOut}>
-            Sign out
-          </button>
-        )}
-      </div>
+      <Foot />
     </header>
+  );
+}
+
+const THEME_ICONS = { system: "system", light: "sun", dark: "moon" } as const;
+
+function Foot() {
+  const { value } = session;
+  return (
+    <div class="side-foot">
+      <p class="who">
+        {value && (
+          <>
+            <span class="clip">{value.tenant ?? "default"}</span>
+            <br />
+            <span class="quiet">
+              {value.token ? `${value.scopes.length} scopes` : "no key: only look"}
+            </span>
+          </>
+        )}
+      </p>
+      <button
+        type="button"
+        class="plain icon-only"
+        aria-label={`Colours: ${theme.value}`}
+        title={`Colours: ${theme.value}`}
+        onClick={nextTheme}
+      >
+        <Icon name={THEME_ICONS[theme.value]} />
+      </button>
+      {value && (
+        <button
+          type="button"
+          class="plain icon-only"
+          aria-label="Sign out"
+          title="Sign out"
+          onClick={signOut}
+        >
+          <Icon name="sign_out" />
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -118,13 +174,14 @@ function NavGroup({ group, current, onGo }: NavGroupProps) {
   return (
     <>
       <h2>{group}</h2>
-      {views.map(({ path, title, badge: Badge }) => (
+      {views.map(({ path, title, icon, badge: Badge }) => (
         <a
           key={path}
           href={toHref(path)}
           onClick={onGo}
           aria-current={path === current ? "page" : undefined}
         >
+          <Icon name={icon} />
           {title}
           {Badge && <Badge />}
         </a>
@@ -134,19 +191,31 @@ function NavGroup({ group, current, onGo }: NavGroupProps) {
 }
 
 function toCommands(): Command[] {
-  const views = VIEWS.filter(({ scope }) => mayDo(scope)).map(({ path, title, key }) => ({
-    name: title,
-    keys: `g ${key}`,
+  const views = VIEWS.filter(({ scope }) => mayDo(scope)).map(({ path, title, icon, key }) => ({
+    ...{ name: title, icon, keys: `g ${key}` },
     run: () => go(path),
   }));
   return [
     ...views,
-    { name: "Change the colours", run: nextTheme },
-    { name: "Sign out", run: signOut },
+    {
+      name: "Runs that wait for an answer",
+      icon: "question",
+      run: () => go("runs?status=waiting"),
+    },
+    { name: "Runs that failed", icon: "alert", run: () => go("runs?status=failed") },
+    { name: "Settings of the server", icon: "gear", run: () => go("system?tab=settings") },
+    { name: "Change the colours", icon: "sun", run: nextTheme },
+    {
+      ...{ name: "Keyboard shortcuts", icon: "question", keys: "?" },
+      run: () => {
+        shortcutsOpen.value = true;
+      },
+    },
+    { name: "Sign out", icon: "sign_out", run: signOut },
   ];
 }
 
-/** `Ctrl-K` opens the palette, `/` goes to the search field, `g` and a letter to a view. */
+/** `Ctrl-K` opens the palette, `/` goes to the search field, `g` and a letter to a view, `?` shows all of them. */
 function useKeys(): void {
   useEffect(() => {
     let afterG = false;
@@ -158,7 +227,7 @@ function useKeys(): void {
       }
       if (isWithModifier(event) || isTyping(event.target)) return;
       if (afterG) goByKey(event.key);
-      else if (event.key === "/") goToSearch(event);
+      else takeKey(event);
       afterG = !afterG && event.key === "g";
     };
     addEventListener("keydown", take);
@@ -174,6 +243,11 @@ function isWithModifier({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return ctrlKey || metaKey || altKey;
 }
 
+function takeKey(event: KeyboardEvent): void {
+  if (event.key === "/") goToSearch(event);
+  else if (event.key === "?") shortcutsOpen.value = true;
+}
+
 function goByKey(pressed: string): void {
   const view = VIEWS.find(({ key, scope }) => key === pressed && mayDo(scope));
   if (view) go(view.path);
@@ -181,7 +255,7 @@ function goByKey(pressed: string): void {
 
 function goToSearch(event: KeyboardEvent): void {
   event.preventDefault();
-  document.querySelector<HTMLElement>("input[type=search]")?.focus();
+  document.querySelector<HTMLElement>("main input[type=search]")?.focus();
 }
 
 function isTyping(target: EventTarget | null): boolean {

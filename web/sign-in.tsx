@@ -10,6 +10,7 @@ export function SignIn() {
   return (
     <Dialog title="Sign in">
       <form
+        class="stack"
         onSubmit={(event) => {
           event.preventDefault();
           busy.value = true;
@@ -35,13 +36,15 @@ export function SignIn() {
           />
         </label>
         {signInReason.value !== "" && (
-          <p class="problem" role="alert">
+          <p class="notice bad" role="alert">
             {signInReason.value}
           </p>
         )}
-        <button type="submit" class="main" disabled={busy.value || key.value.trim() === ""}>
-          Sign in
-        </button>
+        <div class="row">
+          <button type="submit" class="main" disabled={busy.value || key.value.trim() === ""}>
+            Sign in
+          </button>
+        </div>
       </form>
     </Dialog>
   );

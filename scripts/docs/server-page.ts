@@ -12,6 +12,7 @@ import { createMcpRoutes } from "../../src/server/routes/mcp.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
+import { createToolRoutes } from "../../src/server/routes/tools.ts";
 import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { UNSERVED } from "../../src/server/unserved.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
@@ -63,6 +64,7 @@ function createOwnRoutes(): Route[] {
     ...createConsoleRoutes(NOTHING as never).filter(({ path }) => !path.includes("/:a")),
     ...createAdminRoutes(NOTHING as never),
     ...createMcpRoutes(NOTHING as never),
+    ...createToolRoutes(NOTHING as never),
     ...createHealthRoutes(NOTHING as never),
     ...createMetricsRoutes(async () => []),
     ...createOpenApiRoutes({ routes: [], prefix: "" }),

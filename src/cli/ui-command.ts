@@ -13,9 +13,19 @@ export const UI_COMMAND: Command = {
       type: "boolean",
       summary: "Only print the address; it works once, for a minute",
     },
+    server: {
+      type: "string",
+      value: "URL",
+      summary:
+        "Sign in to a running server, with a key that you type, pipe in or set as `OFFSHOOT_SERVER_KEY`",
+    },
     ...SERVED_MODEL_OPTIONS,
     ...STORE_OPTION,
   },
-  examples: ["offshoot ui", "offshoot ui --no-open --port 8500"],
+  examples: [
+    "offshoot ui",
+    "offshoot ui --no-open --port 8500",
+    "offshoot ui --server https://llm.example.com",
+  ],
   load: () => import("./commands/ui.ts"),
 };

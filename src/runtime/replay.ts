@@ -13,7 +13,7 @@ import { createReplayRun, type ReplayRun } from "../delegation/replay/replay-run
 import type { RecordReader } from "../engine/engine.ts";
 import { createMemoryEngine } from "../engine/memory-engine.ts";
 import { readWholeLog } from "../engine/read-log.ts";
-import type { RunEnd } from "../protocol/run-events.ts";
+import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
 
@@ -38,6 +38,11 @@ export interface Replayed {
   /** Undefined where the logs are the same, and where a change was asked for. */
   readonly divergence: Divergence | undefined;
   readonly end: RunEnd;
+  /** Of the run that was changed, or of the root: as it was recorded, and as it went this time. */
+  readonly logs: {
+    readonly recorded: readonly LoggedEvent[];
+    readonly replayed: readonly LoggedEvent[];
+  };
 }
 
 type Parts = Omit<AgentParts, "replay" | "openModel"> & {
@@ -83,7 +88,14 @@ export async function replayTree(
   });
   const { logs, end } = await runAgain(body, recorded);
   const divergence = change ? undefined : compare(recorded, logs);
-  return { runs: recorded.size, left, divergence, end };
+  const of = changed ?? "/root";
+  return {
+    ...{ runs: recorded.size, left, divergence, end },
+    logs: {
+      recorded: recorded.get(of)?.run?.log ?? [],
+      replayed: logs.get(of)?.run?.log ?? [],
+    },
+  };
 }
 
 interface Recorded {

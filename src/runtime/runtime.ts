@@ -48,7 +48,7 @@ import { type OpenedSessions, openSessions } from "./sessions/open-sessions.ts";
 import type { Sessions } from "./sessions/session.ts";
 import { defineSubagents } from "./subagent-queue.ts";
 import { submitRun } from "./submit-run.ts";
-import { createToolbox, type ToolSettings } from "./toolbox.ts";
+import { createToolbox, type Toolbox, type ToolSettings } from "./toolbox.ts";
 import { openUndo } from "./undo/open-undo.ts";
 import type { Undo } from "./undo/undo.ts";
 
@@ -150,6 +150,8 @@ export interface Runtime {
   usualTools(): Promise<readonly string[]>;
   /** Of those, all but the ones of MCP servers: nothing is started for them. */
   readonly usualHere: readonly string[];
+  /** Tools as a model is told of them; one of an MCP server, or that delegates, by its name alone. */
+  describeTools(names: readonly string[]): readonly JsonObject[];
   /** Starts a run. Rejects before anything is sent or stored when the request cannot be honoured. */
   run(request: RunRequest): Promise<Run>;
   /** What the run would be. Rejects as `run` does; sends and stores nothing. */
@@ -236,7 +238,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   engine.define(AGENT_BODY, agent.run);
 
   const runCalls = createRunCalls({ engine, kept, clock, agent, agentParts, known, sessions });
-  const inside = { engine, clock, runtime: runCalls };
+  const inside = { engine, clock, runtime: runCalls, sessions: sessions.sessions };
   return {
     engine,
     sessions: sessions.sessions,
@@ -245,9 +247,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
+    describeTools: toolbox.describe,
     undo: openUndo({ engine, sessions: sessions.sessions, clock, env }),
     ...runCalls,
-    openRecord: () => loadRecord(kept, { ...inside, sessions: sessions.sessions }),
+    openRecord: () => loadRecord(kept, toolbox, inside),
     async openResponses(settings) {
       const given = { engine, bookWith: kept.bookWith, clock, agent: agentParts };
       responses = await loadResponses(given, { kept, modelParts }, settings);
@@ -262,11 +265,17 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 
 /** Likewise. */
 async function loadRecord(
-  kept: Pick<Kept, "index">,
-  parts: Omit<Parameters<typeof createRecordApi>[0], "index">,
+  kept: Pick<Kept, "index" | "shelf">,
+  toolbox: Pick<Toolbox, "describe">,
+  parts: Omit<Parameters<typeof createRecordApi>[0], "index" | "readBefore" | "toolsOf">,
 ): Promise<RecordApi> {
-  const { createRecordApi: create } = await import("./record/record-api.ts");
-  return create({ ...parts, index: await kept.index() });
+  const [{ createRecordApi: create }, { createReadBefore }] = await Promise.all([
+    import("./record/record-api.ts"),
+    import("./run-steps/before-run.ts"),
+  ]);
+  const readBefore = createReadBefore(kept.shelf, parts.engine);
+  const toolsOf = toolbox.describe;
+  return create({ ...parts, readBefore, toolsOf, index: await kept.index() });
 }
 
 interface ResponseStores {

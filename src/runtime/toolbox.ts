@@ -45,6 +45,8 @@ export interface Toolbox {
   readonly usualHere: readonly string[];
   /** Except those that delegate and those that vendors run. Rejects for a name that is none. */
   pick(names: readonly string[]): Promise<Tool[]>;
+  /** As a model is told of them. What is not here (a server's tool, one that delegates) is its name alone. */
+  describe(names: readonly string[]): readonly JsonObject[];
   close(): Promise<void>;
 }
 
@@ -77,6 +79,11 @@ export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
       const known = new Map([...byName, ...remote.map((tool) => [tool.spec.name, tool] as const)]);
       return names.map((name) => known.get(name) ?? unknownTool(name, [...known.keys()]));
     },
+    describe: (all) =>
+      all.map((name) => {
+        const tool = byName.get(name);
+        return tool ? { ...(tool.spec as JsonObject) } : { type: "function", name };
+      }),
     close: () => hub.close(),
   };
 }

@@ -46,9 +46,10 @@ export function createApp(parts: AppParts): App {
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
-      const { caller, scopes = [], countMore } = admitted;
+      const { caller, scopes = [], countMore, untilRefused = keyless } = admitted;
       const json = (): Promise<unknown> => readJsonBody(request, parts.body, caller.tenant);
-      const call = { params, query, caller, scopes, countMore, json, request, signal, cutSignal };
+      const asker = { caller, scopes, countMore, untilRefused };
+      const call = { params, query, ...asker, json, request, signal, cutSignal };
       const speaks = speaksOf(route, request);
       const sending = { settings: parts.send, speaks, owner: caller.tenant };
       await sendAnswer(response, await route.handle(call), sending);
@@ -63,6 +64,9 @@ export function createApp(parts: AppParts): App {
     }
   };
 }
+
+/** Without a key there is nothing that could be revoked. */
+const keyless = async (): Promise<undefined> => undefined;
 
 /** Clients of the Messages API name its version wherever they ask: addresses that all share answer in its words. */
 function speaksOf(route: Route | undefined, { headers }: IncomingMessage): Speaks | undefined {

@@ -1,6 +1,7 @@
 /** Who may ask what: the port through which every request passes before a route sees it. */
 
 import type { IncomingMessage } from "node:http";
+import type { Failure } from "../base/failure.ts";
 import type { Caller } from "../responses/tenant/caller.ts";
 import type { Scope } from "./route.ts";
 
@@ -39,6 +40,11 @@ export interface Admitted {
    * `rate_limited`, and counts none of them, where the key may not have that many.
    */
   countMore(requests: number): Promise<void>;
+  /**
+   * For answers that go on for hours. Resolves with the reason once its key may not do this any more (revoked, expired,
+   * without the scope), and with undefined once the signal aborts.
+   */
+  untilRefused?: ((signal: AbortSignal) => Promise<Failure | undefined>) | undefined;
   /** Called once, when the answer has been sent: counts it, and writes down who did what. */
   done(outcome: Outcome): void;
 }

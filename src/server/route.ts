@@ -49,6 +49,8 @@ export interface RouteCall {
   readonly scopes: readonly Scope[];
   /** Counts a request that asks for several answers as so many more. Rejects where its key may not have them. */
   countMore(requests: number): Promise<void>;
+  /** Resolves with why its key may not do this any more; undefined once the signal aborts. */
+  untilRefused(signal: AbortSignal): Promise<Failure | undefined>;
   /** The body as JSON; once. Rejects what is too large, too deep, too slow or no JSON. */
   json(): Promise<unknown>;
   /** The request itself, for bodies that are no JSON. Whoever reads it keeps to `maxBodyBytes`. */

@@ -11,6 +11,7 @@ import { createFileRoutes, FILE_LIMITS } from "./routes/files.ts";
 import { createMessageRoutes } from "./routes/messages.ts";
 import { createContextRoutes, createResponseRoutes } from "./routes/responses.ts";
 import { createRunControlRoutes } from "./routes/run-control.ts";
+import { createRunDetailRoutes } from "./routes/run-details.ts";
 import { createRunRoutes } from "./routes/runs.ts";
 import { createSessionRoutes } from "./routes/sessions.ts";
 import { createStoredChatRoutes } from "./routes/stored-chats.ts";
@@ -20,6 +21,7 @@ import { createVectorStoreRoutes } from "./routes/vector-stores.ts";
 export function createRecordRoutes(record: RecordApi): Route[] {
   return [
     ...createRunRoutes(record),
+    ...createRunDetailRoutes(record),
     ...createRunControlRoutes(record),
     ...createSessionRoutes(record),
   ];

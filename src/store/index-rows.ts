@@ -1,7 +1,15 @@
 /** Rows of `run_facts`, `spans`, `usage` and `questions` as both databases give them, read into what the index tells. */
 
 import type { JsonObject } from "../base/json.ts";
-import type { QuestionRow, RunRow, SpanRow, ToolSum, UsageKey, UsageSum } from "./run-index.ts";
+import type {
+  FailedCall,
+  QuestionRow,
+  RunRow,
+  SpanRow,
+  ToolSum,
+  UsageKey,
+  UsageSum,
+} from "./run-index.ts";
 import { fromColumn, fromNullable } from "./text-column.ts";
 
 type DatabaseRow = Readonly<Record<string, unknown>>;
@@ -92,6 +100,21 @@ export function toToolSum(row: DatabaseRow): ToolSum {
     ms: Number(row["ms"]),
     max_ms: Number(row["max_ms"]),
     last_at_ms: Number(row["last_at_ms"]),
+  };
+}
+
+export function toFailedCall(row: DatabaseRow): FailedCall {
+  return {
+    run_id: fromColumn(row["run_id"]),
+    root_id: fromColumn(row["root_id"]),
+    seq: Number(row["seq"]),
+    tool: fromColumn(row["name"]),
+    status: row["status"] as FailedCall["status"],
+    decided_by: fromNullable(row["decided_by"]),
+    at_ms: Number(row["started_at_ms"]),
+    ended_at_ms: toNumber(row["ended_at_ms"]),
+    title: fromColumn(row["title"]),
+    label: fromNullable(row["label"]),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Audit } from "./audit.ts";
 import type { ChunkStore } from "./chunk-store.ts";
 import type { CopyOptions, StoreCopy } from "./copy/store-copy.ts";
 import type { PlaceCount } from "./places.ts";
+import type { RecordState } from "./record-state.ts";
 import type { RunIndex } from "./run-index.ts";
 import type { RunReader } from "./run-reader.ts";
 import type { Shelf } from "./shelf.ts";
@@ -20,6 +21,8 @@ export interface Kept {
   record(): Promise<RunReader>;
   /** What can be asked of all runs at once: lists, costs, open questions. */
   index(): Promise<RunIndex>;
+  /** How it is doing, for whoever looks after it. */
+  state(): Promise<RecordState>;
   /** The same for the engine, which alone writes it: `openEngine` takes it, and nobody else. */
   runs(): Promise<Store>;
   /** Books what runs have used on other spending than that of this record, where that is in memory. */

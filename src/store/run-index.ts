@@ -21,6 +21,10 @@ export interface RunIndex {
   sumUsage(query: UsageQuery): Promise<UsageSum[]>;
   /** What calls of tools came to, by tool. */
   sumTools(query: WindowQuery): Promise<ToolSum[]>;
+  /** Calls that failed or were denied, the newest first. */
+  listFailedCalls(query: FailedCallQuery): Promise<FailedCall[]>;
+  /** Whether a list of runs or of open questions may look different now. Cheap: it is asked every second. */
+  readNews(tenant: string | undefined): Promise<RunNews>;
   /** Open questions, oldest first. */
   listQuestions(query: QuestionQuery): Promise<QuestionRow[]>;
   /** One question by its name in its run, also one that was decided. */
@@ -127,6 +131,8 @@ export interface UsageQuery extends WindowQuery {
   readonly limit: number;
   /** Only of these trees. */
   readonly roots?: readonly string[] | undefined;
+  /** Only of this run and those below it, in place of a window. */
+  readonly below?: string | undefined;
 }
 
 export interface UsageSum {
@@ -154,6 +160,36 @@ export interface ToolSum {
   readonly ms: number;
   readonly max_ms: number;
   readonly last_at_ms: number;
+}
+
+export interface FailedCallQuery extends WindowQuery {
+  readonly limit: number;
+  readonly status?: "failed" | "denied" | undefined;
+  readonly tool?: string | undefined;
+  /** The last one of the page before. */
+  readonly before?: { readonly at_ms: number; readonly run_id: string; readonly seq: number };
+}
+
+export interface FailedCall {
+  readonly run_id: string;
+  readonly root_id: string;
+  /** Of the event that opened the call. */
+  readonly seq: number;
+  readonly tool: string;
+  readonly status: "failed" | "denied";
+  readonly decided_by: string | null;
+  readonly at_ms: number;
+  readonly ended_at_ms: number | null;
+  /** Of the run that made it. */
+  readonly title: string;
+  readonly label: string | null;
+}
+
+export interface RunNews {
+  /** Another text where something has changed. */
+  readonly version: string;
+  /** Open questions. */
+  readonly waiting: number;
 }
 
 export interface QuestionQuery {

@@ -13,6 +13,7 @@ import { createMcpRoutes } from "../../src/server/routes/mcp.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
+import { createToolRoutes } from "../../src/server/routes/tools.ts";
 import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { startServer } from "./server-bench.ts";
@@ -29,6 +30,7 @@ function toRoutes(responses: Responses, prefix = ""): Route[] {
     ...createConsoleRoutes(NOTHING as never),
     ...createAdminRoutes(NOTHING as never),
     ...createMcpRoutes(NOTHING as never),
+    ...createToolRoutes(NOTHING as never),
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createHealthRoutes({ check: async () => undefined }),
     ...createMetricsRoutes(async () => []),

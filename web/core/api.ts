@@ -27,6 +27,33 @@ export async function post<Body>(path: string, body: object = {}): Promise<Body>
   return await ask<Body>("POST", path, body);
 }
 
+export async function remove<Body>(path: string): Promise<Body> {
+  return await ask<Body>("DELETE", path);
+}
+
+/** A file as a form, with its other fields. */
+export async function upload<Body>(
+  path: string,
+  file: File,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Body> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set("file", file);
+  const response = await send(path, { method: "POST", body: form });
+  return (await response.json()) as Body;
+}
+
+/** Fetched with the token and saved from memory: an address with a token in it would be kept by the browser. */
+export async function download(path: string, name: string): Promise<void> {
+  const bytes = await (await send(path)).blob();
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 /** Sends a request and gives the answer as it is, for streams and files; failures throw. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
@@ -37,7 +64,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     throw new ApiFailure(
       0,
       "unreachable",
-      "The server does not answer. Trying again helps once it is back.",
+      "The server does not answer. The page goes on once it is back.",
     );
   });
   if (!response.ok) throw await toFailure(response);
@@ -70,10 +97,19 @@ async function toFailure(response: Response): Promise<ApiFailure> {
   return new ApiFailure(response.status, body?.error?.code ?? "", message);
 }
 
-function toQuery(query: Query): string {
+export function toQuery(query: Query): string {
   const given = Object.entries(query).filter(
     ([, value]) => value !== undefined && value !== null && value !== "",
   );
   if (given.length === 0) return "";
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+/** The address of a run in the API: ids of subagents contain slashes. */
+export function runPath(id: string): string {
+  return `runs/${encodeURIComponent(id)}`;
+}
+
+export function messageOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : String(failure);
 }

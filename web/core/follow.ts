@@ -1,59 +1,115 @@
 /**
- * A stream of server-sent events over `fetch`, so that the token goes in a header. One stream for each
- * thing that is watched, from the last number that was seen; a stream that breaks is opened again there.
+ * A stream of server-sent events over `fetch`, so that the token goes in a header. A stream that breaks is opened again
+ * from the last number that was seen. A tab that nobody sees has none: browsers open six connections to a server at
+ * most, for all tabs together.
  */
 
-import { ApiFailure, type Query, send } from "./api.ts";
+import { ApiFailure, type Query, send, toQuery } from "./api.ts";
 import { readEvents } from "./sse.ts";
 
 /** First wait before a broken stream is opened again; doubled up to the most. */
-const FIRST_WAIT_MS = 500;
-const MOST_WAIT_MS = 15_000;
+const FIRST_WAIT_MS = 400;
+const MOST_WAIT_MS = 8000;
+/** Who looks at another tab for a moment comes back to a live page. */
+const HIDDEN_MS = 20_000;
 
 export interface Follow {
   readonly path: string;
   /** Asked before each try, so that it goes on from what was seen last. */
   query(): Query;
-  /** Each event's data. Returning false ends the stream: what was watched is over. */
-  take(data: unknown): boolean;
-  /** Told when the connection is lost (with why) and when it is back (undefined). */
-  state?(problem: string | undefined): void;
+  /** Each event's data. */
+  take(data: unknown): void;
+  /** Told each time that the stream is open: what happened before that may have been missed. */
+  opened?(): void;
+  /** Told why the stream is not open; undefined when it is. */
+  state?(problem: ApiFailure | undefined): void;
 }
 
-/** Follows until the signal aborts, `take` says that it is over, or the server refuses for good. */
+/** Follows until the signal aborts, the server says that it is done, or it refuses for good. */
 export async function follow(wish: Follow, signal: AbortSignal): Promise<void> {
   let waitMs = FIRST_WAIT_MS;
   while (!signal.aborted) {
+    await whenVisible(signal);
     try {
-      const over = await followOnce(wish, signal, () => {
+      const isDone = await followOnce(wish, signal, () => {
         waitMs = FIRST_WAIT_MS;
         wish.state?.(undefined);
+        wish.opened?.();
       });
-      if (over) return;
+      if (isDone || signal.aborted) return;
     } catch (failure) {
       if (signal.aborted) return;
-      wish.state?.(failure instanceof Error ? failure.message : String(failure));
-      if (failure instanceof ApiFailure && failure.status >= 400 && failure.status < 500) return;
+      const problem = toProblem(failure);
+      wish.state?.(problem);
+      if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) return;
     }
+    if (document.hidden) continue;
     await wait(waitMs, signal);
     waitMs = Math.min(waitMs * 2, MOST_WAIT_MS);
   }
 }
 
+function toProblem(failure: unknown): ApiFailure {
+  if (failure instanceof ApiFailure) return failure;
+  return new ApiFailure(0, "unreachable", "The connection to the server was lost.");
+}
+
 async function followOnce(wish: Follow, signal: AbortSignal, opened: () => void): Promise<boolean> {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(wish.query())) {
-    if (value !== undefined && value !== null) query.set(name, String(value));
+  const hidden = new AbortController();
+  const stopWatching = onceHidden(() => hidden.abort());
+  try {
+    const response = await send(wish.path + toQuery(wish.query()), {
+      signal: AbortSignal.any([signal, hidden.signal]),
+      headers: { accept: "text/event-stream" },
+    });
+    opened();
+    const events = readEvents(response);
+    for (;;) {
+      const { done, value } = await events.next();
+      if (done) return value === true;
+      // It broke off on the server. The next try is answered with the reason, or goes on.
+      if (isBroken(value)) return false;
+      wish.take(value);
+    }
+  } catch (failure) {
+    if (hidden.signal.aborted) return false;
+    throw failure;
+  } finally {
+    stopWatching();
   }
-  const response = await send(`${wish.path}?${query}`, {
-    signal,
-    headers: { accept: "text/event-stream" },
-  });
-  opened();
-  for await (const data of readEvents(response)) {
-    if (!wish.take(data)) return true;
+}
+
+function isBroken(data: unknown): boolean {
+  return typeof data === "object" && data !== null && "error" in data;
+}
+
+/** Calls once the tab was hidden for a while. */
+function onceHidden(call: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(call, HIDDEN_MS);
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
+}
+
+async function whenVisible(signal: AbortSignal): Promise<void> {
+  while (document.hidden && !signal.aborted) {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        document.removeEventListener("visibilitychange", done);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      document.addEventListener("visibilitychange", done);
+      signal.addEventListener("abort", done);
+    });
   }
-  return false;
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {

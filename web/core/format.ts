@@ -5,6 +5,7 @@ const DAY_MS = 86_400_000;
 export function toMoney(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return "unknown";
   if (usd === 0) return "$0";
+  if (usd < 0.0001) return "<$0.0001";
   if (usd < 0.01) return `$${usd.toFixed(4)}`;
   return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en")}`;
 }
@@ -58,4 +59,28 @@ export function toExactTime(at: number | string | null | undefined): string {
 
 export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** `3 min ago`, `in 2 h`: to read at a glance. */
+export function toAgo(at: number | null | undefined, now = Date.now()): string {
+  if (at === null || at === undefined) return "never";
+  const ms = now - at;
+  if (Math.abs(ms) < 1000) return "now";
+  const span = toSpan(Math.abs(ms));
+  return ms > 0 ? `${span} ago` : `in ${span}`;
+}
+
+function toSpan(ms: number): string {
+  if (ms < 60_000) return `${Math.floor(ms / 1000)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < DAY_MS) return `${Math.floor(ms / 3_600_000)} h`;
+  return `${Math.floor(ms / DAY_MS)} d`;
+}
+
+export function plural(count: number, noun: string): string {
+  return `${toCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+export function toPercent(part: number, all: number): string {
+  return all === 0 ? "0 %" : `${Math.round((part / all) * 100)} %`;
 }

@@ -5,36 +5,52 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { ApiFailure } from "./api.ts";
 import { session } from "./session.ts";
 
 export interface Resource<Value> {
   readonly value: Signal<Value | undefined>;
-  /** Why the last try failed; empty where it did not. */
-  readonly problem: Signal<string>;
+  /** Why the last try failed; undefined where it did not. */
+  readonly problem: Signal<ApiFailure | undefined>;
   readonly loading: Signal<boolean>;
   reload(): void;
 }
 
-/** Loads when `key` or who is signed in changes, and every `everyMs` while the page is visible if that is given. */
+/** A server that does not answer is asked again by itself. */
+const AGAIN_MS = 2500;
+
+interface Options {
+  /** Asked again so often while the page is visible; never when left out. */
+  readonly everyMs?: number;
+  /** Asked again when it is another value. */
+  readonly news?: string;
+}
+
+/** Loads when `key` or who is signed in changes. */
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
-  everyMs = 0,
+  { everyMs = 0, news = "" }: Options = {},
 ): Resource<Value> {
   const resource = useMemo(() => createResource(load), [key]);
   const token = session.value?.token;
   useEffect(() => {
     if (token === undefined) return;
     resource.reload();
-    if (everyMs === 0) return () => resource.stop();
+    return () => resource.stop();
+  }, [resource, token]);
+  useEffect(() => {
+    if (news !== "" && resource.value.peek() !== undefined) resource.reload();
+  }, [resource, news]);
+  const isLost = resource.problem.value?.status === 0;
+  const periodMs = isLost ? AGAIN_MS : everyMs;
+  useEffect(() => {
+    if (periodMs === 0) return;
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") resource.reload();
-    }, everyMs);
-    return () => {
-      clearInterval(timer);
-      resource.stop();
-    };
-  }, [resource, everyMs, token]);
+      if (!document.hidden && session.peek()) resource.reload();
+    }, periodMs);
+    return () => clearInterval(timer);
+  }, [resource, periodMs]);
   return resource;
 }
 
@@ -42,7 +58,7 @@ function createResource<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
 ): Resource<Value> & { stop(): void } {
   const value = signal<Value | undefined>(undefined);
-  const problem = signal("");
+  const problem = signal<ApiFailure | undefined>(undefined);
   const loading = signal(true);
   let asked: AbortController | undefined;
   return {
@@ -59,12 +75,13 @@ function createResource<Value>(
         (loaded) => {
           if (mine.signal.aborted) return;
           value.value = loaded;
-          problem.value = "";
+          problem.value = undefined;
           loading.value = false;
         },
         (failure: unknown) => {
           if (mine.signal.aborted) return;
-          problem.value = failure instanceof Error ? failure.message : String(failure);
+          problem.value =
+            failure instanceof ApiFailure ? failure : new ApiFailure(-1, "", String(failure));
           loading.value = false;
         },
       );

@@ -4,7 +4,7 @@
  * or from a key that was pasted; neither is left in the address.
  */
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { BASE } from "./address.ts";
 
 const KEPT_AS = "offshoot-console-token";
@@ -19,6 +19,8 @@ export interface Session {
 export const session = signal<Session | undefined>(readKept());
 /** Whether a view has been on the page: it stays there, below the form, when the session ends. */
 export const wasSignedIn = signal(session.peek() !== undefined);
+/** A server that asks for no key lets nobody change anything. */
+export const canChange = computed(() => Boolean(session.value?.token));
 /** Why the page asks to sign in, where it was not the first thing that it did. */
 export const signInReason = signal("");
 

@@ -1,21 +1,25 @@
-/** The data of server-sent events of one answer, parsed, until the stream ends or says that it is done. */
-export async function* readEvents(response: Response): AsyncGenerator<unknown> {
+/**
+ * The data of server-sent events of one answer, parsed. Returns true where the server said that it is done, and false
+ * where the connection ended before that.
+ */
+export async function* readEvents(response: Response): AsyncGenerator<unknown, boolean> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   try {
     for (;;) {
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-      if (done) return;
+      if (done) return false;
       const frames = (rest + value).split("\n\n");
       rest = frames.pop() ?? "";
       for (const frame of frames) {
         const data = toData(frame);
-        if (data === "[DONE]") return;
+        if (data === "[DONE]") return true;
         if (data !== "") yield JSON.parse(data);
       }
     }
   } finally {
-    await reader?.cancel();
+    // A connection that broke off has nothing to be given back.
+    await reader?.cancel().catch(() => {});
   }
 }
 

@@ -1,9 +1,11 @@
 /** The server's own types of what it answers with, under the names that the page uses. */
 
+export type { SettingView } from "../../src/runtime/about-views.ts";
 export type {
   ComparedRow,
   Comparison,
   EventView,
+  FailedCallView,
   FollowFrame,
   Page,
   QuestionView,
@@ -18,4 +20,28 @@ export type {
   TreeRow,
   UsageRowView,
   UsageView,
+  WatchFrame,
 } from "../../src/runtime/record/views.ts";
+export type {
+  CallStep,
+  ChangeView,
+  CompactionStep,
+  DecisionView,
+  StepView,
+  TurnStep,
+} from "../../src/runtime/run-steps/step-views.ts";
+export type {
+  CheckView,
+  DeploymentView,
+  KeyChangeBody,
+  ListedKeyView,
+  NamedModelView,
+  NewKeyView,
+  OwnToolsView,
+  QueueView,
+  ServedModelsView,
+  SystemView,
+  TenantView,
+  VendorView,
+} from "../../src/server/admin-views.ts";
+export type { StoredAuditEntry as AuditView } from "../../src/store/audit.ts";

@@ -1,7 +1,10 @@
 /** Code, with a button that copies it, and light colours for what every language shares. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { visible } from "../core/visible.ts";
+import { CopyButton } from "./copy.tsx";
+import { colourDiff } from "./diff.tsx";
 
 const MOST_COLOURED = 50_000;
 /** Comments, texts, numbers and common words: enough to read by, in any language, in one pass. */
@@ -16,54 +19,31 @@ export function Code({
   readonly text: string;
   readonly language?: string;
 }) {
+  const shown = useMemo(
+    () => (/^diff|patch$/.test(language) ? colourDiff(text) : colour(visible(text))),
+    [text, language],
+  );
   return (
     <div class="code">
       <div class="code-head">
-        <span class="quiet">{language}</span>
-        <CopyButton text={text} />
+        <span>{language}</span>
+        <CopyButton text={text} brief />
       </div>
-      <pre tabIndex={0}>{/^diff|patch$/.test(language) ? colourDiff(text) : colour(text)}</pre>
+      <pre tabIndex={0}>{shown}</pre>
     </div>
   );
 }
 
-export function CopyButton({
-  text,
-  label = "Copy",
+/** A value as JSON, with its lines. */
+export function Json({
+  value,
+  name = "JSON",
 }: {
-  readonly text: string | (() => string);
-  readonly label?: string;
+  readonly value: unknown;
+  readonly name?: string;
 }) {
-  const [said, say] = useState(label);
-  return (
-    <button
-      type="button"
-      class="small"
-      onClick={() => {
-        navigator.clipboard.writeText(typeof text === "string" ? text : text()).then(
-          () => say("Copied"),
-          () => say("The browser refused"),
-        );
-        setTimeout(() => say(label), 1500);
-      }}
-    >
-      {said}
-    </button>
-  );
-}
-
-/** Each line of a diff with its sign and a colour. */
-export function colourDiff(text: string): ComponentChildren {
-  return text.split("\n").map((line, at) => {
-    const tone = line.startsWith("+")
-      ? "added"
-      : line.startsWith("-")
-        ? "removed"
-        : line.startsWith("@@")
-          ? "place"
-          : "";
-    return <span key={at} class={`line ${tone}`}>{`${line}\n`}</span>;
-  });
+  const text = useMemo(() => JSON.stringify(value, null, 2) ?? "", [value]);
+  return <Code text={text} language={name} />;
 }
 
 function colour(text: string): ComponentChildren {
@@ -77,4 +57,13 @@ function colour(text: string): ComponentChildren {
   }
   out.push(text.slice(from));
   return out;
+}
+
+/** Text that is JSON, with lines; any other as it is. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }

@@ -2,16 +2,19 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import type { Action } from "../core/act.ts";
+import { Icon } from "./icon.tsx";
+import { Said } from "./loaded.tsx";
 
 interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
   /** Without it the dialog cannot be left (the sign-in form). */
   readonly onClose?: () => void;
-  readonly wide?: boolean;
+  readonly look?: "wide" | "palette-dialog";
 }
 
-export function Dialog({ title, children, onClose, wide = false }: DialogProps) {
+export function Dialog({ title, children, onClose, look }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
@@ -21,22 +24,53 @@ export function Dialog({ title, children, onClose, wide = false }: DialogProps) 
   return (
     <dialog
       ref={element}
-      class={wide ? "wide" : ""}
+      class={look ?? ""}
       aria-label={title}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
       }}
+      onClick={(event) => {
+        // The backdrop is the dialog itself, outside of what is in it.
+        if (event.target === element.current && look === "palette-dialog") onClose?.();
+      }}
     >
       <header>
         <h2>{title}</h2>
         {onClose && (
-          <button type="button" class="small" onClick={onClose} aria-label="Close">
-            ✕
+          <button type="button" class="plain icon-only" onClick={onClose} aria-label="Close">
+            <Icon name="close" />
           </button>
         )}
       </header>
-      {children}
+      <div class="body">{children}</div>
     </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly button: string;
+  readonly action: Action;
+  readonly children: ComponentChildren;
+  onConfirm(): void;
+  onClose(): void;
+}
+
+/** For what cannot be taken back. */
+export function Confirm({ title, button, action, children, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{children}</p>
+      <Said of={action} />
+      <div class="row">
+        <button type="button" class="danger" disabled={action.busy.value} onClick={onConfirm}>
+          {button}
+        </button>
+        <button type="button" class="plain" onClick={onClose}>
+          Leave it
+        </button>
+      </div>
+    </Dialog>
   );
 }

@@ -5,16 +5,41 @@
 
 import { lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { memo } from "preact/compat";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { cutStable } from "../core/stable-text.ts";
 import { Code } from "./code.tsx";
 
 /** Above this a text is shown as it is: lexing 100 kB takes about 100 ms. */
 const MOST_CHARACTERS = 200_000;
 
-export function Markdown({ text }: { readonly text: string }) {
+export const Markdown = memo(({ text }: { readonly text: string }) => {
   const tokens = useMemo(() => read(text), [text]);
-  if (!tokens) return <pre class="plain">{text}</pre>;
+  if (!tokens) return <pre class="plain said">{text}</pre>;
   return <div class="markdown">{tokens.map(block)}</div>;
+});
+
+/**
+ * A text that is being written. Blocks that are finished are parsed once; only the last one, which is open, is parsed
+ * again with each piece that comes.
+ */
+export function OpenMarkdown({ text }: { readonly text: string }) {
+  const done = useRef<{ readonly pieces: string[]; length: number }>({ pieces: [], length: 0 });
+  const kept = done.current;
+  if (text.length < kept.length) done.current = { pieces: [], length: 0 };
+  const cut = cutStable(text, done.current.length);
+  if (cut > done.current.length) {
+    done.current.pieces.push(text.slice(done.current.length, cut));
+    done.current.length = cut;
+  }
+  return (
+    <div class="markdown">
+      {done.current.pieces.map((piece, at) => (
+        <Markdown key={at} text={piece} />
+      ))}
+      <Markdown text={text.slice(done.current.length)} />
+    </div>
+  );
 }
 
 /** The lexer overflows the stack on thousands of nested quotes: such a text is shown plain. */
@@ -87,7 +112,7 @@ function list(token: Tokens.List, key: number): ComponentChildren {
 
 function table(token: Tokens.Table, key: number): ComponentChildren {
   return (
-    <div class="scrolls" key={key} tabIndex={0}>
+    <div class="table" key={key} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -162,15 +187,15 @@ function OutsideLink({
   );
 }
 
-function Picture({ href, text }: { readonly href: string; readonly text: string }) {
+export function Picture({ href, text }: { readonly href: string; readonly text: string }) {
   const [shown, show] = useState(false);
   const isData = /^data:image\/(png|jpeg|gif|webp);/i.test(href);
-  if (isData && shown) return <img src={href} alt={text} />;
+  if (isData && shown) return <img class="shown-picture" src={href} alt={text} />;
   return (
     <span class="picture" title={href.slice(0, 300)}>
       [picture: {text || "without a text"}
       {isData ? (
-        <button type="button" onClick={() => show(true)}>
+        <button type="button" class="small" onClick={() => show(true)}>
           show
         </button>
       ) : (

@@ -1,14 +1,25 @@
-/** The command palette (Ctrl-K or ⌘K): every view and action by a few letters; an id goes to its run. */
+/** The command palette (Ctrl-K or ⌘K): every view and action by a few letters, and runs by words of their titles. */
 
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { go } from "../core/address.ts";
+import { get } from "../core/api.ts";
+import { clip } from "../core/format.ts";
+import { mayDo } from "../core/session.ts";
+import type { Page, RunView } from "../core/views.ts";
 import { Dialog } from "./dialog.tsx";
+import { Icon, type IconName } from "./icon.tsx";
 
 export interface Command {
   readonly name: string;
+  readonly icon: IconName;
   readonly keys?: string;
   run(): void;
 }
+
+/** Typing is not asked about letter by letter. */
+const PAUSE_MS = 150;
+const MOST_RUNS = 6;
 
 export function Palette({
   commands,
@@ -19,22 +30,26 @@ export function Palette({
 }) {
   const text = useSignal("");
   const at = useSignal(0);
-  const found = findCommands(commands, text.value.trim());
+  const runs = useFoundRuns(text.value.trim());
+  const found = [...findCommands(commands, text.value.trim()), ...runs];
   const choose = (command: Command | undefined): void => {
     if (!command) return;
     onClose();
     command.run();
   };
+  useEffect(() => {
+    document.getElementById(`palette-${at.value}`)?.scrollIntoView({ block: "nearest" });
+  }, [at.value]);
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <Dialog title="Go to" look="palette-dialog" onClose={onClose}>
       <input
         type="text"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant={`palette-${at.value}`}
-        aria-label="A view, an action, or the id of a run"
-        placeholder="A view, an action, or the id of a run"
+        aria-activedescendant={found.length > 0 ? `palette-${at.value}` : undefined}
+        aria-label="A view, an action, or words of a run"
+        placeholder="A view, an action, or words of a run"
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
@@ -58,19 +73,49 @@ export function Palette({
             aria-selected={index === at.value}
             onClick={() => choose(command)}
           >
-            {command.name} {command.keys && <kbd>{command.keys}</kbd>}
+            <Icon name={command.icon} />
+            <span class="clip">{command.name}</span>
+            {command.keys && <kbd>{command.keys}</kbd>}
           </li>
         ))}
+        {found.length === 0 && (
+          <li role="option" tabIndex={-1} aria-selected="false" aria-disabled="true">
+            Nothing is called that.
+          </li>
+        )}
       </ul>
     </Dialog>
   );
 }
 
-function findCommands(commands: readonly Command[], text: string): Command[] {
+function findCommands(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/);
-  const found = commands.filter(({ name }) =>
-    words.every((word) => name.toLowerCase().includes(word)),
-  );
-  if (!/^(run|resp)_\w+/.test(text)) return found;
-  return [{ name: `Open ${text}`, run: () => go(`runs/${encodeURIComponent(text)}`) }, ...found];
+  return commands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+}
+
+/** Runs by title and id, as the list of runs finds them. */
+function useFoundRuns(text: string): readonly Command[] {
+  const runs = useSignal<readonly RunView[]>([]);
+  useEffect(() => {
+    runs.value = [];
+    if (text.length < 2 || !mayDo("runs")) return;
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      get<Page<RunView>>("runs", { search: text, limit: MOST_RUNS }, stop.signal).then(
+        ({ data }) => {
+          runs.value = data;
+        },
+        () => {},
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text, runs]);
+  return runs.value.map(({ id, title }) => ({
+    name: `${clip(title || "run", 70)} (${id.slice(-6)})`,
+    icon: "run",
+    run: () => go(`runs/${encodeURIComponent(id)}`),
+  }));
 }

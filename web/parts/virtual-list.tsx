@@ -1,11 +1,12 @@
 /**
  * Rows of one height, of which only those that can be seen are in the page: 50,000 rows cost what 60 do.
- * Beyond `MOST_PX` browsers cut an element's height, so positions are scaled there.
+ * Beyond `MOST_PX` browsers cut an element's height, so positions are scaled there. Rows that come in above
+ * what is seen do not move it: the first row that is seen stays where it is.
  */
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 /** Browsers stop at about 17 million; less leaves room for zoom. */
 const MOST_PX = 8_000_000;
@@ -16,31 +17,29 @@ interface VirtualListProps {
   readonly count: number;
   readonly rowHeight: number;
   readonly label: string;
-  readonly role?: "tree" | "list" | "table" | "rowgroup";
-  /** The row that has the focus; it is kept in view. */
+  readonly role?: "tree" | "list";
+  /** The row that the keys have come to; it is kept in view. */
   readonly active?: Signal<number>;
+  /** The id of the active row's element, for what reads the page aloud. */
+  readonly activeId?: string | undefined;
   row(index: number): ComponentChildren;
+  /** What a row is, and where it is now: given by lists that grow in their middle. */
+  readonly places?:
+    | { keyAt(index: number): string | undefined; find(key: string): number }
+    | undefined;
   onKey?(event: KeyboardEvent): void;
   /** Told which rows can be seen, to fetch what is missing of them. */
   onWindow?(first: number, last: number): void;
 }
 
 export function VirtualList(props: VirtualListProps) {
-  const { count, rowHeight, row, role = "list", label, onKey, onWindow, active } = props;
+  const { count, rowHeight, row, role = "list", label, onKey, onWindow, active, places } = props;
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(600);
   const scale = Math.max(1, (count * rowHeight) / MOST_PX);
-
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => {
-      height.value = element.clientHeight;
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [height]);
+  useHeight(box, height);
+  useAnchor(box, { top, scale, rowHeight, count, places });
 
   const at = active?.value;
   useEffect(() => {
@@ -61,6 +60,7 @@ export function VirtualList(props: VirtualListProps) {
       ref={box}
       role={role}
       aria-label={label}
+      aria-activedescendant={role === "tree" ? props.activeId : undefined}
       tabIndex={0}
       onKeyDown={onKey}
       onScroll={(event) => {
@@ -82,6 +82,47 @@ export function VirtualList(props: VirtualListProps) {
       </div>
     </div>
   );
+}
+
+type Box = { readonly current: HTMLDivElement | null };
+
+function useHeight(box: Box, height: Signal<number>): void {
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      height.value = element.clientHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [box, height]);
+}
+
+interface Anchoring extends Pick<VirtualListProps, "rowHeight" | "count"> {
+  readonly places: VirtualListProps["places"];
+  readonly top: Signal<number>;
+  readonly scale: number;
+}
+
+/** Remembers the first row that is seen, and follows it when rows come in above it. */
+function useAnchor(box: Box, { top, scale, rowHeight, count, places }: Anchoring): void {
+  const anchor = useRef<{ readonly key: string; readonly index: number } | undefined>(undefined);
+  useLayoutEffect(() => {
+    const element = box.current;
+    const before = anchor.current;
+    if (!element || !places) return;
+    if (before && top.peek() > 0 && places.keyAt(before.index) !== before.key) {
+      const now = places.find(before.key);
+      const moved = now < 0 ? 0 : ((now - before.index) * rowHeight) / scale;
+      if (moved !== 0) {
+        element.scrollTop += moved;
+        top.value = element.scrollTop;
+      }
+    }
+    const index = Math.floor((top.peek() * scale) / rowHeight);
+    const key = places.keyAt(index);
+    anchor.current = key === undefined ? undefined : { key, index };
+  }, [box, top.value, scale, rowHeight, count, places, top]);
 }
 
 function keepInView(box: HTMLElement, y: number, rowHeight: number, scale: number): void {

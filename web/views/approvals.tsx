@@ -1,177 +1,147 @@
 /** Tool calls that wait for a person, of all runs. The first answer counts; one that came too late is told so here. */
 
-import { signal, useSignal } from "@preact/signals";
-import { toHref } from "../core/address.ts";
-import { ApiFailure, get, post } from "../core/api.ts";
-import { toDuration } from "../core/format.ts";
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { get } from "../core/api.ts";
+import { openQuestions } from "../core/news.ts";
 import { useResource } from "../core/resource.ts";
 import { mayDo } from "../core/session.ts";
 import type { Page, QuestionView } from "../core/views.ts";
-import { colourDiff } from "../parts/code.tsx";
-import { Empty, Loaded } from "../parts/loaded.tsx";
-
-const REFRESH_MS = 2000;
-
-/** How many wait: for the navigation, from whichever list was read last. */
-const waiting = signal(0);
+import { Empty, Loaded, Problem, ViewHead } from "../parts/loaded.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import type { RunStream } from "./run/run-stream.ts";
 
 export function ApprovalsBadge() {
-  useResource("badge", readQuestions, REFRESH_MS * 3);
-  return waiting.value > 0 ? <span class="badge">{waiting.value}</span> : null;
-}
-
-async function readQuestions(stop: AbortSignal): Promise<Page<QuestionView>> {
-  const page = await get<Page<QuestionView>>("approvals", {}, stop);
-  waiting.value = page.data.length;
-  return page;
+  const count = openQuestions.value ?? 0;
+  if (count === 0) return null;
+  return (
+    <span class="badge" aria-label={`${count} open`}>
+      {count}
+    </span>
+  );
 }
 
 export function ApprovalsView() {
-  const questions = useResource("all", readQuestions, REFRESH_MS);
+  const questions = useResource(
+    "all",
+    async (stop) => {
+      const page = await get<Page<QuestionView>>("approvals", { limit: 100 }, stop);
+      openQuestions.value = page.data.length;
+      return page;
+    },
+    { news: String(openQuestions.value ?? "") },
+  );
   return (
-    <div class="view">
-      <header>
-        <h1>Approvals</h1>
-      </header>
+    <div class="view page">
+      <ViewHead
+        title="Approvals"
+        about="Tool calls that wait for a person. The first answer counts."
+      />
       {!mayDo("approve") && (
-        <p class="problem">
-          This session may look, and not answer: its key lacks the scope <code>approve</code>.
+        <p class="notice warn">
+          This session may look, and not answer: its key lacks the scope approve.
         </p>
       )}
       <Loaded of={questions}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="Nothing waits for you.">
+        {({ data }) => (
+          <Cards open={data} reload={() => questions.reload()}>
+            <Empty title="Nothing waits for you." icon="approvals">
               A tool call that needs approval appears here while its run waits.
             </Empty>
-          ) : (
-            data.map((question) => (
-              <QuestionCard
-                key={keyOf(question)}
-                question={question}
-                reload={() => questions.reload()}
-              />
-            ))
-          )
-        }
+          </Cards>
+        )}
       </Loaded>
     </div>
   );
 }
 
+interface QuestionListProps {
+  readonly run: string;
+  readonly isLive: boolean;
+  readonly stream: RunStream;
+}
+
 /** Those of one run and of all below it; nothing where there are none. */
-export function QuestionList({ run, every }: { readonly run: string; readonly every: number }) {
+export function QuestionList({ run, isLive, stream }: QuestionListProps) {
+  const news = useSignal(0);
+  useEffect(
+    () =>
+      stream.listen((events) => {
+        if (events.some(({ type }) => type === "tool_question" || type === "tool_decision")) {
+          news.value += 1;
+        }
+      }),
+    [stream, news],
+  );
   const questions = useResource(
     run,
-    (stop) => get<Page<QuestionView>>("approvals", { run }, stop),
-    every,
+    (stop) =>
+      isLive
+        ? get<Page<QuestionView>>("approvals", { run }, stop)
+        : Promise.resolve({ object: "list" as const, data: [], next: null }),
+    { news: `${news.value} ${stream.opened.value} ${isLive}` },
   );
-  const data = questions.value.value?.data ?? [];
+  const problem = questions.problem.value;
   return (
     <>
-      {data.map((question) => (
-        <QuestionCard key={keyOf(question)} question={question} reload={() => questions.reload()} />
+      {problem && problem.status > 0 && problem.status !== 404 && (
+        <Problem text={problem.message} />
+      )}
+      <Cards open={questions.value.value?.data ?? []} reload={() => questions.reload()} />
+    </>
+  );
+}
+
+interface CardsProps {
+  readonly open: readonly QuestionView[];
+  readonly reload: () => void;
+  /** Shown where there are none. */
+  readonly children?: preact.ComponentChildren;
+}
+
+/**
+ * A question that was answered elsewhere stays where it was, says what was decided, and keeps what was typed for it,
+ * until it is put away.
+ */
+function Cards({ open, reload, children }: CardsProps) {
+  const kept = useKept(open);
+  if (kept.value.length === 0) return <>{children ?? null}</>;
+  const isOpen = new Set(open.map(keyOf));
+  return (
+    <>
+      {kept.value.map((question) => (
+        <QuestionCard
+          key={keyOf(question)}
+          question={question}
+          isOpen={isOpen.has(keyOf(question))}
+          reload={reload}
+          putAway={() => {
+            kept.value = kept.value.filter((one) => keyOf(one) !== keyOf(question));
+          }}
+        />
       ))}
     </>
   );
 }
 
-function keyOf({ run_id, question }: QuestionView): string {
+/** All that were open since the page shows them, in the order they came. */
+function useKept(open: readonly QuestionView[]): Signal<readonly QuestionView[]> {
+  const kept = useSignal<readonly QuestionView[]>(open);
+  const seen = useRef(new Set<string>());
+  useEffect(() => {
+    const known = new Set(kept.peek().map(keyOf));
+    const fresh = open.filter((one) => !known.has(keyOf(one)) && !seen.current.has(versionOf(one)));
+    for (const one of open) seen.current.add(versionOf(one));
+    if (fresh.length > 0) kept.value = [...kept.peek(), ...fresh];
+  }, [open, kept]);
+  return kept;
+}
+
+export function keyOf({ run_id, question }: QuestionView): string {
   return `${run_id}:${question}`;
 }
 
-const ANSWERS = [
-  ["yes", "Allow once", "main"],
-  ["always", "Allow always", ""],
-  ["tree", "Allow for the whole tree", ""],
-  ["no", "Deny", "danger"],
-] as const;
-
-function QuestionCard({
-  question,
-  reload,
-}: {
-  readonly question: QuestionView;
-  readonly reload: () => void;
-}) {
-  const reason = useSignal("");
-  const said = useSignal("");
-  const { run_id, tool, arguments: given, diff, until_ms, at_ms, asker, always } = question;
-  const who = asker as { label?: string; task?: string; path?: string } | null;
-  const answer = (word: string): void => {
-    const body = {
-      question: question.question,
-      answer: word,
-      ...(reason.value ? { reason: reason.value } : {}),
-    };
-    post(`runs/${encodeURIComponent(run_id)}/answer`, body).then(reload, (failure: Error) => {
-      said.value = failure.message;
-      // Somebody else was faster: the list says what is left.
-      if (failure instanceof ApiFailure && failure.status === 409) reload();
-    });
-  };
-  return (
-    <article class="panel question" aria-label={`${tool} waits for approval`}>
-      <header>
-        <b>
-          <span class="warn">? </span>
-          {who ? `Subagent ${who.label ?? ""}` : "The run"} wants to call <code>{tool}</code>
-        </b>
-        <span class="quiet">
-          asked {toDuration(Date.now() - at_ms)} ago
-          {until_ms ? `, denied in ${toDuration(Math.max(0, until_ms - Date.now()))}` : ""}
-        </span>
-      </header>
-      <div class="body">
-        <p class="quiet clip">
-          <a href={toHref(`runs/${encodeURIComponent(question.root_id)}`)}>
-            {question.title || run_id}
-          </a>
-          {who?.task ? ` · ${who.task}` : ""}
-        </p>
-        {diff ? (
-          <pre class="code-diff">{colourDiff(diff)}</pre>
-        ) : (
-          <pre class="plain arguments">{given}</pre>
-        )}
-        <p class="quiet">
-          {question.reason} Effect: {question.effect}. Sandbox: {question.sandbox}.
-          {always.length > 0 && (
-            <>
-              {" "}
-              “Always” allows <code>{always.join(", ")}</code>.
-            </>
-          )}
-        </p>
-        <div class="row">
-          {ANSWERS.map(([word, label, tone]) => (
-            <button
-              key={word}
-              type="button"
-              class={tone}
-              disabled={!mayDo("approve")}
-              onClick={() => answer(word)}
-            >
-              {label}
-            </button>
-          ))}
-          <input
-            type="text"
-            class="grow"
-            aria-label="Why, for the model"
-            placeholder="Why not, for the model (optional)"
-            value={reason.value}
-            onInput={(event) => {
-              reason.value = event.currentTarget.value;
-            }}
-          />
-        </div>
-        {said.value !== "" && (
-          <p class="problem" role="alert">
-            {said.value}
-          </p>
-        )}
-      </div>
-    </article>
-  );
+/** A run that was taken over asks again under the same name. */
+function versionOf(question: QuestionView): string {
+  return `${keyOf(question)} ${question.at_ms}`;
 }

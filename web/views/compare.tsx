@@ -1,117 +1,110 @@
 /** Two runs side by side: turns and calls aligned, the first difference in view. */
 
-import { useEffect, useRef } from "preact/hooks";
 import { address, refine, toHref } from "../core/address.ts";
-import { get } from "../core/api.ts";
-import { toCost, toDuration } from "../core/format.ts";
+import { get, runPath } from "../core/api.ts";
+import { clip, toCost, toDuration, toTime } from "../core/format.ts";
 import { useResource } from "../core/resource.ts";
-import type { ComparedRow, Comparison, RunView } from "../core/views.ts";
-import { Empty, Loaded } from "../parts/loaded.tsx";
+import type { ComparedRow, Comparison, Page, RunView, TextPiece, TurnStep } from "../core/views.ts";
+import { Empty, Loaded, ViewHead } from "../parts/loaded.tsx";
 import { Status, stateOf } from "../parts/status.tsx";
+import { ComparedRows } from "./run/compared-rows.tsx";
+import { type Fields, outputOf, saidOf, textOf } from "./run/item-text.ts";
 
 export function CompareView() {
   const { query } = address.value;
   const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
   return (
     <div class="view">
-      <header>
-        <h1>Compare</h1>
-      </header>
-      <div class="filters">
-        {(
-          [
-            ["a", a],
-            ["b", b],
-          ] as const
-        ).map(([name, value]) => (
-          <input
-            key={name}
-            type="text"
-            class="grow mono"
-            aria-label={`Run ${name.toUpperCase()}`}
-            placeholder={`Id of run ${name.toUpperCase()}`}
-            value={value}
-            onChange={(event) => refine({ [name]: event.currentTarget.value.trim() })}
-          />
-        ))}
-      </div>
+      <ViewHead title="Compare" about="Turns and calls of two runs, aligned by name and order." />
+      <Choices a={a} b={b} />
       {a !== "" && b !== "" ? (
         <Compared key={`${a} ${b}`} a={a} b={b} />
       ) : (
-        <Empty title="Name two runs.">
-          Their ids are in the list of <a href={toHref("runs")}>runs</a>.
+        <Empty title="Choose two runs." icon="compare">
+          Their ids are in the list of <a href={toHref("runs")}>runs</a>; the newest are offered
+          here.
         </Empty>
       )}
     </div>
   );
 }
 
+function Choices({ a, b }: { readonly a: string; readonly b: string }) {
+  const recent = useResource("recent", (stop) => get<Page<RunView>>("runs", { limit: 50 }, stop));
+  const sides = [
+    ["a", a],
+    ["b", b],
+  ] as const;
+  return (
+    <div class="filters">
+      {sides.map(([name, value]) => (
+        <input
+          key={name}
+          type="text"
+          class="grow mono"
+          list="recent-runs"
+          aria-label={`Run ${name.toUpperCase()}`}
+          placeholder={name === "a" ? "Id of the left run" : "Id of the right run"}
+          value={value}
+          onChange={(event) => refine({ [name]: event.currentTarget.value.trim() })}
+        />
+      ))}
+      <datalist id="recent-runs">
+        {(recent.value.value?.data ?? []).map((run) => (
+          <option key={run.id} value={run.id}>
+            {`${clip(run.title, 60)} (${toTime(run.created_at_ms)})`}
+          </option>
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
 function Compared({ a, b }: { readonly a: string; readonly b: string }) {
   const compared = useResource(`${a} ${b}`, (stop) =>
-    get<Comparison>(`runs/${encodeURIComponent(a)}/compare`, { with: b }, stop),
+    get<Comparison>(`${runPath(a)}/compare`, { with: b }, stop),
   );
-  const first = useRef<HTMLTableRowElement>(null);
-  const value = compared.value.value;
-  useEffect(() => first.current?.scrollIntoView({ block: "center" }), [value]);
   return (
     <Loaded of={compared}>
       {({ rows, first_difference, ...sides }) => (
-        <>
-          <p role="status">
-            {first_difference === null
-              ? "They are the same in what they were given, said and did."
-              : `First difference: ${rows[first_difference]?.kind} ${rows[first_difference]?.name ?? ""}`}
-          </p>
-          <div class="scrolls" tabIndex={0}>
-            <table class="compare">
-              <thead>
-                <tr>
-                  <th>Step</th>
-                  <th>
-                    <Side run={sides.a} />
-                  </th>
-                  <th>
-                    <Side run={sides.b} />
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((row, at) => (
-                  <tr key={at} ref={at === first_difference ? first : null} class={row.state}>
-                    <th scope="row">
-                      {SIGNS[row.state]} {row.kind} {row.name === row.kind ? "" : row.name}
-                    </th>
-                    <td>
-                      <pre class="plain">{row.a?.text ?? "–"}</pre>
-                    </td>
-                    <td>
-                      <pre class="plain">{row.b?.text ?? "–"}</pre>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </>
+        <ComparedRows
+          rows={rows}
+          first={first_difference}
+          heads={[<Side key="a" run={sides.a} />, <Side key="b" run={sides.b} />]}
+          whole={(side, row) => readWhole(side === "a" ? a : b, row[side]?.seq ?? 0, row)}
+        />
       )}
     </Loaded>
   );
 }
 
-const SIGNS: Readonly<Record<ComparedRow["state"], string>> = {
-  same: "=",
-  different: "≠",
-  only_a: "←",
-  only_b: "→",
-};
-
 function Side({ run }: { readonly run: RunView }) {
   return (
-    <>
-      <a href={toHref(`runs/${encodeURIComponent(run.id)}`)}>{run.label ?? run.title}</a>
-      <br />
-      <Status state={stateOf(run)} /> {toCost(run.totals)} ·{" "}
-      {toDuration((run.ended_at_ms ?? Date.now()) - run.created_at_ms)}
-    </>
+    <span class="stack tight">
+      <a href={toHref(runPath(run.id))}>{clip(run.label ?? run.title, 60)}</a>
+      <span class="row">
+        <Status state={stateOf(run)} /> {run.totals.calls === 0 ? "$0" : toCost(run.totals)},{" "}
+        {toDuration((run.ended_at_ms ?? Date.now()) - run.created_at_ms)}
+      </span>
+    </span>
   );
+}
+
+/** The words of a step as the comparison takes them, whole. */
+async function readWhole(run: string, seq: number, { kind }: ComparedRow): Promise<string> {
+  if (kind === "turn") {
+    const step = await get<TurnStep>(`${runPath(run)}/steps/${seq}`);
+    return step.output.map((item) => toWords(item as Fields)).join("\n");
+  }
+  const paths = { call: "/item", input: "/input", ending: "/output_text" } as const;
+  const piece = await get<TextPiece>(`${runPath(run)}/events/${seq}`, { path: paths[kind] });
+  if (kind !== "call") return piece.text;
+  return outputOf(JSON.parse(piece.text) as Fields).text;
+}
+
+function toWords(item: Fields): string {
+  if (item["type"] === "message") return saidOf(item["content"]).text;
+  if (item["type"] === "function_call")
+    return `${textOf(item["name"])}(${textOf(item["arguments"])})`;
+  return JSON.stringify(item);
 }

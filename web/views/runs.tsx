@@ -2,45 +2,29 @@
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
-import { address, go, refine, toHref } from "../core/address.ts";
+import { address, go, toHref } from "../core/address.ts";
 import { get } from "../core/api.ts";
-import { toCost, toCount, toDuration, toExactTime, toTime } from "../core/format.ts";
+import { now, useClock } from "../core/clock.ts";
+import { plural, toCost, toCount, toDuration, toExactTime, toTime } from "../core/format.ts";
 import { joinNewest } from "../core/join-newest.ts";
 import { moveByKeys } from "../core/move-by-keys.ts";
+import { isNarrow } from "../core/narrow.ts";
+import { runNews, watchProblem } from "../core/news.ts";
 import { session } from "../core/session.ts";
 import type { ViewProps } from "../core/view-props.ts";
 import type { Page, RunView as Run } from "../core/views.ts";
-import { Empty } from "../parts/loaded.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Problem, ViewHead } from "../parts/loaded.tsx";
 import { Status, stateOf } from "../parts/status.tsx";
 import { VirtualList } from "../parts/virtual-list.tsx";
 import { RunView } from "./run.tsx";
+import { RunFilters } from "./run-filters.tsx";
 
-const ROW_HEIGHT = 34;
+const ROW_HEIGHT = 36;
+const NARROW_HEIGHT = 56;
 const PAGE = 100;
-/** A list that is looked at stays fresh without a reload; only the first page is asked for again. */
-const REFRESH_MS = 3000;
-
-/** One choice: a run that has ended is found by how, as the API has it. */
-const STATES = [
-  "running",
-  "waiting",
-  "ended",
-  "completed",
-  "failed",
-  "refused",
-  "cancelled",
-  "budget",
-  "timeout",
-  "max_turns",
-] as const;
-/** The filters, in the order of the form, with what stands in an empty field. */
-const FIELDS = [
-  ["model", "any model"],
-  ["agent", "any agent"],
-  ["key", "any key"],
-  ["session", "any session"],
-  ["folder", "any folder"],
-] as const;
+/** What is lost is looked for again so often. */
+const AGAIN_MS = 3000;
 
 export function RunsView({ rest }: ViewProps) {
   const [id] = rest;
@@ -51,156 +35,99 @@ function AllRuns() {
   const filters = toFilters(address.value.query);
   return (
     <div class="view">
-      <header>
-        <h1>Runs</h1>
-      </header>
-      <Filters filters={filters} />
+      <ViewHead title="Runs" />
+      <RunFilters filters={filters} />
+      {watchProblem.value !== "" && (
+        <p class="notice warn" role="status">
+          <Icon name="alert" /> Not live: {watchProblem.value}
+        </p>
+      )}
       <RunList key={JSON.stringify(filters)} filters={filters} />
     </div>
   );
 }
 
-export type RunFilters = Readonly<Record<string, string>>;
+export type Filters = Readonly<Record<string, string>>;
 
-function toFilters(query: URLSearchParams): RunFilters {
+function toFilters(query: URLSearchParams): Filters {
   return Object.fromEntries([...query].filter(([, value]) => value !== ""));
 }
 
-function Filters({ filters }: { readonly filters: RunFilters }) {
-  const more = useSignal(
-    FIELDS.some(([name]) => filters[name]) || Boolean(filters["from"] ?? filters["to"]),
-  );
-  return (
-    <search class="filters">
-      <input
-        type="search"
-        aria-label="Search titles and ids"
-        placeholder="Search titles and ids ( / )"
-        value={filters["search"] ?? ""}
-        onChange={(event) => refine({ search: event.currentTarget.value })}
-      />
-      <Choice name="status" label="State" value={filters["status"]} words={STATES} />
-      {more.value ? (
-        <>
-          {FIELDS.map(([name, hint]) => (
-            <input
-              key={name}
-              type="text"
-              aria-label={name}
-              placeholder={hint}
-              value={filters[name] ?? ""}
-              onChange={(event) => refine({ [name]: event.currentTarget.value })}
-            />
-          ))}
-          {["from", "to"].map((name) => (
-            <input
-              key={name}
-              type="date"
-              aria-label={`${name} day`}
-              value={filters[name] ?? ""}
-              onChange={(event) => refine({ [name]: event.currentTarget.value })}
-            />
-          ))}
-        </>
-      ) : (
-        <button
-          type="button"
-          onClick={() => {
-            more.value = true;
-          }}
-        >
-          More filters
-        </button>
-      )}
-      {Object.keys(filters).length > 0 && (
-        <button type="button" class="link" onClick={() => go("runs", { replace: true })}>
-          Clear
-        </button>
-      )}
-    </search>
-  );
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly words: readonly string[];
-}
-
-function Choice({ name, label, value = "", words }: ChoiceProps) {
-  return (
-    <select
-      aria-label={label}
-      value={value}
-      onChange={(event) => refine({ [name]: event.currentTarget.value })}
-    >
-      <option value="">{label}: any</option>
-      {words.map((word) => (
-        <option key={word} value={word}>
-          {word.replaceAll("_", " ")}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-export function RunList({ filters }: { readonly filters: RunFilters }) {
+export function RunList({ filters }: { readonly filters: Filters }) {
   const { rows, isWhole, problem, more, reload } = useRuns(filters);
   const active = useSignal(0);
+  useClock(rows.value.some(({ status }) => status !== "ended"));
   const onWindow = useCallback(
     (_: number, last: number) => void (last > rows.value.length - 20 && more()),
     [rows, more],
   );
-  if (problem.value !== "") {
-    return (
-      <p class="problem" role="alert">
-        {problem.value}{" "}
-        <button type="button" onClick={reload}>
-          Try again
-        </button>
-      </p>
-    );
-  }
-  if (rows.value.length === 0) {
-    if (!isWhole.value) return <p class="quiet loading">Loading…</p>;
-    return (
-      <Empty title="No runs here.">
-        Start one in the <a href={toHref("playground")}>playground</a>, or with{" "}
-        <code>offshoot run "…"</code>.
-      </Empty>
-    );
-  }
   return (
     <>
-      <div class="run-row head" aria-hidden="true">
-        <span>State</span>
-        <span>What</span>
-        <span>Model</span>
-        <span class="number">Tokens</span>
-        <span class="number">Cost</span>
-        <span class="number">Took</span>
-        <span class="number">Began</span>
-      </div>
-      <VirtualList
-        label="Runs"
-        count={rows.value.length}
-        rowHeight={ROW_HEIGHT}
-        active={active}
-        onWindow={onWindow}
-        onKey={(event) =>
-          moveByKeys(event, active, rows.value.length, (at) => openRun(rows.value[at]))
-        }
-        row={(index) => {
-          const run = rows.value[index];
-          return run && <RunRow key={run.id} run={run} isActive={index === active.value} />;
-        }}
-      />
-      <p class="quiet small-note" aria-live="polite">
-        {rows.value.length} {rows.value.length === 1 ? "run" : "runs"}
-        {isWhole.value ? "" : ", more below"}
-      </p>
+      {problem.value !== "" && <Problem text={problem.value} again={reload} />}
+      {rows.value.length === 0 ? (
+        <NoRuns isWhole={isWhole.value} isFiltered={Object.keys(filters).length > 0} />
+      ) : (
+        <>
+          <RowHead />
+          <VirtualList
+            label="Runs"
+            count={rows.value.length}
+            rowHeight={isNarrow.value ? NARROW_HEIGHT : ROW_HEIGHT}
+            active={active}
+            onWindow={onWindow}
+            onKey={(event) =>
+              moveByKeys(event, active, rows.value.length, (at) => openRun(rows.value[at]))
+            }
+            row={(index) => {
+              const run = rows.value[index];
+              return run && <RunRow key={run.id} run={run} isActive={index === active.value} />;
+            }}
+          />
+          <p class="quiet small-note" aria-live="polite">
+            {plural(rows.value.length, "run")}
+            {isWhole.value ? "" : ", more below"}
+          </p>
+        </>
+      )}
     </>
+  );
+}
+
+function NoRuns({
+  isWhole,
+  isFiltered,
+}: {
+  readonly isWhole: boolean;
+  readonly isFiltered: boolean;
+}) {
+  if (!isWhole) return <p class="loading">Loading…</p>;
+  return (
+    <Empty title="No runs here." icon="run">
+      {isFiltered ? (
+        <button type="button" onClick={() => go("runs", { replace: true })}>
+          Clear the filters
+        </button>
+      ) : (
+        <>
+          Start one in the <a href={toHref("playground")}>playground</a>, or with{" "}
+          <code>offshoot run "…"</code>.
+        </>
+      )}
+    </Empty>
+  );
+}
+
+function RowHead() {
+  return (
+    <div class="run-row head" aria-hidden="true">
+      <span>State</span>
+      <span>What</span>
+      <span>Model</span>
+      <span class="number">Tokens</span>
+      <span class="number">Cost</span>
+      <span class="number">Took</span>
+      <span class="number">Began</span>
+    </div>
   );
 }
 
@@ -211,25 +138,29 @@ function openRun(run: Run | undefined): void {
 function RunRow({ run, isActive }: { readonly run: Run; readonly isActive: boolean }) {
   const { id, title, label, agent, model, totals, created_at_ms, ended_at_ms, message, questions } =
     run;
-  const name = [label ?? agent, title].filter(Boolean).join(": ");
+  const name = label ?? agent;
   return (
     <div role="listitem">
       <a
         class={isActive ? "run-row active" : "run-row"}
         href={toHref(`runs/${encodeURIComponent(id)}`)}
         tabIndex={-1}
-        title={message || id}
+        title={message || undefined}
       >
-        <span>
+        <span class="run-state">
           <Status state={stateOf(run)} />
-          {questions > 0 && <span class="badge">{questions}</span>}
+          {questions > 1 && <span class="badge">{questions}</span>}
         </span>
-        <span class="clip">{name || id}</span>
-        <span class="clip quiet">{model ?? "–"}</span>
-        <span class="number">{toCount(totals.input_tokens + totals.output_tokens)}</span>
-        <span class="number">{totals.calls === 0 ? "$0" : toCost(totals)}</span>
-        <span class="number">{toDuration((ended_at_ms ?? Date.now()) - created_at_ms)}</span>
-        <span class="number quiet" title={toExactTime(created_at_ms)}>
+        <span class="run-title clip">
+          {name && <span class="chip">{name}</span>} {title || id}
+        </span>
+        <span class="run-model clip quiet">{model ?? "–"}</span>
+        <span class="run-tokens number">{toCount(totals.input_tokens + totals.output_tokens)}</span>
+        <span class="run-cost number">{totals.calls === 0 ? "$0" : toCost(totals)}</span>
+        <span class="run-took number">
+          {toDuration(Math.max(0, (ended_at_ms ?? now.value) - created_at_ms))}
+        </span>
+        <span class="run-began number quiet" title={toExactTime(created_at_ms)}>
           {toTime(created_at_ms)}
         </span>
       </a>
@@ -237,8 +168,8 @@ function RunRow({ run, isActive }: { readonly run: Run; readonly isActive: boole
   );
 }
 
-/** Pages as they are needed; the newest page again every few seconds, joined by id. */
-function useRuns(filters: RunFilters) {
+/** Pages as they are needed; the newest page again when the server says that something has changed. */
+function useRuns(filters: Filters) {
   const rows = useSignal<readonly Run[]>([]);
   const isWhole = useSignal(false);
   const problem = useSignal("");
@@ -264,14 +195,16 @@ function useRuns(filters: RunFilters) {
     [filters, rows, next, busy, isWhole, problem],
   );
   const token = session.value?.token;
+  const news = runNews.value;
   useEffect(() => {
-    if (token === undefined) return;
-    void load(undefined);
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void load(undefined);
-    }, REFRESH_MS);
+    if (token !== undefined) void load(undefined);
+  }, [load, token, news]);
+  const isLost = problem.value !== "";
+  useEffect(() => {
+    if (!isLost) return;
+    const timer = setInterval(() => session.peek() && void load(undefined), AGAIN_MS);
     return () => clearInterval(timer);
-  }, [load, token]);
+  }, [load, isLost]);
   const more = useCallback(() => {
     const after = next.peek();
     if (after) void load(after);

@@ -7,6 +7,7 @@ import { createLog } from "../../base/log.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { toSettingViews } from "../../runtime/config/setting-views.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import { projectConfigFile } from "../../runtime/paths.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
@@ -15,6 +16,7 @@ import { runServer, type ServerProcess } from "../../server/running/run-server.t
 import { openSealKey } from "../../server/running/seal-key.ts";
 import { type ServerSettings, toServerSettings } from "../../server/running/server-settings.ts";
 import type { Options, RunCommand } from "../command.ts";
+import type { Check } from "../doctor-checks.ts";
 import { createHangup } from "../hangup.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
@@ -49,7 +51,16 @@ export async function load(options: Options, io: Io): Promise<LoadedServer> {
     ...(await pick(config, io)),
     sealKey: await openSealKey(settings.storePath, config.paths.dataDir),
     files: toFiles(config, settings, io),
+    readSettings: () => toSettingViews(config, createRedact(findSecrets(io.env))),
+    runDoctor: () => runDoctor(io),
   };
+}
+
+/** Loaded by the first administrator who asks. */
+async function runDoctor(io: Io): Promise<readonly Check[]> {
+  const { runChecks } = await import("../doctor-checks.ts");
+  const redact = createRedact(findSecrets(io.env));
+  return (await runChecks(io)).map((check) => ({ ...check, found: redact(check.found) }));
 }
 
 /** Each tool call would fail later, one by one. */

@@ -8,10 +8,19 @@ import { openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { load, toServerProcess } from "./serve.ts";
+import { toRemoteAddress } from "./ui-remote.ts";
 
 /** On this machine alone, at a port that is free, with keys: the page gets one by a code that works once. */
 export const run: RunCommand = async ({ options }, io) => {
-  const { "no-open": noOpen, port = "0", ...given } = options;
+  const { "no-open": noOpen, port = "0", server, ...given } = options;
+  const show = async (address: string): Promise<void> => {
+    await io.stdout.write(`${address}\n`);
+    if (noOpen !== true && io.stdout.isTerminal) openInBrowser(address, io);
+  };
+  if (typeof server === "string") {
+    await show(await toRemoteAddress(server, io));
+    return 0;
+  }
   const flags = { ...given, host: "127.0.0.1", port, log: "off" };
   let storePath: string | undefined;
   const loadOnce = async (): ReturnType<typeof load> => {
@@ -26,9 +35,7 @@ export const run: RunCommand = async ({ options }, io) => {
     // The page has a key of its own, so none is made for others.
     showKey: undefined,
     onListening: async (url) => {
-      const address = `${url}/console/#code=${await makeCode(storePath)}`;
-      await io.stdout.write(`${address}\n`);
-      if (noOpen !== true && io.stdout.isTerminal) openInBrowser(address, io);
+      await show(`${url}/console/#code=${await makeCode(storePath)}`);
     },
   });
 };

@@ -50,6 +50,10 @@ export interface HealthReport {
   readonly isReady: boolean;
   /** Since this process started. */
   readonly failures: number;
+  /** For how long it is not asked first; 0 where it is. */
+  readonly waitMs: number;
+  /** What the last failure said; undefined where there was none since it was last well. */
+  readonly reason: string | undefined;
 }
 
 /** A deployment is not asked first for a while. */
@@ -110,7 +114,11 @@ export function createHealths(clock: Clock = systemClock): DeploymentHealths {
 /** Deployments of different names may differ in nothing that their label tells. */
 function join(a: HealthReport | undefined, b: HealthReport): HealthReport {
   if (!a) return b;
-  return { ...b, isReady: a.isReady && b.isReady, failures: a.failures + b.failures };
+  return {
+    ...b,
+    ...{ isReady: a.isReady && b.isReady, failures: a.failures + b.failures },
+    ...{ waitMs: Math.max(a.waitMs, b.waitMs), reason: b.reason ?? a.reason },
+  };
 }
 
 /** What every runtime of this process uses unless it is given others. */
@@ -134,6 +142,7 @@ class Health implements DeploymentHealth {
   /** Whether it asked for that wait itself. */
   #isAsked = false;
   #isTried = false;
+  #reason: string | undefined;
 
   constructor(label: string, rules: Rules) {
     this.#label = label;
@@ -149,7 +158,9 @@ class Health implements DeploymentHealth {
   }
 
   get report(): HealthReport {
-    return { label: this.#label, isReady: this.isReady, failures: this.#allFailures };
+    const waitMs = Math.max(0, this.#leftMs);
+    const told = { failures: this.#allFailures, waitMs, reason: this.#reason };
+    return { label: this.#label, isReady: this.isReady, ...told };
   }
 
   begin(): HealthCall {
@@ -189,8 +200,10 @@ class Health implements DeploymentHealth {
       this.#cooldowns = 0;
       this.#untilMs = Number.NEGATIVE_INFINITY;
       this.#isAsked = false;
+      this.#reason = undefined;
       return;
     }
+    this.#reason = verdict.message;
     this.#failures++;
     this.#allFailures++;
     this.#cool(verdict);

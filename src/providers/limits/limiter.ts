@@ -61,6 +61,8 @@ export interface Limiter {
   readonly waiting: number;
   /** Whether the vendor asks everybody to wait. */
   readonly isPaused: boolean;
+  /** For how long it still does; 0 where it does not. */
+  readonly pausedForMs: number;
   /** Whether the vendor has taken a call lately. */
   readonly isAnswering: boolean;
   /**
@@ -144,6 +146,10 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
 
   get isPaused(): boolean {
     return this.#clock.now() < this.#opensAtMs;
+  }
+
+  get pausedForMs(): number {
+    return Math.max(0, this.#opensAtMs - this.#clock.now());
   }
 
   get isAnswering(): boolean {

@@ -30,7 +30,7 @@ export interface DeliveryParts {
 }
 
 /** Tries of one endpoint that are on their way, or wait for their next, in all processes. */
-const AT_ONCE = 4;
+export const AT_ONCE = 4;
 
 export function defineDeliveries(engine: Engine, parts: DeliveryParts): void {
   for (const { name } of parts.endpoints) {

@@ -45,6 +45,13 @@ export function createStepReader(): {
   };
 }
 
+/** Of a log that is in memory. */
+export function readSteps(log: readonly LoggedEvent[]): readonly RunStep[] {
+  const reader = createStepReader();
+  for (const logged of log) reader.read(logged);
+  return reader.steps;
+}
+
 function toOther(
   event: RunEvent,
 ): { readonly kind: RunStep["kind"]; readonly name: string; readonly said: string } | undefined {

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { RunIndex } from "../../store/run-index.ts";
+import type { RunIndex, RunRow } from "../../store/run-index.ts";
 import { EVENT_CHARS, toEventViews } from "./event-view.ts";
 import { type FollowedRun, followTree } from "./follow-tree.ts";
 import type { EventsWish } from "./log-pages.ts";
@@ -11,8 +11,8 @@ import type { FollowFrame } from "./views.ts";
 export interface FollowWish extends Pick<EventsWish, "types" | "maxChars"> {
   /** The last event of the run that is known, -1 for none. Runs below it are told from their beginning. */
   readonly after: number;
-  /** All runs below it too. */
-  readonly tree: boolean;
+  /** All runs below it too: from their beginnings, or with `live` from now on. */
+  readonly tree: boolean | "live";
   /** From now on, whatever there is already. */
   readonly fromNow: boolean;
 }
@@ -23,8 +23,8 @@ interface FollowParts {
   readonly clock: Clock;
 }
 
-/** Of 64 KB at most each: a frame stays below 2 MB. */
-const FRAME_EVENTS = 24;
+/** Of 64 K characters at most each, which are up to 192 KB: a frame stays below 2 MB. */
+const FRAME_EVENTS = 10;
 
 export async function* followRun(
   parts: FollowParts,
@@ -34,7 +34,7 @@ export async function* followRun(
 ): AsyncGenerator<FollowFrame> {
   const { types, maxChars = EVENT_CHARS } = wish;
   const batches = wish.tree
-    ? followTree({ ...parts, runs: await startsOf(parts, id, wish), signal })
+    ? followTree({ ...parts, ...(await startsOf(parts, id, wish)), signal })
     : parts.engine.follow(id, await startOf(parts, id, wish), signal);
   for await (const batch of batches) {
     const [first] = batch;
@@ -59,13 +59,14 @@ async function startsOf(
   parts: FollowParts,
   id: string,
   wish: FollowWish,
-): Promise<readonly FollowedRun[]> {
+): Promise<{ readonly runs: readonly FollowedRun[]; readonly past: readonly string[] }> {
   const runs = await parts.index.listTree(id);
-  const wanted = wish.fromNow ? runs.filter(({ status }) => status !== "ended") : runs;
-  return await Promise.all(
-    wanted.map(async (run) => {
-      const from = run.id === id ? wish : { ...wish, after: -1 };
-      return { id: run.id, after: await startOf(parts, run.id, from) };
-    }),
-  );
+  const isLive = wish.fromNow || wish.tree === "live";
+  const isPast = (run: RunRow): boolean => isLive && run.id !== id && run.status === "ended";
+  const wanted = runs.filter((run) => !isPast(run));
+  const starts = wanted.map(async (run) => {
+    const from = run.id === id ? wish : { ...wish, after: -1, fromNow: isLive };
+    return { id: run.id, after: await startOf(parts, run.id, from) };
+  });
+  return { runs: await Promise.all(starts), past: runs.filter(isPast).map((run) => run.id) };
 }

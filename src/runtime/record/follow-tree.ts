@@ -18,6 +18,8 @@ interface TreeFollowing {
   readonly clock: Clock;
   /** Those that are there already. Runs that they start are followed from their beginning. */
   readonly runs: readonly FollowedRun[];
+  /** Runs that have ended and are not told of. */
+  readonly past?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -25,11 +27,11 @@ interface TreeFollowing {
 export async function* followTree(
   following: TreeFollowing,
 ): AsyncGenerator<readonly LoggedEvent[]> {
-  const { engine, clock, runs, signal } = following;
+  const { engine, clock, runs, past = [], signal } = following;
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const lane = createLane<readonly LoggedEvent[]>();
-  const known = new Set<string>();
+  const known = new Set<string>(past);
   /** Children that ended before they were found: nobody waits for those. */
   const ended = new Set<string>();
 

@@ -45,8 +45,10 @@ export function createFoundRuns(index: RunIndex, engine: Engine): FoundRuns {
       return rows.map((row) => toRunView(row, totals.get(row.root_id) ?? NO_TOTALS));
     },
     async view(row) {
-      const totals = await totalsOf([row]);
-      return toRunView(row, totals.get(row.root_id) ?? NO_TOTALS);
+      // Of its own tree, which is a part of the whole one for a run below another.
+      const own = { tenant: undefined, from_day: "", to_day: "", below: row.id };
+      const [sum] = await index.sumUsage({ ...own, by: "root", daily: false, limit: 1 });
+      return toRunView(row, sum ? toTotals(sum) : NO_TOTALS);
     },
     async detail(row) {
       const { id } = row;

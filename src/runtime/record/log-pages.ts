@@ -15,8 +15,8 @@ export interface EventsWish {
   readonly maxChars?: number | undefined;
 }
 
-/** Of an answer; what one event more could add stays far below 2 MB. */
-const MAX_CHARS = 1_000_000;
+/** Of an answer; with one event more it stays below 2 MB, in whatever script it is written. */
+const MAX_BYTES = 1_000_000;
 const READ_EVENTS = 500;
 /** Deltas that are joined at most: an answer as long as a book is several events. */
 const MAX_JOINED = 50_000;
@@ -29,14 +29,14 @@ export async function readEventPage(
 ): Promise<Page<EventView>> {
   const data: EventView[] = [];
   let last = after;
-  let chars = 0;
+  let bytes = 0;
   for await (const events of readWhole(engine, id, after)) {
     for (const view of toEventViews(events, maxChars)) {
-      if (data.length >= limit || chars >= MAX_CHARS)
+      if (data.length >= limit || bytes >= MAX_BYTES)
         return { object: "list", data, next: String(last) };
       last = view.last_seq;
       if (types && !types.includes(view.type)) continue;
-      chars += JSON.stringify(view).length;
+      bytes += Buffer.byteLength(JSON.stringify(view));
       data.push(view);
     }
   }

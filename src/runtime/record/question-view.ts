@@ -10,7 +10,7 @@ import type { QuestionView } from "./views.ts";
 const MAX_CHARS = 64 * 1024;
 
 export function toQuestionView(row: QuestionRow, title: string): QuestionView {
-  const { body, run_id, question, at_ms, until_ms } = row;
+  const { body, run_id, question, at_ms, until_ms, closed_at_ms, verdict } = row;
   const text = (field: string): string => {
     const value = body[field];
     return typeof value === "string" ? value : "";
@@ -26,6 +26,7 @@ export function toQuestionView(row: QuestionRow, title: string): QuestionView {
     always: Array.isArray(always) ? always.filter((rule) => typeof rule === "string") : [],
     asker: body["asker"] ?? null,
     diff: toDiff(tryParseJson(text("arguments"))),
+    ...{ closed_at_ms, verdict, decided: row.reason },
   };
 }
 

@@ -7,17 +7,27 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { RunIndex } from "../../store/run-index.ts";
+import { createRunSteps, type RunSteps, type StepParts } from "../run-steps/run-steps.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Sessions } from "../sessions/session.ts";
 import { createFoundRuns } from "./found-runs.ts";
 import { createRunControls, type RunControls } from "./run-controls.ts";
+import { createRunExport, type RunExport } from "./run-export.ts";
+import { createRunWatch, type RunWatch } from "./run-news.ts";
 import { createRunReads, type RunReads } from "./run-reads.ts";
 import { createRunSums, type RunSums } from "./run-sums.ts";
 import { createSessionReader, type SessionReader } from "./session-views.ts";
 
-export interface RecordApi extends RunReads, RunSums, RunControls, SessionReader {}
+export interface RecordApi
+  extends RunReads,
+    RunSteps,
+    RunSums,
+    RunWatch,
+    RunExport,
+    RunControls,
+    SessionReader {}
 
-interface RecordParts {
+interface RecordParts extends Pick<StepParts, "readBefore" | "toolsOf"> {
   readonly index: RunIndex;
   readonly engine: Engine;
   readonly clock: Clock;
@@ -25,13 +35,17 @@ interface RecordParts {
   readonly sessions: Sessions;
 }
 
-export function createRecordApi({ sessions, ...parts }: RecordParts): RecordApi {
-  const found = createFoundRuns(parts.index, parts.engine);
+export function createRecordApi({ sessions, ...given }: RecordParts): RecordApi {
+  const found = createFoundRuns(given.index, given.engine);
+  const parts = { ...given, found };
   const reader = createSessionReader(sessions);
   return {
-    ...createRunReads({ ...parts, found }),
+    ...createRunReads(parts),
+    ...createRunSteps(parts),
     ...createRunSums(parts),
-    ...createRunControls({ ...parts, found }),
+    ...createRunWatch(parts.index, parts.clock),
+    ...createRunExport(parts),
+    ...createRunControls(parts),
     ...reader,
     async fork(viewer, id, turn) {
       await found.find(viewer, id);

@@ -1,9 +1,12 @@
 /** Working on runs, and answering what they ask. Each rejects for a run of another tenant as for one that is not there. */
 
+import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
 import type { RemoteAnswer } from "../approval-answers.ts";
 import { answerQuestion } from "../approvals.ts";
 import type { Runtime } from "../runtime.ts";
+import { compareSteps, readSteps } from "./compare-runs.ts";
 import type { Viewer } from "./found-runs.ts";
 import { toQuestionView } from "./question-view.ts";
 import { parseCursor, parseLimit, type Query, toCursor, toPage } from "./run-query.ts";
@@ -12,6 +15,8 @@ import type { AnsweredView, Page, QuestionView, ReplayView, RunDetail } from "./
 
 export interface RunControls {
   questions(viewer: Viewer, query: Query): Promise<Page<QuestionView>>;
+  /** Also one that was answered. Rejects with `not_found` where the run never asked it. */
+  question(viewer: Viewer, id: string, name: string): Promise<QuestionView>;
   answer(viewer: Viewer, id: string, wish: AnswerWish): Promise<AnsweredView>;
   cancel(viewer: Viewer, id: string): Promise<RunDetail>;
   resume(viewer: Viewer, id: string): Promise<RunDetail>;
@@ -50,6 +55,12 @@ export function createRunControls(parts: ControlParts): RunControls {
       }
       return toPage(page, rows.length > limit, ({ at_ms, run_id }) => toCursor(at_ms, run_id));
     },
+    async question(viewer, id, name) {
+      const { title } = await found.find(viewer, id);
+      const row = await index.getQuestion(id, name);
+      if (row) return toQuestionView(row, title);
+      throw new Failure("not_found", `Run ${id} has asked no question \`${clip(name, 80)}\`.`);
+    },
     async answer(viewer, id, { question, ...wish }) {
       await found.find(viewer, id);
       const { outcome } = await answerQuestion({ engine, clock }, id, { ...wish, call: question });
@@ -71,10 +82,13 @@ export function createRunControls(parts: ControlParts): RunControls {
     },
     async replay(viewer, id, change) {
       await found.find(viewer, id);
-      const { runs, left, divergence, end } = await runtime.replay({ id, change });
+      const { runs, left, divergence, end, logs } = await runtime.replay({ id, change });
       const { ending, output_text } = end;
       const parted = divergence === undefined ? null : (divergence as unknown as JsonObject);
-      return { object: "run.replay", runs, left, divergence: parted, ending, output_text };
+      return {
+        ...{ object: "run.replay", runs, left, divergence: parted, ending, output_text },
+        ...compareSteps(readSteps(logs.recorded), readSteps(logs.replayed)),
+      };
     },
   };
 }

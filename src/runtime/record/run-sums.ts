@@ -1,31 +1,50 @@
 /** What models and tools used over time, from the rows that the store writes with each of their calls. */
 
-import type { UsageKey } from "../../store/run-index.ts";
+import { DECIDERS, type DecidedBy, type ToolDecision } from "../../protocol/run-events.ts";
+import type { FailedCall, UsageKey, UsageSum } from "../../store/run-index.ts";
+import { toDay } from "../../store/run-notes.ts";
 import type { Viewer } from "./found-runs.ts";
-import { parseWindow, type Query } from "./run-query.ts";
+import {
+  parseCursor,
+  parseLimit,
+  parseWindow,
+  type Query,
+  toCursor,
+  toInvalid,
+  toPage,
+} from "./run-query.ts";
 import type { ReadParts } from "./run-reads.ts";
 import { toTotals } from "./run-view.ts";
-import type { ToolsView, UsageView } from "./views.ts";
+import type { FailedCallView, Page, ToolsView, UsageRowView, UsageView } from "./views.ts";
 
 export interface RunSums {
   usage(viewer: Viewer, query: Query, by: UsageKey, daily: boolean): Promise<UsageView>;
+  /** Of one run and all below it. */
+  usageOf(viewer: Viewer, id: string, by: UsageKey): Promise<UsageView>;
   tools(viewer: Viewer, query: Query): Promise<ToolsView>;
+  /** Calls that failed or were denied, the newest first. */
+  failures(viewer: Viewer, query: Query): Promise<Page<FailedCallView>>;
 }
 
 /** About a megabyte. */
 const MAX_SUMS = 5000;
 
-export function createRunSums({ index, clock }: Pick<ReadParts, "index" | "clock">): RunSums {
+export function createRunSums(parts: ReadParts): RunSums {
+  const { index, clock, found } = parts;
   return {
     async usage({ tenant }, query, by, daily) {
       const window = parseWindow(query, clock.now());
       const sums = await index.sumUsage({ ...window, tenant, by, daily, limit: MAX_SUMS });
-      const data = sums.map((sum) => ({
-        ...toTotals(sum),
-        ...{ day: sum.day, key: sum.key, reasoning_tokens: sum.reasoning_tokens },
-        ...{ unpriced_calls: sum.unpriced_calls, seconds: sum.ms / 1000 },
-      }));
+      const data = sums.map(toUsageRow);
       return { object: "usage", by, from: window.from_day, to: window.to_day, data };
+    },
+    async usageOf(viewer, id, by) {
+      const { created_at_ms, ended_at_ms } = await found.find(viewer, id);
+      const days = { from_day: toDay(created_at_ms), to_day: toDay(ended_at_ms ?? clock.now()) };
+      const asked = { ...days, tenant: undefined, by, daily: false, below: id };
+      const sums = await index.sumUsage({ ...asked, limit: MAX_SUMS });
+      const data = sums.map(toUsageRow);
+      return { object: "usage", by, from: days.from_day, to: days.to_day, data };
     },
     async tools({ tenant }, query) {
       const window = parseWindow(query, clock.now());
@@ -36,5 +55,66 @@ export function createRunSums({ index, clock }: Pick<ReadParts, "index" | "clock
       }));
       return { object: "tools", from: window.from_day, to: window.to_day, data };
     },
+    async failures({ tenant }, query) {
+      const limit = parseLimit(query);
+      const rows = await index.listFailedCalls({
+        ...parseWindow(query, clock.now()),
+        ...{ tenant, limit: limit + 1, status: parseFailed(query.get("status")) },
+        tool: query.get("tool") || undefined,
+        ...parseCallCursor(query.get("after")),
+      });
+      const data: FailedCallView[] = [];
+      for (const row of rows.slice(0, limit)) data.push(await toFailedCallView(parts, row));
+      return toPage(data, rows.length > limit, ({ at_ms, run_id, seq }) =>
+        toCursor(at_ms, `${run_id}:${seq}`),
+      );
+    },
   };
+}
+
+function toUsageRow(sum: UsageSum): UsageRowView {
+  return {
+    ...toTotals(sum),
+    ...{ day: sum.day, key: sum.key, reasoning_tokens: sum.reasoning_tokens },
+    ...{ unpriced_calls: sum.unpriced_calls, seconds: sum.ms / 1000 },
+  };
+}
+
+function parseFailed(status: string | null): FailedCall["status"] | undefined {
+  if (status === null || status === "") return undefined;
+  if (status === "failed" || status === "denied") return status;
+  throw toInvalid("status", "`status` of a call is `failed` or `denied`.");
+}
+
+function parseCallCursor(text: string | null): {
+  readonly before?: { readonly at_ms: number; readonly run_id: string; readonly seq: number };
+} {
+  const place = parseCursor(text);
+  const [, run_id, seq] = /^(.+):(\d+)$/.exec(place?.id ?? "") ?? [];
+  if (!place || run_id === undefined) return {};
+  return { before: { at_ms: place.at_ms, run_id, seq: Number(seq) } };
+}
+
+/** Events after the start of a call among which its decision is: calls of one turn may be decided side by side. */
+const DECISION_EVENTS = 64;
+
+/** The rule and the reason are read from the log: a page of them is a few short reads. */
+async function toFailedCallView(
+  { engine }: Pick<ReadParts, "engine">,
+  call: FailedCall,
+): Promise<FailedCallView> {
+  const { run_id, seq, decided_by, status } = call;
+  const about = DECIDERS[decided_by as DecidedBy] ?? null;
+  if (status !== "denied") return { object: "call", ...call, about, rule: null, reason: null };
+  const events = await engine.record.readEvents(run_id, seq - 1, DECISION_EVENTS);
+  const started = events[0]?.event;
+  const decision = events.find(
+    ({ event }): boolean =>
+      event.type === "tool_decision" &&
+      started?.type === "tool_start" &&
+      event.call_id === started.call_id &&
+      event.verdict === "deny",
+  )?.event as ToolDecision | undefined;
+  const { rule = null, reason = null } = decision ?? {};
+  return { object: "call", ...call, about, rule, reason };
 }

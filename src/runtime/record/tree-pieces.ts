@@ -18,7 +18,7 @@ export interface TreeReader {
 /** Rows of a piece: about 0.7 MB, which a page shows at once. */
 const PIECE_ROWS = 5000;
 /** Deep trees have long ids: a piece ends before it is over 2 MB. */
-const PIECE_CHARS = 1_500_000;
+const PIECE_BYTES = 1_500_000;
 const KEPT_TREES = 4;
 const KEPT_MS = 30_000;
 
@@ -49,11 +49,11 @@ export function createTreeReader(index: RunIndex, clock: Clock): TreeReader {
       const rows = await load(id);
       const start = after === null ? 0 : findAfter(rows, after);
       const piece: TreeRow[] = [];
-      for (let at = start, chars = 0; at < rows.length; at++) {
+      for (let at = start, bytes = 0; at < rows.length; at++) {
         const row = rows[at];
-        if (!row || piece.length >= PIECE_ROWS || chars > PIECE_CHARS) break;
+        if (!row || piece.length >= PIECE_ROWS || bytes > PIECE_BYTES) break;
         piece.push(row);
-        chars += row[0].length + (row[1]?.length ?? 0) + (row[4]?.length ?? 0) + ROW_CHARS;
+        bytes += sizeOf(row);
       }
       const last = piece.at(-1);
       const next = last && start + piece.length < rows.length ? last[0] : null;
@@ -63,7 +63,12 @@ export function createTreeReader(index: RunIndex, clock: Clock): TreeReader {
 }
 
 /** Numbers, commas and quotes of a row. */
-const ROW_CHARS = 120;
+const ROW_BYTES = 120;
+
+/** Names of tools and labels are a model's words, in any script. */
+function sizeOf([id, parent, , , name]: TreeRow): number {
+  return Buffer.byteLength(`${id}${parent ?? ""}${name ?? ""}`) + ROW_BYTES;
+}
 
 /** A tree that grows keeps the order of what it has: the place is found by the row's id. */
 function findAfter(rows: readonly TreeRow[], after: string): number {

@@ -179,6 +179,11 @@ export interface QuestionView {
   readonly title: string;
   readonly at_ms: number;
   readonly until_ms: number | null;
+  /** Null while it waits. */
+  readonly closed_at_ms: number | null;
+  /** What was decided, and why; null while it waits, and where its asker is gone. */
+  readonly verdict: "allow" | "deny" | null;
+  readonly decided: string | null;
 }
 
 export interface AnsweredView {
@@ -224,6 +229,36 @@ export interface ToolView {
   readonly last_at_ms: number;
 }
 
+/** A tool call that failed or was denied. */
+export interface FailedCallView {
+  readonly object: "call";
+  readonly run_id: string;
+  readonly root_id: string;
+  /** The event that opened it. */
+  readonly seq: number;
+  readonly tool: string;
+  readonly status: "failed" | "denied";
+  /** Who decided about it, and what that means. */
+  readonly decided_by: string | null;
+  readonly about: string | null;
+  /** Of a denied one: the rule, and why. */
+  readonly rule: string | null;
+  readonly reason: string | null;
+  readonly at_ms: number;
+  readonly ended_at_ms: number | null;
+  /** Of the run that made it. */
+  readonly title: string;
+  readonly label: string | null;
+}
+
+/** A frame of `GET /v1/watch`: something has changed. */
+export interface WatchFrame {
+  /** Another text where a list of runs may look different. */
+  readonly runs: string;
+  /** Open questions. */
+  readonly questions: number;
+}
+
 /** Two runs side by side: what they were given, their turns and their calls, aligned by name and order. */
 export interface Comparison {
   readonly object: "run.comparison";
@@ -257,6 +292,9 @@ export interface ReplayView {
   readonly divergence: JsonObject | null;
   readonly ending: Ending;
   readonly output_text: string;
+  /** The run that was changed, or the whole one: as it was recorded, and as it went this time. */
+  readonly rows: readonly ComparedRow[];
+  readonly first_difference: number | null;
 }
 
 /** A conversation that goes on over several runs. */

@@ -27,7 +27,7 @@ import { type Budgets, createBudgets, type OnUse } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
 import { type CheckHost, checkOneHost, createHostCheck } from "./hosts.ts";
 import { isCounted, type Key } from "./key.ts";
-import { createKeyRing, type FoundKey } from "./key-ring.ts";
+import { createKeyRing, type FoundKey, type KeyRing } from "./key-ring.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { type CallerOf, type EnteredCaller, enterOwn } from "./own-callers.ts";
 import { createPlaces, type EnterPlace } from "./places.ts";
@@ -91,9 +91,9 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
 
   /** Of a key of which nothing is counted it is the same for every request. */
   function callerOf(key: Key, limits: Limits): Caller {
-    if (limits !== key.response_limits) return toCaller(key, rules, limits);
-    const caller = callers.get(key) ?? toCaller(key, rules, limits);
-    callers.set(key, caller);
+    const isOwn = limits === key.response_limits;
+    const caller = (isOwn && callers.get(key)) || toCaller(key, rules, limits);
+    if (isOwn) callers.set(key, caller);
     return caller;
   }
 
@@ -109,7 +109,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
     try {
       const limits = await count(booking, { key, about, spends, requests: 1 });
       uses.note(key);
-      const countMore = async (requests: number): Promise<void> =>
+      const countMore: Admitted["countMore"] = async (requests) =>
         void (await count(booking, { key, about, spends, requests }));
       return { caller: callerOf(key, limits), countMore, release };
     } catch (thrown) {
@@ -131,12 +131,12 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
         const { caller, countMore, release } = found
           ? await enter(found, { request, scope, about })
           : enterKeyless(rules, about);
-        const scopes = found?.key.scopes ?? KEYLESS_SCOPES;
         const done: Admitted["done"] = (outcome) => {
           release();
           audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
         };
-        return { caller, scopes, countMore, done };
+        const rights = toRights({ ring, clock }, found, { request, scope });
+        return { caller, countMore, ...rights, done };
       } catch (thrown) {
         audit.refuse(toRefused(request, found?.key), about, toFailure(thrown));
         throw thrown;
@@ -152,6 +152,15 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   };
 }
 
+function toRights(
+  parts: Parameters<typeof createRecheck>[0],
+  found: FoundKey | undefined,
+  { request, scope }: Pick<Asked, "request" | "scope">,
+): Pick<Admitted, "scopes" | "untilRefused"> {
+  if (!found) return { scopes: KEYLESS_SCOPES };
+  return { scopes: found.key.scopes, untilRefused: createRecheck(parts, request, scope) };
+}
+
 /** Nothing is counted of a caller that the program knows: the program may do so itself. */
 function toOwnAdmitted(
   audit: RequestAudit,
@@ -164,6 +173,28 @@ function toOwnAdmitted(
     scopes,
     countMore: async () => {},
     done: (outcome) => audit.write({ request, key: undefined, tenant }, outcome),
+  };
+}
+
+/** A process hears of a revoked key within two seconds; so does who reads a stream with it. */
+const RECHECK_MS = 2000;
+
+function createRecheck(
+  { ring, clock }: { readonly ring: KeyRing; readonly clock: Clock },
+  request: IncomingMessage,
+  scope: Scope | null,
+): Admitted["untilRefused"] {
+  const token = readToken(request);
+  return async (signal) => {
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(RECHECK_MS, signal);
+        checkScope((await ring.find(token)).key, scope);
+      } catch (thrown) {
+        return signal.aborted ? undefined : toFailure(thrown);
+      }
+    }
+    return undefined;
   };
 }
 

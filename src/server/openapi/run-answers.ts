@@ -12,7 +12,7 @@ const ms = z.number();
 const count = z.int();
 
 /** A list whose next page is asked for with `after=next`. */
-function page(of: z.ZodType): z.ZodType {
+export function page(of: z.ZodType): z.ZodType {
   return open({ object: z.literal("list"), data: z.array(of), next: text.nullable() });
 }
 
@@ -32,10 +32,11 @@ const listed = {
 
 const ListedRun = open(listed);
 
+const clipped = z.array(open({ path: text, length: count, kind: z.enum(["text", "list"]) }));
+
 const RunEvent = open({
   ...{ seq: count, last_seq: count, type: text, at_ms: ms.nullable() },
-  event: open({}),
-  clipped: z.array(open({ path: text, length: count, kind: z.enum(["text", "list"]) })),
+  ...{ event: open({}), clipped },
 });
 
 const Run = open({
@@ -46,11 +47,22 @@ const Run = open({
 
 const side = open({ seq: count, text }).nullable();
 
+const compared = {
+  rows: z.array(
+    open({
+      ...{ kind: z.enum(["input", "turn", "call", "ending"]), name: text, a: side, b: side },
+      state: z.enum(["same", "different", "only_a", "only_b"]),
+    }),
+  ),
+  first_difference: count.nullable(),
+};
+
 const Question = open({
   ...{ object: z.literal("run.question"), run_id: text, root_id: text, question: text },
   ...{ call_id: text, tool: text, arguments: text, effect: text, reason: text, sandbox: text },
   ...{ always: z.array(text), asker: z.unknown(), diff: text.nullable(), title: text },
-  ...{ at_ms: ms, until_ms: ms.nullable() },
+  ...{ at_ms: ms, until_ms: ms.nullable(), closed_at_ms: ms.nullable() },
+  ...{ verdict: z.enum(["allow", "deny"]).nullable(), decided: text.nullable() },
 });
 
 const session = {
@@ -59,11 +71,6 @@ const session = {
 };
 
 const Session = open(session);
-
-const ServerKey = open({
-  ...{ object: z.literal("key"), id: text, name: text, tenant: text, scopes: z.array(text) },
-  ...{ state: text, created_at_ms: ms, expires_at_ms: ms.nullable(), token: text.optional() },
-});
 
 /** By the names that they have in the description. */
 export const RUN_ANSWERS = {
@@ -85,20 +92,35 @@ export const RUN_ANSWERS = {
   }),
   RunComparison: open({
     ...{ object: z.literal("run.comparison"), a: ListedRun, b: ListedRun },
-    rows: z.array(
-      open({
-        ...{ kind: z.enum(["input", "turn", "call", "ending"]), name: text, a: side, b: side },
-        state: z.enum(["same", "different", "only_a", "only_b"]),
-      }),
-    ),
-    first_difference: count.nullable(),
+    ...compared,
   }),
   SteeredRun: open({ object: z.literal("run.steered"), run_id: text }),
   RunReplay: open({
     ...{ object: z.literal("run.replay"), runs: count, divergence: z.unknown(), ending: text },
     left: z.array(open({ path: text, what: text })),
     output_text: text,
+    ...compared,
   }),
+  RunStep: open({
+    ...{ object: z.literal("run.step"), kind: z.enum(["turn", "call", "compaction"]) },
+    ...{ run_id: text, seq: count, started_at_ms: ms, ended_at_ms: ms.nullable() },
+    clipped,
+  }),
+  FileChangeList: page(
+    open({
+      ...{ run_id: text, seq: count, call_id: text, tool: text, path: text },
+      what: z.enum(["created", "changed", "deleted", "unfinished"]),
+      ...{ diff: text.nullable(), note: text.nullable(), at_ms: ms },
+    }),
+  ),
+  FailedCallList: page(
+    open({
+      ...{ object: z.literal("call"), run_id: text, root_id: text, seq: count, tool: text },
+      ...{ status: z.enum(["failed", "denied"]), decided_by: text.nullable() },
+      ...{ about: text.nullable(), rule: text.nullable(), reason: text.nullable(), at_ms: ms },
+    }),
+  ),
+  WatchFrame: open({ runs: text, questions: count }),
   Question,
   QuestionList: page(Question),
   RunAnswer: open({
@@ -129,24 +151,6 @@ export const RUN_ANSWERS = {
   }),
   DeletedConsoleSession: open({ object: text, id: text.nullable(), deleted: z.literal(true) }),
   ConsoleCode: open({ object: z.literal("console.code"), code: text }),
-  ServerKey,
-  KeyList: page(ServerKey),
-  TenantList: page(
-    open({
-      ...{ object: z.literal("tenant"), id: text, keys: count, bytes: z.number() },
-      storage_bytes: z.number().nullable(),
-    }),
-  ),
-  AuditList: page(
-    open({
-      ...{ id: count, at_ms: ms, tenant: text, key_id: text.nullable(), action: text },
-      ...{ target: text.nullable(), status: count, address: text.nullable() },
-    }),
-  ),
-  System: open({
-    ...{ object: z.literal("system"), version: text, queues: z.array(open({})) },
-    ...{ deployments: z.array(open({})), vendors: z.array(open({})), settings: open({}) },
-  }),
   Session,
   SessionList: page(Session),
   SessionDetail: open({
@@ -158,10 +162,6 @@ export const RUN_ANSWERS = {
 
 export const RUN_REQUESTS = {
   NewConsoleSession: open({ code: text.optional(), key: text.optional() }),
-  NewKey: open({
-    ...{ name: text, tenant: text.optional(), scopes: z.array(text).optional() },
-    ...{ limits: z.record(text, z.number()).optional(), expires_in_s: z.number().optional() },
-  }),
   SteerRun: open({ text }),
   ReplayRun: open({ node: text.optional(), prompt: text.optional() }),
   ForkRun: open({ turn: count.optional() }),

@@ -23,16 +23,18 @@ import { CreateBatch } from "../../responses/vector-stores/batches.ts";
 import { SearchRequest } from "../../responses/vector-stores/search.ts";
 import { NewStoreFile, UpdateStoreFile } from "../../responses/vector-stores/store-files.ts";
 import { CreateStore, UpdateStore } from "../../responses/vector-stores/stores.ts";
+import { ADMIN_ANSWERS, ADMIN_REQUESTS } from "./admin-answers.ts";
 import { ANSWERS as OTHER_ANSWERS } from "./answers.ts";
 import { RUN_ANSWERS, RUN_REQUESTS } from "./run-answers.ts";
 
-const ANSWERS = { ...OTHER_ANSWERS, ...RUN_ANSWERS } as const;
+const ANSWERS = { ...OTHER_ANSWERS, ...RUN_ANSWERS, ...ADMIN_ANSWERS } as const;
 
 const REQUESTS = {
   ...{ CreateEmbeddings, ChatRequest, CreateConversation, UpdateConversation, NewItems },
   ...{ NewFileFields, CreateStore, UpdateStore, SearchRequest, NewStoreFile, UpdateStoreFile },
   ...{ CreateBatch, NewContainerBody, CancelResponse, SteerResponse, UpdateChat },
   ...RUN_REQUESTS,
+  ...ADMIN_REQUESTS,
   MessagesRequest,
   NewContainerFile: open({ file_id: z.string().optional() }),
 } as const;

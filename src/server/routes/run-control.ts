@@ -70,6 +70,14 @@ function toQuestionRoutes(record: RecordApi): Route[] {
       handle: async (call) => toPrivate(await record.questions(viewerOf(call), call.query)),
     },
     {
+      ...{ method: "GET", path: `${ONE}/questions/:question`, scope: "runs" },
+      summary: "One question of the run, with what was decided if it was answered",
+      async handle(call) {
+        const name = call.params["question"] ?? "";
+        return toPrivate(await record.question(viewerOf(call), idOf(call), name));
+      },
+    },
+    {
       ...{ method: "POST", path: `${ONE}/answer`, scope: "approve", needsKey: true },
       summary: "Answer a question of the run; the first answer counts",
       async handle(call) {

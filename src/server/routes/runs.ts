@@ -3,12 +3,13 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { EVENT_CHARS } from "../../runtime/record/event-view.ts";
+import type { FollowWish } from "../../runtime/record/follow-run.ts";
 import type { EventsWish } from "../../runtime/record/log-pages.ts";
 import type { RecordApi } from "../../runtime/record/record-api.ts";
 import { parseLimit, parseNumber } from "../../runtime/record/run-query.ts";
-import type { FollowFrame } from "../../runtime/record/views.ts";
 import { USAGE_KEYS, type UsageKey } from "../../store/run-index.ts";
-import type { EventsAnswer, JsonAnswer, Route, RouteCall, StreamEvent } from "../route.ts";
+import { streamLive } from "../live-call.ts";
+import type { EventsAnswer, JsonAnswer, Route, RouteCall } from "../route.ts";
 import { idOf, PRIVATE_HEADERS, viewerOf } from "./viewer.ts";
 
 const ONE = "/v1/runs/:id";
@@ -76,7 +77,7 @@ function toLogRoutes(record: RecordApi): Route[] {
     },
     {
       ...{ method: "GET", path: `${ONE}/follow`, scope: "runs" },
-      summary: "Follow the run, or with `tree=true` all below it too, as server-sent events",
+      summary: "Follow the run, or with `tree` all below it too, as server-sent events",
       handle: (call) => follow(record, call),
     },
   ];
@@ -106,17 +107,13 @@ export function toPrivate(body: object): JsonAnswer {
 }
 
 async function follow(record: RecordApi, call: RouteCall): Promise<EventsAnswer> {
-  const { query, signal } = call;
-  const tree = query.get("tree") === "true";
+  const { query } = call;
+  const below = query.get("tree");
+  const tree: FollowWish["tree"] = below === "live" ? "live" : below === "true";
   const wish = { ...toWish(call), tree, fromNow: query.get("after") === "now" };
-  const frames = await record.follow(viewerOf(call), idOf(call), wish, signal);
-  return { kind: "events", events: toFrames(frames), headers: PRIVATE_HEADERS };
-}
-
-async function* toFrames(
-  frames: AsyncGenerator<FollowFrame>,
-): AsyncGenerator<readonly StreamEvent[]> {
-  for await (const frame of frames) yield [{ frame: JSON.stringify(frame) }];
+  return await streamLive(call, (signal) =>
+    record.follow(viewerOf(call), idOf(call), wish, signal),
+  );
 }
 
 /** `after=now` follows from here on, and counts as none for a page. */
@@ -128,7 +125,7 @@ function toWish({ query }: RouteCall): Omit<EventsWish, "limit"> {
   return { after, types: types && types.length > 0 ? types : undefined, maxChars };
 }
 
-function parseKey(by: string): UsageKey {
+export function parseKey(by: string): UsageKey {
   const key = USAGE_KEYS.find((known) => known === by);
   if (key) return key;
   const message = `Usage is not told by \`${clip(by, 40)}\`. Use one of: ${USAGE_KEYS.join(", ")}.`;

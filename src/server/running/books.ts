@@ -3,6 +3,7 @@
 import type { Audit } from "../../store/audit.ts";
 import { openKept } from "../../store/open-kept.ts";
 import type { PlaceCount } from "../../store/places.ts";
+import type { RecordState } from "../../store/record-state.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
 import type { VendorLimits } from "../../store/vendor-limits.ts";
@@ -11,6 +12,8 @@ export interface Books {
   readonly shelf: Shelf;
   readonly spending: Spending;
   readonly audit: Audit;
+  /** How the record is doing. */
+  readonly state: RecordState;
   /** Counts for all machines that share the record; undefined where it is the record of one. */
   readonly places: PlaceCount | undefined;
   /** Likewise. */
@@ -33,7 +36,8 @@ export async function openBooks(
     const isChecked = await kept.maintenance.refuseDamaged(maxCheckedBytes);
     const [shelf, spending] = [await kept.shelf(), await kept.spending()];
     const [audit, places, limits] = [await kept.audit(), await kept.places(), await kept.limits()];
-    return { shelf, spending, audit, places, limits, isChecked, close: () => kept.close() };
+    const given = { shelf, spending, audit, places, limits, state: await kept.state() };
+    return { ...given, isChecked, close: () => kept.close() };
   } catch (thrown) {
     await kept.close();
     throw thrown;

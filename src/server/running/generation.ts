@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import type { AgentOptions } from "../../delegation/agents/own-agents.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { processHealths } from "../../providers/deployments/health.ts";
 import type { Limiters } from "../../providers/limits/limiters.ts";
@@ -12,9 +13,9 @@ import type { Catalog } from "../../providers/vendors/catalog.ts";
 import type { OpenedResponses } from "../../responses/api/open-responses.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import { BACKGROUND_QUEUE } from "../../responses/run/background-queue.ts";
-import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
-import { toQueue } from "../../responses/webhooks/deliveries.ts";
-import { toCatalog } from "../../runtime/config/config-vendors.ts";
+import { AT_ONCE, toQueue } from "../../responses/webhooks/deliveries.ts";
+import { toCatalog, toVendorModels } from "../../runtime/config/config-vendors.ts";
+import { toModelFacts } from "../../runtime/model-facts.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
 import type { ResponsesSettings } from "../../runtime/open-responses.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
@@ -43,6 +44,7 @@ import { createMcpRoutes, type McpRouteParts } from "../routes/mcp.ts";
 import { createMetricsRoutes } from "../routes/metrics.ts";
 import { createModelRoutes } from "../routes/models.ts";
 import { createOpenApiRoutes } from "../routes/openapi.ts";
+import { createToolRoutes } from "../routes/tools.ts";
 import { createRecordRoutes, createRoutes } from "../routes.ts";
 import { createSocketHandler, type SocketHandler } from "../socket/socket-handler.ts";
 import type { WatchSocket } from "../socket/watch-socket.ts";
@@ -64,6 +66,10 @@ export interface LoadedServer {
   readonly sealKey: Uint8Array;
   /** The files it was read from, and those that the settings name. */
   readonly files: readonly string[];
+  /** Every setting, for an administrator; none where it is left out. */
+  readonly readSettings?: AdminParts["readSettings"] | undefined;
+  /** What `offshoot doctor` says of this machine. */
+  readonly runDoctor?: AdminParts["runDoctor"];
 }
 
 /** How often an old generation looks whether its WebSockets have ended; they live for an hour at most. */
@@ -76,7 +82,7 @@ export interface GenerationParts {
   readonly limiters: Limiters;
   readonly guard: Guard;
   /** Keys, and what was done with them. */
-  readonly books: Pick<Books, "shelf" | "audit" | "spending">;
+  readonly books: Pick<Books, "shelf" | "audit" | "spending" | "state">;
   /** What keys may spend. */
   readonly money: Pick<
     ResponsesSettings,
@@ -139,7 +145,6 @@ export async function openGeneration(
     });
     const { observe, leave } = parts;
     for (const engine of [responses.durable, responses.passing]) engine.watch(observe, leave);
-    const env = loaded.runtime.env ?? {};
     const record = await runtime.openRecord();
     const described = [
       ...createRoutes(responses),
@@ -147,7 +152,8 @@ export async function openGeneration(
       ...createMcpRoutes({ responses, record, agents: runtime.agents, ...toMcpParts(settings) }),
       ...createOwnRoutes(parts),
       ...createConsoleRoutes(openConsole(settings, parts)),
-      ...createAdminRoutes({ ...parts.books, ...parts, ...toState(settings, responses) }),
+      ...createToolRoutes({ describeTools: runtime.describeTools, agents: toAgents(loaded) }),
+      ...createAdminRoutes({ ...parts.books, ...parts, ...toState(loaded, catalog) }),
       ...createModelRoutes({
         ...{ routes: models, env, embeddings: settings.hosted.embeddings?.model },
         sizesOf: responses.upstreamOf,
@@ -159,14 +165,8 @@ export async function openGeneration(
     const routes = [...described, ...createOpenApiRoutes({ routes: described, prefix })];
     const counted = countApp(createApp({ routes, prefix, guard, body, send, onDefect }));
     const sockets = createSocketHandler({
-      ...{
-        api: responses.api,
-        prefix,
-        guard,
-        clock: parts.clock,
-        onDefect,
-        watch: parts.watchSocket,
-      },
+      ...{ api: responses.api, prefix, guard, onDefect },
+      ...{ clock: parts.clock, watch: parts.watchSocket },
       settings: { maxMessageBytes: body.maxBytes },
     });
     return {
@@ -213,22 +213,29 @@ function toMcpParts({ mcp, responses, send }: ServerSettings): Pick<McpRoutePart
   return { settings: { ...mcp, promptsDir, keepAliveMs: send.keepAliveMs } };
 }
 
+function toAgents({ runtime: { agents = [] } }: LoadedServer): readonly AgentOptions[] {
+  return agents;
+}
+
+function toQueueLimits({
+  maxBackground,
+  webhooks = [],
+}: ServerSettings["responses"]): AdminParts["queues"] {
+  const told = webhooks.map(({ name }) => [toQueue(name), AT_ONCE] as const);
+  return { [BACKGROUND_QUEUE]: maxBackground, ...Object.fromEntries(told) };
+}
+
 /** What an administrator may know of this server. */
 function toState(
-  { host, port, workers, guard, tls, drainMs, named, responses }: ServerSettings,
-  { durable }: Pick<OpenedResponses, "durable">,
-): Pick<AdminParts, "countWaiting" | "queues" | "settings"> {
+  { settings, runtime, readSettings = () => [], runDoctor }: LoadedServer,
+  catalog: Catalog,
+): Pick<AdminParts, "named" | "queues" | "factsOf" | "readSettings" | "runDoctor"> {
+  const overrides = [...toVendorModels(runtime.vendors ?? {}), ...(runtime.overrides ?? [])];
   return {
-    countWaiting: (queue) => durable.countWaiting(queue),
-    queues: [
-      ...[BACKGROUND_QUEUE, INDEX_BODY],
-      ...(responses.webhooks ?? []).map(({ name }) => toQueue(name)),
-    ],
-    settings: {
-      ...{ host, port, workers, auth: guard.auth, https: tls !== undefined },
-      ...{ hosts: guard.hosts, origins: guard.origins, drain_seconds: drainMs / 1000 },
-      models: named.map(([name]) => name),
-    },
+    named: settings.named,
+    queues: toQueueLimits(settings.responses),
+    factsOf: (ref, url) => toModelFacts(ref, url, { overrides, catalog }),
+    ...{ readSettings, runDoctor },
   };
 }
 

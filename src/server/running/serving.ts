@@ -25,6 +25,7 @@ import { createCooldownLog, createRequestLog, createTakeoverLog } from "../watch
 import { openRequestTracer, type RequestTracer } from "../watching/request-trace.ts";
 import { createRequestWatch } from "../watching/request-watch.ts";
 import { addQueued, createRunMetrics } from "../watching/run-metrics.ts";
+import { watchVendors } from "../watching/vendor-metrics.ts";
 import type { Books } from "./books.ts";
 import { createDrain, type Drain, toCut } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
@@ -145,6 +146,7 @@ class OneServing implements Serving {
       worker: String(worker ?? 1),
       onCooldown: (cooldown) => this.#writeCooldown(cooldown),
     });
+    watchVendors(this.#registry, { limiters: this.#limiters, worker: String(worker ?? 1) });
     this.#unwatchProcess = watchProcess(this.#registry, String(worker ?? 1));
     const answer: App = async (request, response) => {
       await this.#current?.app(request, response);

@@ -25,6 +25,9 @@ export function watchDeployments(
   gauge("offshoot_deployment_failures", "Failed tries since the process started.", () =>
     read(({ failures }) => failures),
   );
+  gauge("offshoot_deployment_cooldown_seconds", "For how long it is not asked first.", () =>
+    read(({ waitMs }) => waitMs / 1000),
+  );
   return processHealths.watch(onCooldown);
 }
 

@@ -2,9 +2,12 @@
 
 import { toSearchWords } from "../index-rows.ts";
 import type {
+  FailedCall,
+  FailedCallQuery,
   QuestionRow,
   RunIndex,
   RunListQuery,
+  RunNews,
   RunRow,
   SpanRow,
   ToolSum,
@@ -14,7 +17,17 @@ import type {
 } from "../run-index.ts";
 import { toDay } from "../run-notes.ts";
 import { type Facts, MemoryFold } from "./memory-fold.ts";
-import { addCall, addTo, type Changed, compareSums, NOTHING, USAGE_KEY_OF } from "./memory-sums.ts";
+import {
+  addCall,
+  addTo,
+  type Changed,
+  compareSums,
+  isLater,
+  NOTHING,
+  toFailedCall,
+  USAGE_KEY_OF,
+  type UsageRow,
+} from "./memory-sums.ts";
 
 export class MemoryIndex extends MemoryFold implements RunIndex {
   async listRuns(query: RunListQuery): Promise<RunRow[]> {
@@ -49,11 +62,12 @@ export class MemoryIndex extends MemoryFold implements RunIndex {
   }
 
   async sumUsage(query: UsageQuery): Promise<UsageSum[]> {
-    const { from_day, to_day, tenant, roots, daily, by, limit } = query;
+    const { tenant, daily, by, limit } = query;
+    const isAsked = toUsageFilter(query);
     const sums = new Map<string, Changed<UsageSum>>();
     for (const row of [...this.usage.values()].flat()) {
       if (tenant !== undefined && row.tenant !== tenant) continue;
-      if (roots ? !roots.includes(row.root_id) : row.day < from_day || row.day > to_day) continue;
+      if (!isAsked(row)) continue;
       const [day, key] = [daily ? row.day : null, USAGE_KEY_OF[by](row)];
       const name = JSON.stringify([day, key]);
       const sum = sums.get(name) ?? { day, key, ...NOTHING };
@@ -73,6 +87,28 @@ export class MemoryIndex extends MemoryFold implements RunIndex {
       }
     }
     return [...sums.values()].sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1));
+  }
+
+  async listFailedCalls(query: FailedCallQuery): Promise<FailedCall[]> {
+    const calls = [...this.spans.values()].flat().flatMap((span) => {
+      const facts = this.facts.get(span.run_id);
+      const isAsked = query.tenant === undefined || facts?.tenant === query.tenant;
+      return facts && isAsked ? (toFailedCall(span, facts, query) ?? []) : [];
+    });
+    return calls.sort((a, b) => (isLater(a, b) ? -1 : 1)).slice(0, query.limit);
+  }
+
+  async readNews(tenant: string | undefined): Promise<RunNews> {
+    const isTheirs = (one: { readonly tenant: string }): boolean =>
+      tenant === undefined || one.tenant === tenant;
+    const roots = [...this.facts.values()].filter((one) => one.parent_id === null && isTheirs(one));
+    const open = [...this.questions.keys()].flatMap((id) => this.openQuestions(id));
+    const waiting = open.filter(isTheirs).length;
+    const states = [...this.facts.values()].filter(isTheirs).map(({ turns, calls, status }) => {
+      return [turns, calls, status].join(":");
+    });
+    const version = [roots.length, ...states, waiting].join(" ");
+    return { version, waiting };
   }
 
   async listQuestions(query: Parameters<RunIndex["listQuestions"]>[0]): Promise<QuestionRow[]> {
@@ -100,6 +136,17 @@ export class MemoryIndex extends MemoryFold implements RunIndex {
     const own = runs.filter((id) => isBelow(id, facts.id));
     return { ...facts, waiting: own.flatMap((id) => this.openQuestions(id)).length };
   }
+}
+
+function toUsageFilter({
+  roots,
+  below,
+  from_day,
+  to_day,
+}: UsageQuery): (row: Changed<UsageRow>) => boolean {
+  if (roots) return (row) => roots.includes(row.root_id);
+  if (below !== undefined) return (row) => isBelow(row.run_id, below);
+  return (row) => row.day >= from_day && row.day <= to_day;
 }
 
 function isBelow(id: string, root: string): boolean {

@@ -7,15 +7,20 @@ import { once } from "../once.ts";
 import { createMemoryRecord } from "./memory-store.ts";
 
 export function createMemoryKept(): Kept {
-  const { store, openIndex } = createMemoryRecord();
+  const { store, openIndex, owners } = createMemoryRecord();
   let opened: Audit | undefined;
+  // A shelf counts and removes the runs that belong to its things.
+  const shelf = once(async () => (await import("./memory-shelf.ts")).createMemoryShelf(store));
   return {
     record: async () => store,
     index: async () => openIndex(),
+    state: once(async () => {
+      const { createMemoryState } = await import("./memory-state.ts");
+      return createMemoryState(owners, openIndex(), await shelf());
+    }),
     runs: async () => store,
     bookWith: (spending) => store.keepSpending?.(spending),
-    // A shelf counts and removes the runs that belong to its things.
-    shelf: once(async () => (await import("./memory-shelf.ts")).createMemoryShelf(store)),
+    shelf,
     chunks: once(async () => (await import("../sqlite/sqlite-chunks.ts")).openMemoryChunks()),
     spending: once(async () => (await import("./memory-spending.ts")).createMemorySpending(store)),
     audit: once(async () => {

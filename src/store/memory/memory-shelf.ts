@@ -20,10 +20,15 @@ import { noteRead } from "../shelf-reads.ts";
 import type { Store } from "../store.ts";
 
 /** `runs` is where the runs of things are kept, which `removeAll` removes with them, and which bring things along. */
-export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): Shelf {
+export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): CountedShelf {
   const shelf = new MemoryShelf(runs);
   runs?.keepThings?.((thing) => shelf.put(thing));
   return shelf;
+}
+
+export interface CountedShelf extends Shelf {
+  /** What there is, by tenant and kind. */
+  names(): Iterable<Pick<ThingName, "tenant" | "kind">>;
 }
 
 interface Entry {
@@ -36,7 +41,7 @@ interface Entry {
   writtenBy: number;
 }
 
-class MemoryShelf implements Shelf {
+class MemoryShelf implements CountedShelf {
   /** By name, in the order they were put. */
   readonly #entries = new Map<string, Entry>();
   readonly #runs: Pick<Store, "deleteTree"> | undefined;
@@ -166,6 +171,10 @@ class MemoryShelf implements Shelf {
     entry.content = pieces;
     entry.writtenBy = writer;
     return pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  }
+
+  *names(): Generator<Pick<ThingName, "tenant" | "kind">> {
+    for (const { thing } of this.#entries.values()) yield thing;
   }
 
   /** Looked at when it is asked for: nobody keeps much in memory. */

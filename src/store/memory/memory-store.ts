@@ -12,6 +12,7 @@ import { JOURNAL_VERSION } from "../journal-version.ts";
 import type { FoundSignal } from "../mailbox.ts";
 import { toStored } from "../new-run.ts";
 import type { Worker } from "../ownership.ts";
+import type { LaneState } from "../record-state.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
 import type { RunIndex } from "../run-index.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
@@ -28,13 +29,23 @@ export function createMemoryStore(): Store {
   return new MemoryStore();
 }
 
+/** Who works on its runs, and what waits for a turn. */
+export interface MemoryOwners {
+  workers(): readonly (Worker & { readonly runs: number })[];
+  lanes(): readonly LaneState[];
+}
+
 /**
  * The same with what can be asked of all its runs. The index begins when it is first asked for: it keeps the usage of
  * runs that are gone, and a process that never asks would only pile that up.
  */
-export function createMemoryRecord(): { readonly store: Store; openIndex(): RunIndex } {
+export function createMemoryRecord(): {
+  readonly store: Store;
+  readonly owners: MemoryOwners;
+  openIndex(): RunIndex;
+} {
   const store = new MemoryStore();
-  return { store, openIndex: () => store.openIndex() };
+  return { store, owners: store, openIndex: () => store.openIndex() };
 }
 
 /** Who owns a run that is written down after it has ended. */
@@ -55,7 +66,7 @@ interface Signal {
   taken: boolean;
 }
 
-class MemoryStore implements Store {
+class MemoryStore implements Store, MemoryOwners {
   /** In the order of creation, which decides between runs of one millisecond. */
   readonly #entries = new Map<string, Entry>();
   readonly #workers = new Map<string, Worker>();
@@ -264,6 +275,17 @@ class MemoryStore implements Store {
 
   async getWorker(id: string): Promise<Worker | undefined> {
     return this.#workers.get(id);
+  }
+
+  workers(): readonly (Worker & { readonly runs: number })[] {
+    const running = [...this.#entries.values()].filter(({ run }) => run.status === "running");
+    return [...this.#workers.values()].map((worker) => {
+      return { ...worker, runs: running.filter(({ run }) => run.owner === worker.id).length };
+    });
+  }
+
+  lanes(): readonly LaneState[] {
+    return this.#turns.lanes((id) => this.#entries.get(id)?.run.created_at_ms ?? 0);
   }
 
   async checkWritable(): Promise<void> {}

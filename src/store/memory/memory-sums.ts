@@ -1,7 +1,14 @@
-/** Sums of usage and of calls of tools, row by row. Pure. */
+/** Sums of usage and of calls of tools, row by row, and calls that went wrong. Pure. */
 
-import type { SpanRow, ToolSum, UsageKey, UsageSum } from "../run-index.ts";
-import type { NotedUsage } from "../run-notes.ts";
+import type {
+  FailedCall,
+  FailedCallQuery,
+  SpanRow,
+  ToolSum,
+  UsageKey,
+  UsageSum,
+} from "../run-index.ts";
+import { type NotedUsage, toDay } from "../run-notes.ts";
 
 export type Changed<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
@@ -73,4 +80,29 @@ export function addCall(sums: Map<string, Changed<ToolSum>>, span: SpanRow): voi
   sum.ms += ms;
   sum.max_ms = Math.max(sum.max_ms, ms);
   sum.last_at_ms = Math.max(sum.last_at_ms, span.started_at_ms);
+}
+
+/** Undefined for a call that was not asked for. */
+export function toFailedCall(
+  span: SpanRow,
+  { title, label, root_id }: Pick<FailedCall, "title" | "label" | "root_id">,
+  query: FailedCallQuery,
+): FailedCall | undefined {
+  const { run_id, seq, name, status, decided_by, started_at_ms, ended_at_ms, kind } = span;
+  const day = toDay(started_at_ms);
+  if (kind !== "call" || day < query.from_day || day > query.to_day) return undefined;
+  if (status !== "failed" && status !== "denied") return undefined;
+  const tool = name ?? "";
+  const isAsked =
+    (query.status ?? status) === status && (query.tool === undefined || query.tool === tool);
+  const place = { run_id, root_id, seq, at_ms: started_at_ms };
+  if (!isAsked || (query.before && !isLater(query.before, place))) return undefined;
+  return { ...place, tool, status, decided_by, ended_at_ms, title, label };
+}
+
+type CallPlace = Pick<FailedCall, "at_ms" | "run_id" | "seq">;
+
+export function isLater(a: CallPlace, b: CallPlace): boolean {
+  if (a.at_ms !== b.at_ms) return a.at_ms > b.at_ms;
+  return a.run_id === b.run_id ? a.seq > b.seq : a.run_id > b.run_id;
 }

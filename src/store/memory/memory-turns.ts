@@ -1,5 +1,6 @@
 /** Turns in maps, for the store in memory. */
 
+import type { LaneState } from "../record-state.ts";
 import { isFull, type NewPlace, type Queue, type QueuePlace } from "../turns.ts";
 
 interface Place extends Lane {
@@ -50,6 +51,22 @@ export class MemoryTurns {
     if (!next) return undefined;
     this.#give(next[1]);
     return next[0];
+  }
+
+  /** By queue and lane. */
+  lanes(createdAt: (id: string) => number): LaneState[] {
+    const lanes = new Map<string, [id: string, place: Place][]>();
+    for (const [id, place] of this.#places) {
+      const name = JSON.stringify([place.queue, place.lane]);
+      lanes.set(name, [...(lanes.get(name) ?? []), [id, place]]);
+    }
+    return [...lanes.values()].flatMap((places) => {
+      const [first] = places;
+      const waiting = places.filter(([, { hasTurn }]) => !hasTurn).map(([id]) => createdAt(id));
+      const counts = { running: places.length - waiting.length, waiting: waiting.length };
+      const oldest_at_ms = waiting.length === 0 ? null : Math.min(...waiting);
+      return first ? [{ queue: first[1].queue, lane: first[1].lane, ...counts, oldest_at_ms }] : [];
+    });
   }
 
   giveBack(id: string): void {

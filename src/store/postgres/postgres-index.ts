@@ -1,6 +1,7 @@
 /** Questions about all runs, asked of the tables `run_facts`, `spans`, `usage` and `questions`. */
 
 import {
+  toFailedCall,
   toQuestionRow,
   toRunRow,
   toSearchWords,
@@ -9,7 +10,13 @@ import {
   toUsageSum,
   USAGE_COLUMNS,
 } from "../index-rows.ts";
-import type { QuestionQuery, RunIndex, RunListQuery, UsageQuery } from "../run-index.ts";
+import type {
+  FailedCallQuery,
+  QuestionQuery,
+  RunIndex,
+  RunListQuery,
+  UsageQuery,
+} from "../run-index.ts";
 import { rootOf } from "../run-notes.ts";
 import { toColumn } from "../text-column.ts";
 import type { Reads } from "./postgres-database.ts";
@@ -50,6 +57,15 @@ export function createPostgresIndex(db: Reads): RunIndex {
     async sumTools({ from_day, to_day, tenant }) {
       const values = [from_day, to_day, tenant === undefined ? null : toColumn(tenant)];
       return (await db.all(TOOLS, ...values)).map(toToolSum);
+    },
+    async listFailedCalls(query) {
+      const { sql, values } = toFailedSql(query);
+      return (await db.all(sql, ...values)).map(toFailedCall);
+    },
+    async readNews(tenant) {
+      const { sql, values } = toNewsSql(tenant);
+      const row = (await db.get(sql, ...values)) ?? {};
+      return { version: Object.values(row).join(" "), waiting: Number(row["waiting"]) };
     },
     async listQuestions(query) {
       const { sql, values } = toQuestionSql(query);
@@ -119,7 +135,9 @@ function toUsageSql(query: UsageQuery): Sql {
   const add = (value: SqlValue): string => `$${values.push(value)}`;
   const terms = roots
     ? [`root_id = any(${add(roots.map(toColumn))}::text[])`]
-    : [`day >= ${add(from_day)}`, `day <= ${add(to_day)}`];
+    : query.below !== undefined
+      ? [toBelow(query.below, add)]
+      : [`day >= ${add(from_day)}`, `day <= ${add(to_day)}`];
   if (tenant !== undefined) terms.push(`tenant = ${add(toColumn(tenant))}`);
   const key = USAGE_COLUMNS[by];
   const sql = `select ${daily ? "day" : "null::text"} as day, ${key} as key, count(*) as calls,
@@ -130,6 +148,43 @@ function toUsageSql(query: UsageQuery): Sql {
     from offshoot.usage where ${terms.join(" and ")} group by 1, 2
     order by 1 nulls first, coalesce(sum(usd), 0) desc, sum(input_tokens + output_tokens) desc,
       2 nulls first limit ${add(limit)}`;
+  return { sql, values };
+}
+
+function toBelow(id: string, add: (value: SqlValue) => string): string {
+  const [root, own, first, end] = below(id).map(add);
+  return `root_id = ${root} and (run_id = ${own} or (run_id >= ${first} and run_id < ${end}))`;
+}
+
+/** The newest run, how far the trees of those are that run now, and open questions: each from an index of its own. */
+function toNewsSql(tenant: string | undefined): Sql {
+  const own = tenant === undefined ? "" : "and tenant = $1";
+  const sql = `select
+    (select max(created_at_ms) from offshoot.run_facts where parent_id is null ${own}) as newest,
+    (select concat_ws(' ', count(*), sum(b.turns), sum(b.calls)) from offshoot.run_facts f
+      join offshoot.run_facts b on b.root_id = f.run_id
+      where f.parent_id is null and f.status = 'running' ${own.replace("tenant", "f.tenant")}) as running,
+    (select max(at_ms) from offshoot.questions where closed_at_ms is null ${own}) as asked,
+    (select count(*) from offshoot.questions where closed_at_ms is null ${own}) as waiting`;
+  return { sql, values: tenant === undefined ? [] : [toColumn(tenant)] };
+}
+
+function toFailedSql(query: FailedCallQuery): Sql {
+  const { tenant, status, tool, before, from_day, to_day, limit } = query;
+  const values: SqlValue[] = [];
+  const add = (value: SqlValue): string => `$${values.push(value)}`;
+  const terms = ["s.kind = 'call'", `s.day >= ${add(from_day)}`, `s.day <= ${add(to_day)}`];
+  terms.push(status === undefined ? "s.status in ('failed', 'denied')" : `s.status = '${status}'`);
+  if (tenant !== undefined) terms.push(`f.tenant = ${add(toColumn(tenant))}`);
+  if (tool !== undefined) terms.push(`s.name = ${add(toColumn(tool))}`);
+  if (before) {
+    const place = [before.at_ms, toColumn(before.run_id), before.seq].map(add).join(", ");
+    terms.push(`(s.started_at_ms, s.run_id, s.seq) < (${place})`);
+  }
+  const sql = `select s.*, f.title, f.label
+    from offshoot.spans s join offshoot.run_facts f on f.run_id = s.run_id
+    where ${terms.join(" and ")}
+    order by s.started_at_ms desc, s.run_id desc, s.seq desc limit ${add(limit)}`;
   return { sql, values };
 }
 
@@ -147,12 +202,7 @@ function toQuestionSql({ tenant, run, after, limit }: QuestionQuery): Sql {
   const add = (value: SqlValue): string => `$${values.push(value)}`;
   const terms = ["closed_at_ms is null"];
   if (tenant !== undefined) terms.push(`tenant = ${add(toColumn(tenant))}`);
-  if (run !== undefined) {
-    const [root, own, first, end] = below(run).map(add);
-    terms.push(
-      `root_id = ${root} and (run_id = ${own} or (run_id >= ${first} and run_id < ${end}))`,
-    );
-  }
+  if (run !== undefined) terms.push(toBelow(run, add));
   if (after)
     terms.push(`(at_ms, run_id) > (${[after.at_ms, toColumn(after.id)].map(add).join(", ")})`);
   const order = `order by at_ms, run_id limit ${add(limit)}`;

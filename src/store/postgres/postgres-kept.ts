@@ -38,6 +38,9 @@ export function createPostgresKept(address: string): Kept {
     index: once(async () =>
       (await import("./postgres-index.ts")).createPostgresIndex(await open()),
     ),
+    state: once(async () =>
+      (await import("./postgres-state.ts")).createPostgresState(await open()),
+    ),
     runs,
     shelf: once(async () =>
       (await import("./postgres-shelf.ts")).createPostgresShelf(await open()),

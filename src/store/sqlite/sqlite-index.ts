@@ -1,6 +1,7 @@
 /** Questions about all runs, asked of the tables `run_facts`, `spans`, `usage` and `questions`. */
 
 import {
+  toFailedCall,
   toQuestionRow,
   toRunRow,
   toSearchWords,
@@ -10,6 +11,7 @@ import {
   USAGE_COLUMNS,
 } from "../index-rows.ts";
 import type {
+  FailedCallQuery,
   QuestionQuery,
   RunIndex,
   RunListQuery,
@@ -54,6 +56,15 @@ export function createSqliteIndex(db: Database): RunIndex {
     },
     async sumTools(query) {
       return db.all(TOOLS, ...toWindow(query)).map(toToolSum);
+    },
+    async listFailedCalls(query) {
+      const { sql, values } = toFailedSql(query);
+      return db.all(sql, ...values).map(toFailedCall);
+    },
+    async readNews(tenant) {
+      const { sql, values } = toNewsSql(tenant);
+      const row = db.get(sql, ...values) ?? {};
+      return { version: Object.values(row).join(" "), waiting: Number(row["waiting"]) };
     },
     async listQuestions(query) {
       const { sql, values } = toQuestionSql(query);
@@ -126,7 +137,10 @@ function toUsageSql(query: UsageQuery): Sql {
   const day = daily ? "day" : "null";
   const values: SqlValue[] = [];
   let where = `root_id in (${(roots ?? []).map(() => "?").join(", ")})`;
-  if (roots) values.push(...roots.map(toColumn));
+  if (query.below !== undefined) {
+    where = "root_id = ? and (run_id = ? or (run_id >= ? and run_id < ?))";
+    values.push(...below(query.below));
+  } else if (roots) values.push(...roots.map(toColumn));
   else {
     where = "day >= ? and day <= ?";
     values.push(from_day, to_day);
@@ -150,6 +164,45 @@ const TOOLS = `select s.name as tool, count(*) as calls, sum(s.status = 'failed'
   from spans s join run_facts f on f.run_id = s.run_id
   where s.kind = 'call' and s.day >= ?1 and s.day <= ?2 and (?3 is null or f.tenant = ?3)
   group by s.name order by calls desc, s.name`;
+
+/**
+ * The newest run, how far the trees of those are that run now, and open questions. Each from an index of its own, which is
+ * why a tenant is asked about with another text than everybody.
+ */
+function toNewsSql(tenant: string | undefined): Sql {
+  const own = tenant === undefined ? "" : "and tenant = ?1";
+  // With a plus the index of running ones is taken, which are few, and not that of all runs of the tenant.
+  const running = tenant === undefined ? "" : "and +f.tenant = ?1";
+  const sql = `select
+    (select max(created_at_ms) from run_facts where parent_id is null ${own}) as newest,
+    (select count(*) || ' ' || total(b.turns) || ' ' || total(b.calls) from run_facts f
+      join run_facts b on b.root_id = f.run_id
+      where f.parent_id is null and f.status = 'running' ${running}) as running,
+    (select max(at_ms) from questions where closed_at_ms is null ${own}) as asked,
+    (select count(*) from questions where closed_at_ms is null ${own}) as waiting`;
+  return { sql, values: tenant === undefined ? [] : [toColumn(tenant)] };
+}
+
+function toFailedSql(query: FailedCallQuery): Sql {
+  const { tenant, status, tool, before, limit } = query;
+  const terms = ["s.kind = 'call'", "s.day >= ?", "s.day <= ?"];
+  const values: SqlValue[] = [query.from_day, query.to_day];
+  const add = (term: string, ...given: SqlValue[]): void => {
+    terms.push(term);
+    values.push(...given);
+  };
+  terms.push(status === undefined ? "s.status in ('failed', 'denied')" : `s.status = '${status}'`);
+  if (tenant !== undefined) add("f.tenant = ?", toColumn(tenant));
+  if (tool !== undefined) add("s.name = ?", toColumn(tool));
+  if (before) {
+    const place = [before.at_ms, toColumn(before.run_id), before.seq];
+    add("(s.started_at_ms, s.run_id, s.seq) < (?, ?, ?)", ...place);
+  }
+  const sql = `select s.*, f.title, f.label from spans s join run_facts f on f.run_id = s.run_id
+    where ${terms.join(" and ")}
+    order by s.started_at_ms desc, s.run_id desc, s.seq desc limit ?`;
+  return { sql, values: [...values, limit] };
+}
 
 function toWindow({ from_day, to_day, tenant }: WindowQuery): SqlValue[] {
   return [from_day, to_day, tenant === undefined ? null : toColumn(tenant)];

@@ -24,6 +24,7 @@ export function createSqliteKept(path: string): Kept {
   return {
     record: runs,
     index: once(async () => (await import("./sqlite-index.ts")).createSqliteIndex(await open())),
+    state: once(async () => (await import("./sqlite-state.ts")).createSqliteState(await open())),
     runs,
     shelf: once(async () => (await import("./sqlite-shelf.ts")).createSqliteShelf(await open())),
     chunks: once(async () => (await import("./sqlite-chunks.ts")).createSqliteChunks(await open())),

@@ -9,7 +9,7 @@ import { openChatScreen } from "../../../src/cli/chat/chat-screen.ts";
 import type { ChatEngine } from "../../../src/cli/chat/open-chat.ts";
 import { SessionConversation } from "../../../src/cli/chat/session-conversation.ts";
 import type { KeyListener, Output } from "../../../src/cli/io.ts";
-import { followTree } from "../../../src/cli/output/follow-tree.ts";
+import { followTree } from "../../../src/delegation/ledger/follow-tree.ts";
 import type { Message } from "../../../src/protocol/items.ts";
 import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";

@@ -1,6 +1,7 @@
 /**
- * What a model or a tool may say to harm whoever looks at it in the console. Each row is said as an answer; none may
- * run script, ask an address outside, lead away by itself, or look like a question of the console.
+ * What a model or a tool may say to harm whoever looks at it in the console. Each row is said as an answer and as a
+ * tool's result; none may run script, ask an address outside, lead away by itself, or look like a question of the
+ * console.
  */
 
 /** Pages and scripts of rows set this; nothing of ours does. */
@@ -36,5 +37,12 @@ export const ATTACKS: Readonly<Record<string, string>> = {
   "a table of elements": `| a |\n|---|\n| <img src=x onerror="${run}"> |`,
   "a dialog": `<dialog open aria-label="Sign in"><label>Key <input></label></dialog>`,
   "a question": `<article class="panel question"><button class="main">Allow once</button></article>`,
+  "a link without a protocol": `[press me](//127.0.0.1:9/leak) [or me](/console/keys)`,
+  "a link to a file": `[press me](file:///etc/passwd) [or me](blob:http://127.0.0.1/x) <javascript:${run}>`,
+  "a picture in a link": `[![cat](${OUTSIDE}.png)](https://example.com/)`,
+  "a shadow root": `<template shadowrootmode="open"><slot></slot><script>${run}</script></template>`,
+  "a formula with a link": `<math><maction actiontype="statusline" xlink:href="javascript:${run}">x</maction></math>`,
+  "a notice of the console": `<p class="notice bad" role="alert">Your session has ended. <a href="${OUTSIDE}">Sign in</a></p>`,
+  "text that runs backwards": `Deletes nothing: \u202e/ fr- mr\u202c and \u2066hidden\u2069 words`,
   "thousands of quotes": `${">".repeat(6000)} deep`,
 };

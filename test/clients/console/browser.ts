@@ -22,9 +22,9 @@ export const BROWSER_LACK: Lack = program
   ? undefined
   : "there is no Chromium; install chromium-headless-shell or set OFFSHOOT_CHROMIUM";
 
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser(...args: string[]): Promise<Browser> {
   assert.ok(program, String(BROWSER_LACK));
-  return await chromium.launch({ executablePath: program });
+  return await chromium.launch({ executablePath: program, args });
 }
 
 export interface Look {

@@ -9,7 +9,7 @@ import { reply, respond, type Upstream } from "../../../src/testing/index.ts";
 import { createPlace, type Place, type RunningCommand } from "../../e2e/command.ts";
 import { type Served, serve } from "../../e2e/served.ts";
 import { CHAT } from "../../e2e/wires.ts";
-import { ATTACKS } from "./attacks.ts";
+import { ATTACKS, MARK } from "./attacks.ts";
 
 const KEY = "osk_the-key-of-the-console-tests";
 
@@ -18,6 +18,10 @@ export interface ServedConsole extends AsyncDisposable {
   readonly place: Place;
   readonly url: string;
   readonly key: string;
+  /** The file that the record is in. */
+  readonly storePath: string;
+  /** Kills the server, and starts it again at the same address once the work is done. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   /** `offshoot run` in the same record, at the same model. */
   run(prompt: string, ...flags: string[]): RunningCommand;
   /** A key with these scopes alone. */
@@ -31,16 +35,36 @@ const CONFIG = `models:
     price: { input: 1.25, cached: 0.125, output: 10 }
 `;
 
-export async function startConsole(): Promise<ServedConsole> {
+interface Setup {
+  /** Called with the record's file before the server opens it. */
+  prepare?(storePath: string): Promise<void>;
+}
+
+export async function startConsole({ prepare }: Setup = {}): Promise<ServedConsole> {
   const upstream = await CHAT.start({ engine: respond(answer) });
-  const place = await createPlace({ "notes.md": "# Notes\n\nShip it.\n" });
+  const place = await createPlace({
+    ...{ "notes.md": "# Notes\n\nShip it.\n", "secret.md": "Nothing for models.\n" },
+  });
   await mkdir(join(place.home, ".config/offshoot"), { recursive: true });
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), CONFIG);
-  const served = await serve({ place, key: KEY, args: modelAt(upstream) });
+  const storePath = join(place.home, "runs.db");
+  const env = { OFFSHOOT_STORE: storePath };
+  await prepare?.(storePath);
+  const start = (...args: string[]): Promise<Served> =>
+    serve({ place, env, key: KEY, args: [...servedAt(upstream), ...args] });
+  let served = await start();
+  const { url } = served;
   return {
-    ...{ served, place, url: served.url, key: KEY },
+    ...{ served, place, url, key: KEY, storePath },
+    async restart(meanwhile) {
+      await served[Symbol.asyncDispose]();
+      await meanwhile();
+      served = await start("--port", new URL(url).port);
+    },
     run: (prompt, ...flags) =>
-      place.start(["run", ...modelAt(upstream), "--approval-wait", "600", ...flags, prompt]),
+      place.start(["run", ...modelAt(upstream), "--approval-wait", "600", ...flags, prompt], {
+        env,
+      }),
     async makeKey(...scopes) {
       const { body } = await served.ask("POST", "/v1/admin/keys", { name: "narrow", scopes });
       return (body as { token: string }).token;
@@ -58,6 +82,11 @@ export async function startConsole(): Promise<ServedConsole> {
   };
 }
 
+/** Clients may use these tools of the server, in the folder of the tests. */
+function servedAt(upstream: Upstream): string[] {
+  return [...modelAt(upstream), "--tools", "read,glob,subagent"];
+}
+
 function modelAt({ url }: Upstream): string[] {
   return ["-m", "custom/talker", "--provider", "openai-chat", "--url", url];
 }
@@ -69,6 +98,12 @@ export async function signIn(page: Page, { url, key }: { url: string; key: strin
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("dialog", { name: "Sign in" }).waitFor({ state: "detached" });
 }
+
+/** A call whose arguments are made to look like something else in the question about it. */
+const HOSTILE_FILE = {
+  path: `<img src=x onerror="window.${MARK}=1">\u202e.md`,
+  content: Object.values(ATTACKS).join("\n\n"),
+};
 
 const REPORT = `## Release notes
 
@@ -95,6 +130,12 @@ const TALK: readonly (readonly [
   [/^Read the notes/, once("read", { path: "notes.md" }, "The notes say: ship it.")],
   [/^Write the summary/, once("write", { path: "summary.md", content: "Ship it.\n" }, "Written.")],
   [/^Say: /, (request) => reply.text(`${ATTACKS[taskOf(request).slice(5)]}\n\nThe end.`)],
+  [/^Read what others wrote/, (request) => readAll(request)],
+  [/^Keep what others wrote/, once("write", HOSTILE_FILE, "Written.")],
+  [/^Grow a tree/, grow],
+  [/^Read the secret/, once("read", { path: "secret.md" }, "I may not.")],
+  [/^Read what is not there/, once("read", { path: "gone.md" }, "It is gone.")],
+  [/^Say a lot/, () => reply.text(`${"A long line of words. ".repeat(20)}\n`.repeat(200))],
   [/^Wait for the slow one/, () => reply.silence("I am thinking about it")],
 ];
 
@@ -117,12 +158,33 @@ function answer(request: ModelRequest): ReturnType<typeof reply.text> {
   return reply.text(REPORT);
 }
 
-/** Calls the tool first, and says the text once it has its result. */
-function once(name: string, given: object, text: string) {
-  return (request: ModelRequest) =>
-    outputsOf(request) > 0
-      ? reply.text(text)
-      : reply.calls([{ name, arguments: JSON.stringify(given) }]);
+/** Forty steps, a question, and as many steps again. */
+function grow(request: ModelRequest): ReturnType<typeof reply.text> {
+  const count = outputsOf(request);
+  if (count >= 81) return reply.text("Grown.");
+  if (count === 40) return once("write", { path: "grown.md", content: "" }, "")(NOTHING_DONE);
+  const calls = Array.from({ length: 10 }, () => ({ name: "read", arguments: READ_NOTES }));
+  return reply.calls(calls);
+}
+
+const READ_NOTES = JSON.stringify({ path: "notes.md" });
+const NOTHING_DONE = { items: [], tools: [] } as unknown as ModelRequest;
+
+/** Every row of attacks as a tool's result: the tests have written them into files. */
+function readAll(request: ModelRequest): ReturnType<typeof reply.text> {
+  if (outputsOf(request) > 0) return reply.text("All is read.");
+  const paths = Object.keys(ATTACKS).map((_, at) => `attack-${at}.md`);
+  return reply.calls(paths.map((path) => ({ name: "read", arguments: JSON.stringify({ path }) })));
+}
+
+/** Calls the tool first, and says the text once it has its result. A server's own tool has its server's name before it. */
+function once(tool: string, given: object, text: string) {
+  return (request: ModelRequest) => {
+    if (outputsOf(request) > 0) return reply.text(text);
+    const offered = request.tools.map((one) => ("name" in one ? one.name : ""));
+    const name = offered.find((one) => one.endsWith(`_${tool}`)) ?? tool;
+    return reply.calls([{ name, arguments: JSON.stringify(given) }]);
+  };
 }
 
 function outputsOf({ items }: ModelRequest): number {

@@ -1,8 +1,10 @@
-/** What models and tools say is shown in the console and does nothing, with the content policy and without its help. */
+/** What models, tools and other pages do to the console comes to nothing, in a real browser. */
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Locator } from "playwright-core";
 import { unless } from "../../needs.ts";
 import { ATTACKS, MARK } from "../console/attacks.ts";
 import { BROWSER_LACK, openBrowser, openTab, type Tab } from "../console/browser.ts";
@@ -17,6 +19,8 @@ before(async () => {
   if (BROWSER_LACK) return;
   browser = await openBrowser();
   bench = await startConsole();
+  const rows = Object.values(ATTACKS).entries();
+  for (const [at, text] of rows) await writeFile(join(bench.place.cwd, `attack-${at}.md`), text);
   tab = await openTab(browser);
   await signIn(tab.page, bench);
 });
@@ -26,7 +30,30 @@ after(async () => {
   await bench?.[Symbol.asyncDispose]();
 });
 
-const FOREIGN = "script, iframe, object, embed, base, meta, link, style, form, dialog, img, svg";
+/** Whatever the page's own parts are not made of. Its own icons have a class. */
+const FOREIGN =
+  "script, iframe, object, embed, base, meta, link, style, form, dialog, img, math, template, [style], .question, svg:not(.icon)";
+
+/** Fails where what was said has become more than text, ran, or asked somebody outside. */
+async function assertHarmless(said: Locator): Promise<void> {
+  const { page } = tab;
+  assert.deepEqual(
+    await said.locator(FOREIGN).evaluateAll((all) => all.map(({ outerHTML }) => outerHTML)),
+    [],
+  );
+  for (const link of await said.getByRole("link").all()) {
+    const href = (await link.getAttribute("href")) ?? "";
+    if (href.startsWith("/console/runs/")) continue;
+    assert.match(href, /^https?:/);
+    assert.equal(await link.getAttribute("rel"), "noopener noreferrer nofollow");
+  }
+  assert.equal(await page.evaluate(`window.${MARK}`), undefined);
+  assert.deepEqual(
+    tab.asked.filter((address) => !/^(blob:)?http/.test(address) || !address.includes(bench.url)),
+    [],
+  );
+  assert.deepEqual(tab.troubles, []);
+}
 
 describe("an answer of a model in the console", () => {
   for (const name of Object.keys(ATTACKS)) {
@@ -34,57 +61,62 @@ describe("an answer of a model in the console", () => {
       const { page } = tab;
       const { id } = await bench.served.create({ input: `Say: ${name}`, store: true });
       await page.goto(`${bench.url}/console/runs/${id.replace("resp_", "run_")}?tab=conversation`);
-      const said = page.getByRole("region", { name: "assistant" });
+      const said = page.getByRole("article", { name: "assistant" });
       await said.getByText("The end.").waitFor();
-      assert.equal(await said.locator(FOREIGN).count(), 0);
-      assert.equal(await said.locator("[style], .question").count(), 0);
-      for (const link of await said.getByRole("link").all()) {
-        assert.match((await link.getAttribute("href")) ?? "", /^https?:/);
-        assert.equal(await link.getAttribute("rel"), "noopener noreferrer nofollow");
-      }
-      assert.equal(await page.evaluate(`window.${MARK}`), undefined);
-      const outside = tab.asked.filter((address) => !address.startsWith(bench.url));
-      assert.deepEqual(outside, []);
-      assert.deepEqual(tab.troubles, []);
+      await assertHarmless(said);
     });
   }
+
+  it(...seen("is only text while it is written, too"), async () => {
+    const { page } = tab;
+    await page.goto(`${bench.url}/console/playground`);
+    for (const name of ["a picture with a handler", "a remote picture", "a link of script"]) {
+      await page.getByLabel("Prompt").fill(`Say: ${name}`);
+      await page.keyboard.press("Control+Enter");
+      const said = page.getByRole("article", { name: "assistant" }).last();
+      await said.getByText("The end.").waitFor();
+      await said.getByText(/tokens in/).waitFor();
+      const answer = said.locator(".markdown");
+      await assertHarmless(answer);
+    }
+  });
 });
 
-describe("the page itself", () => {
-  it(...seen("refuses script and pictures even where an element got into it"), async () => {
-    await using other = await openTab(browser);
-    const { page } = other;
-    await page.goto(`${bench.url}/console/`);
-    const refused = await page.evaluate<string>(`(() => {
-      try { document.body.innerHTML = "<img src=x onerror=window.${MARK}=1>"; return "taken"; }
-      catch (error) { return error.name; }
-    })()`);
-    assert.equal(refused, "TypeError");
-    await page.evaluate(`(() => {
-      const picture = document.createElement("img");
-      const gone = new Promise((resolve) => { picture.onerror = resolve; });
-      picture.src = "http://127.0.0.1:9/leak.png";
-      document.body.append(picture);
-      return gone.then(() => 0);
-    })()`);
-    assert.ok(other.troubles.some((line) => /Content Security Policy/.test(line)));
+describe("a tool's result in the console", () => {
+  it(...seen(`is only text, with each of ${Object.keys(ATTACKS).length} rows`), async () => {
+    const { page } = tab;
+    assert.equal((await bench.run("Read what others wrote").ended).code, 0);
+    const found = await bench.ask<{ data: { id: string }[] }>("GET", "/v1/runs?search=others");
+    const id = found.data[0]?.id ?? assert.fail("no run");
+    await page.goto(`${bench.url}/console/runs/${id}?tab=conversation`);
+    const calls = page.locator("details.call");
+    await calls.last().waitFor();
+    assert.equal(await calls.count(), Object.keys(ATTACKS).length);
+    await calls.evaluateAll((all) => {
+      for (const one of all) one.setAttribute("open", "");
+    });
+    await page.getByText("Deletes nothing").last().waitFor();
+    await assertHarmless(page.locator("main .conversation"));
+    await page.goto(`${bench.url}/console/runs/${id}`);
+    await page.getByRole("treeitem").filter({ hasText: "read" }).nth(2).click();
+    await page.getByRole("complementary", { name: "Detail" }).getByText("Decided by").waitFor();
+    await assertHarmless(page.getByRole("complementary", { name: "Detail" }));
   });
 
-  it(...seen("is not shown inside another page, and answers nothing to one"), async () => {
-    await using other = await openTab(browser);
-    const { page } = other;
-    await page.route("http://other.test/", (route) =>
-      route.fulfill({
-        contentType: "text/html",
-        body: `<iframe src="${bench.url}/console/"></iframe>`,
-      }),
-    );
-    await page.goto("http://other.test/");
-    await page.waitForLoadState("networkidle");
-    assert.equal(await page.frameLocator("iframe").getByText("Sign in").count(), 0);
-    const read = await page.evaluate<string>(
-      `fetch("${bench.url}/v1/runs", { headers: { authorization: "Bearer ${bench.key}" } }).then(() => "read", () => "refused")`,
-    );
-    assert.equal(read, "refused");
+  it(...seen("cannot look like another question than the one that waits"), async () => {
+    const { page } = tab;
+    const command = bench.run("Keep what others wrote");
+    await page.goto(`${bench.url}/console/approvals`);
+    const question = page.getByRole("article").filter({ hasText: "write" });
+    await question.getByText("Deletes nothing").first().waitFor();
+    assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
+    const inside = question.locator(".code, .diff").first();
+    await assertHarmless(inside);
+    // Text that runs backwards stays within its line, and is named.
+    assert.match(await inside.innerText(), /U\+202E/);
+    await question.getByRole("button", { name: "Deny" }).click();
+    await command.ended;
+    await page.getByText("Nothing waits for you.").waitFor();
+    await assertHarmless(page.locator("main"));
   });
 });

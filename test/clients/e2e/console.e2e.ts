@@ -5,8 +5,7 @@ import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { unless } from "../../needs.ts";
 import { until } from "../../patience.ts";
-import { BROWSER_LACK, findObstacles, LOOKS, openBrowser, openTab } from "../console/browser.ts";
-import { openPictures } from "../console/looks.ts";
+import { BROWSER_LACK, findObstacles, openBrowser, openTab } from "../console/browser.ts";
 import { type ServedConsole, signIn, startConsole } from "../console/served-console.ts";
 
 const seen = unless(BROWSER_LACK);
@@ -129,14 +128,14 @@ describe("runs in the console", () => {
     await page.keyboard.type("nothing of the kind");
     await page.keyboard.press("Enter");
     await page.getByText("No runs here.").waitFor();
-    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
     await row(page, "Review the release").first().waitFor();
     assert.match(page.url(), /\/console\/runs$/);
   });
 });
 
 describe("a run in the playground", () => {
-  it(...seen("answers about a file, and is a run like any other"), async () => {
+  it(...seen("answers with a tool and about a file, and is a run like any other"), async () => {
     await using tab = await openTab(browser);
     const { page } = tab;
     await signIn(page, bench, "playground");
@@ -148,9 +147,45 @@ describe("a run in the playground", () => {
     await page.getByText("Release notes").waitFor();
     await page.getByText(/tokens in, .* out/).waitFor();
     assert.deepEqual(await findObstacles(page), []);
-    await page.getByRole("link", { name: "Open the run" }).click();
-    await page.getByRole("treeitem").first().waitFor();
+    await page.getByRole("group", { name: "Tools of this server" }).getByLabel("read").check();
+    await page.getByLabel("Prompt").fill("Read the notes, please");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("The notes say: ship it.").waitFor();
+    const said = page.getByRole("article", { name: "assistant" }).last();
+    await said.getByText("notes.md").first().waitFor();
+    await said.getByRole("link", { name: "Open the run" }).click();
+    await page.getByRole("treeitem").filter({ hasText: "read" }).last().click();
+    const detail = page.getByRole("complementary", { name: "Detail" });
+    await detail.getByText("Ship it.").first().waitFor();
     await page.getByText("completed").first().waitFor();
+    assert.deepEqual(tab.troubles, []);
+  });
+});
+
+describe("a key", () => {
+  it(...seen("is made in the console, shown once, and works until it is revoked"), async () => {
+    await using tab = await openTab(browser);
+    const { page } = tab;
+    await signIn(page, bench, "keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    const form = page.getByRole("dialog", { name: "New key" });
+    await form.getByLabel("Name").fill("reader");
+    await form.getByLabel("runs", { exact: true }).check();
+    assert.deepEqual(await findObstacles(page), []);
+    await form.getByRole("button", { name: "Make the key" }).click();
+    const shown = page.getByRole("dialog", { name: "The key reader" });
+    const token = await shown.locator(".secret code").innerText();
+    await shown.getByRole("button", { name: "I have stored it" }).click();
+    assert.ok(!(await page.locator("body").innerText()).includes(token));
+    const used = () =>
+      fetch(`${bench.url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } });
+    assert.equal((await used()).status, 200);
+    await page.getByRole("button", { name: "reader" }).click();
+    await page.getByRole("button", { name: "Revoke", exact: false }).first().click();
+    const asked = page.getByRole("dialog", { name: "Revoke reader?" });
+    await asked.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row").filter({ hasText: "reader" }).getByText("revoked").waitFor();
+    await until(async () => ((await used()).status === 401 ? true : undefined), "its end");
     assert.deepEqual(tab.troubles, []);
   });
 });
@@ -166,55 +201,10 @@ describe("the replay of a run", () => {
     const dialog = page.getByRole("dialog", { name: "Replay" });
     await dialog.getByRole("button", { name: "Replay", exact: true }).click();
     await dialog.getByText("replayed, no difference").waitFor();
+    await dialog.getByText("As recorded").waitFor();
     assert.deepEqual(await findObstacles(page), []);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     assert.deepEqual(tab.troubles, []);
   });
-});
-
-/** Every view with what must be on it before it is looked at. `RUN` is the tree of the test above. */
-const VIEWS: Readonly<Record<string, readonly [path: string, text: string | RegExp]>> = {
-  runs: ["runs", "Review the release"],
-  run: ["runs/RUN", "reader"],
-  conversation: ["runs/RUN?tab=conversation", "Release notes"],
-  events: ["runs/RUN?tab=events", "run_start"],
-  approvals: ["approvals", "Nothing waits for you."],
-  sessions: ["sessions", "Sessions"],
-  playground: ["playground", "Instructions"],
-  compare: ["compare?a=RUN&b=OTHER", /First difference|They are the same/],
-  cost: ["cost", "custom/talker"],
-  tools: ["tools", "subagent"],
-};
-
-describe("every view", () => {
-  for (const look of LOOKS) {
-    const { width, colorScheme } = look;
-    it(...seen(`is sound to axe and fits at ${width} pixels, ${colorScheme}`), async () => {
-      const { data } = await bench.ask<{ data: { id: string }[] }>(
-        "GET",
-        "/v1/runs?status=completed&search=Review",
-      );
-      const id = data[0]?.id ?? assert.fail("no run");
-      const all = await bench.ask<{ data: { id: string }[] }>("GET", "/v1/runs");
-      const other = all.data.find((run) => run.id !== id)?.id ?? id;
-      await using pictures = await openPictures();
-      await using tab = await openTab(browser, look);
-      const { page } = tab;
-      await signIn(page, bench);
-      const found: string[] = [];
-      for (const [name, [path, text]] of Object.entries(VIEWS)) {
-        await page.goto(`${bench.url}/console/${path.replace("RUN", id).replace("OTHER", other)}`);
-        await page.locator("main").getByText(text).first().waitFor();
-        await pictures.take(page, `${name}-${width}-${colorScheme}`);
-        found.push(...(await findObstacles(page)).map((one) => `${name}: ${one}`));
-        const over = await page.evaluate<number>(
-          "document.documentElement.scrollWidth - innerWidth",
-        );
-        if (over > 0) found.push(`${name}: ${over} pixels wider than the window`);
-      }
-      assert.deepEqual(found, []);
-      assert.deepEqual(tab.troubles, []);
-    });
-  }
 });

@@ -32,11 +32,21 @@ async function start(
       }),
       ...createAdminRoutes({
         ...guard,
-        ...{ countWaiting: async () => 0, queues: ["background"], settings: { auth } },
+        ...ADMIN_STATE,
       }),
     ],
   });
 }
+
+/** What admin routes tell of a server that this bench does not have. */
+const ADMIN_STATE = {
+  state: {
+    ...{ listWorkers: async () => [], listLanes: async () => [] },
+    ...{ listStorage: async () => [], countKinds: async () => [] },
+  },
+  ...{ collectMetrics: async () => [], named: [], factsOf: () => undefined },
+  ...{ queues: { background: 4 }, readSettings: () => [] },
+};
 
 const post = (body: object) => ({ method: "POST", body });
 
@@ -84,6 +94,19 @@ describe("sessions of the console", () => {
     const second = await bench.ask("/v1/console/sessions", post({ key }));
     await bench.guard.clock.advance(12 * 3_600_000 + 1);
     assert.equal((await bench.ask("/v1/runs", { token: second.body.token })).status, 401);
+  });
+
+  it("end the streams that they have open when they are revoked", async (t) => {
+    const bench = await start(t);
+    const key = await bench.key({ scopes: ["runs", "admin"] });
+    const { body } = await bench.ask("/v1/console/sessions", post({ key }));
+    const { token, id } = body;
+    const watching = bench.ask("/v1/watch", { token });
+    await bench.ask(`/v1/admin/keys/${id}`, { method: "DELETE", token: key });
+    await bench.guard.clock.advance(3000);
+    const { text } = await watching;
+    assert.match(text, /"runs":/, "it was open");
+    assert.match(text, /"error":.*revoked/);
   });
 
   it("can do no more than the key that they were given for", async (t) => {

@@ -17,6 +17,8 @@ export interface Asked {
   readonly token?: string | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Leaves after the first of the answer: for streams that do not end. */
+  readonly isLeft?: boolean;
 }
 
 export interface Told {
@@ -72,7 +74,8 @@ export async function startRuns(
 }
 
 /** Not by `fetch`, which sets headers of pages itself. */
-function ask(url: string, { method = "GET", token, body, headers }: Asked = {}): Promise<Told> {
+function ask(url: string, asked: Asked = {}): Promise<Told> {
+  const { method = "GET", token, body, headers, isLeft = false } = asked;
   return new Promise((resolve, reject) => {
     const sent = sendRequest(url, {
       method,
@@ -81,7 +84,10 @@ function ask(url: string, { method = "GET", token, body, headers }: Asked = {}):
     sent.on("error", reject);
     sent.on("response", async (answer) => {
       let text = "";
-      for await (const chunk of answer.setEncoding("utf8")) text += String(chunk);
+      for await (const chunk of answer.setEncoding("utf8")) {
+        text += String(chunk);
+        if (isLeft) break;
+      }
       const isJson = answer.headers["content-type"]?.startsWith("application/json");
       const read: unknown = isJson ? JSON.parse(text) : undefined;
       resolve({ status: answer.statusCode ?? 0, body: read, text, headers: answer.headers });

@@ -116,7 +116,9 @@ describe("the API of runs", () => {
 
   it("gives the log with joined deltas, cut texts, and the rest of them in pieces", async (t) => {
     const long = "word ".repeat(40_000);
-    const bench = await startRuns(t, { provider: answering(() => reply.text(long)) });
+    const bench = await startRuns(t, {
+      provider: answering(() => reply.text(long, { pieceLength: 500 })),
+    });
     const token = await bench.key();
     const id = await runOne(bench);
     const { body } = await bench.ask(`/v1/runs/${id}/events`, { token });
@@ -286,6 +288,11 @@ describe("the API of runs", () => {
     const taken = await bench.ask(`/v1/runs/${run.id}/answer`, post);
     fits("RunAnswer", taken.body);
     assert.equal(taken.body.outcome, "taken");
+    const asking = `/v1/runs/${run.id}/questions/${encodeURIComponent(asked.question)}`;
+    const decided = await bench.ask(asking, { token });
+    fits("Question", decided.body);
+    assert.equal(decided.body.verdict, "deny");
+    assert.equal((await bench.ask(`/v1/runs/${run.id}/questions/none`, { token })).status, 404);
     const late = await bench.ask(`/v1/runs/${run.id}/answer`, post);
     assert.equal(late.status, 409, late.text);
     await run.result();

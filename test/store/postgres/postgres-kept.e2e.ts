@@ -11,7 +11,9 @@ import { until, untilTrue } from "../../patience.ts";
 import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
+import { describeFailedCalls } from "../failed-calls-contract.ts";
 import { describePlaces } from "../places-contract.ts";
+import { describeRecordState } from "../record-state-contract.ts";
 import { describeRecordedRuns } from "../recorded-run-contract.ts";
 import { describeRunIndex } from "../run-index-contract.ts";
 import { describeShelf } from "../shelf-contract.ts";
@@ -64,6 +66,8 @@ if (server === undefined) {
   describeStoreModel("Postgres store", async () => (await open()).runs());
   describeRunIndex("Postgres", () => open());
   describeRecordedRuns("Postgres", () => open());
+  describeRecordState("Postgres", () => open());
+  describeFailedCalls("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
   describeShelf("Postgres shelf", async () => (await open()).shelf());
   describeStorage("Postgres shelf", async () => (await open()).shelf());

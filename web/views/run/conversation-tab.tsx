@@ -1,128 +1,100 @@
-/** What the model saw and said, turn by turn, live. Only blocks that can be seen are in the page's layout. */
+/** What the model saw and said, turn by turn, live. */
 
-import type { Signal } from "@preact/signals";
-import { memo } from "preact/compat";
-import { toHref } from "../../core/address.ts";
-import { toCount, toMoney } from "../../core/format.ts";
-import { Code, CopyButton, colourDiff } from "../../parts/code.tsx";
-import { Empty } from "../../parts/loaded.tsx";
-import { Markdown } from "../../parts/markdown.tsx";
-import { Status } from "../../parts/status.tsx";
-import type { Block, CallBlock, Conversation } from "./conversation-model.ts";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { plural } from "../../core/format.ts";
+import { Empty, Problem } from "../../parts/loaded.tsx";
+import { BeforeRun } from "./before-run.tsx";
+import { BlockView } from "./block-view.tsx";
+import type { RunStream } from "./run-stream.ts";
+import { useConversation } from "./use-conversation.ts";
 
-/** A longer text is cut until somebody asks for it. */
-const SHOWN_CHARS = 20_000;
+interface ConversationProps {
+  readonly run: string;
+  readonly stream: RunStream;
+  /** Whether what is new is at the end, and wanted there. */
+  readonly isLive: boolean;
+  /** Set where the run goes on with a conversation that began before it. */
+  readonly hasPast?: boolean;
+}
 
-export function ConversationTab({ conversation }: { readonly conversation: Signal<Conversation> }) {
-  const { blocks } = conversation.value;
-  if (blocks.length === 0) return <Empty title="Nothing has been said yet." />;
+/** Blocks on the page at once: a long conversation is shown a part at a time. */
+const SHOWN = 150;
+
+export function Conversation({ run, stream, isLive, hasPast = false }: ConversationProps) {
+  const { store, problem, hasMore, isRead, more } = useConversation(run, stream);
+  const limit = useSignal(SHOWN);
+  const box = useRef<HTMLDivElement>(null);
+  const cells = store.cells.value;
+  const from = isLive ? Math.max(0, cells.length - limit.value) : 0;
+  const shown = cells.slice(from, isLive ? undefined : limit.value);
+  useStickToEnd(box, isLive);
   return (
-    <div class="conversation">
-      {blocks.map((block) => (
-        <BlockView key={block.key} block={block} />
+    <div class="conversation" ref={box}>
+      {problem.value !== "" && <Problem text={problem.value} />}
+      {hasPast && <BeforeRun run={run} />}
+      {from > 0 && <MoreButton count={from} what="earlier" limit={limit} />}
+      {shown.map((cell) => (
+        <BlockView key={cell.key} cell={cell} run={run} />
       ))}
+      {!isLive && cells.length > limit.value && (
+        <MoreButton count={cells.length - limit.value} what="more" limit={limit} />
+      )}
+      {hasMore.value && cells.length <= limit.value && (
+        <button type="button" onClick={more}>
+          Read more of the log
+        </button>
+      )}
+      {cells.length === 0 && isRead.value && (
+        <Empty title="Nothing has been said yet." icon="session" />
+      )}
+      {cells.length === 0 && !isRead.value && problem.value === "" && (
+        <p class="loading">Loading…</p>
+      )}
     </div>
   );
 }
 
-/** A finished block is the same object for ever, so it is drawn once. */
-const BlockView = memo(({ block }: { readonly block: Block }) => {
-  switch (block.kind) {
-    case "words":
-      return block.who === "system" ? (
-        <details class="block system">
-          <summary>Instructions ({toCount(block.text.length)} characters)</summary>
-          <pre class="plain">{block.text.slice(0, SHOWN_CHARS)}</pre>
-        </details>
-      ) : (
-        <section class={`block ${block.who}`} aria-label={block.who}>
-          <header class="row spread">
-            <b>{block.who === "user" ? "User" : "Assistant"}</b>
-            <CopyButton text={block.text} />
-          </header>
-          {block.who === "user" ? (
-            <pre class="plain">{block.text.slice(0, SHOWN_CHARS)}</pre>
-          ) : (
-            <Said text={block.text} isOpen={block.isOpen} />
-          )}
-        </section>
-      );
-    case "thinking":
-      return (
-        <details class="block thinking" open={block.isOpen}>
-          <summary>Thinking</summary>
-          <pre class="plain">{block.text.slice(0, SHOWN_CHARS)}</pre>
-        </details>
-      );
-    case "call":
-      return <CallView call={block.call} />;
-    case "turn":
-      return (
-        <p class="turn quiet">
-          turn {block.turn} · {toCount(block.tokens)} tokens · {toMoney(block.usd)}
-          {block.model ? ` · ${block.model}` : ""}
-        </p>
-      );
-    case "child":
-      return (
-        <p class="block child row">
-          <Status state={block.ending ?? "running"} />
-          subagent{" "}
-          <a href={toHref(`runs/${encodeURIComponent(block.id)}`)}>{block.label || block.id}</a>
-        </p>
-      );
-    case "note":
-      return block.text === "" ? null : <p class={`note ${block.tone}`}>{block.text}</p>;
-  }
-});
-
-/** While an answer comes it is one text; it is parsed as Markdown once it is whole. */
-function Said({ text, isOpen }: { readonly text: string; readonly isOpen: boolean }) {
-  return isOpen ? <pre class="plain">{text}</pre> : <Markdown text={text} />;
+interface MoreProps {
+  readonly count: number;
+  readonly what: string;
+  readonly limit: { value: number };
 }
 
-function CallView({ call }: { readonly call: CallBlock }) {
-  const { name, given, decision, output, failed, isDenied } = call;
-  const state = isDenied
-    ? "refused"
-    : output === undefined
-      ? "running"
-      : failed
-        ? "failed"
-        : "completed";
+function MoreButton({ count, what, limit }: MoreProps) {
   return (
-    <details class="block call">
-      <summary class="row">
-        <Status state={state} brief />
-        <b class="mono">{name || "tool"}</b>
-        <span class="clip grow quiet mono">{given.replace(/\s+/g, " ").slice(0, 200)}</span>
-      </summary>
-      <Code text={pretty(given)} language="arguments" />
-      {decision !== "" && <p class={isDenied ? "bad" : "quiet"}>{decision}</p>}
-      {output !== undefined && <Output text={output} />}
-    </details>
+    <button
+      type="button"
+      onClick={() => {
+        limit.value += SHOWN;
+      }}
+    >
+      Show {Math.min(SHOWN, count)} {what} of {plural(count, "block")}
+    </button>
   );
 }
 
-function Output({ text }: { readonly text: string }) {
-  const isDiff = /^(---|diff --git|@@) /m.test(text.slice(0, 500));
-  if (isDiff) return <pre class="code-diff">{colourDiff(text.slice(0, SHOWN_CHARS))}</pre>;
-  return (
-    <Code
-      text={
-        text.length > SHOWN_CHARS
-          ? `${text.slice(0, SHOWN_CHARS)}\n… ${text.length - SHOWN_CHARS} characters more, in the raw events`
-          : text
-      }
-      language="result"
-    />
-  );
-}
+/** Pixels from the end within which somebody is taken to read along. */
+const NEAR_PX = 120;
 
-function pretty(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2);
-  } catch {
-    return json;
-  }
+/** Who reads at the end stays there; who has scrolled up is left alone. */
+function useStickToEnd(box: { readonly current: HTMLElement | null }, isLive: boolean): void {
+  useEffect(() => {
+    const element = box.current;
+    const scroller = element?.closest<HTMLElement>(".detail, .main");
+    if (!isLive || !element || !scroller) return;
+    let isAtEnd = true;
+    const note = (): void => {
+      isAtEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_PX;
+    };
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd) scroller.scrollTop = scroller.scrollHeight;
+    });
+    observer.observe(element);
+    scroller.addEventListener("scroll", note, { passive: true });
+    return () => {
+      observer.disconnect();
+      scroller.removeEventListener("scroll", note);
+    };
+  }, [box, isLive]);
 }

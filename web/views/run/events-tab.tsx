@@ -1,49 +1,62 @@
-/** The raw log, event by event. What is large comes in pieces when it is asked for. */
+/** The raw log, a page at a time, with a way to the rest of every text that was cut. */
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
-import { get } from "../../core/api.ts";
+import { address, refine } from "../../core/address.ts";
+import { get, messageOf, runPath } from "../../core/api.ts";
 import { toExactTime } from "../../core/format.ts";
-import type { EventView, Page, TextPiece } from "../../core/views.ts";
-import { Code } from "../../parts/code.tsx";
+import { session } from "../../core/session.ts";
+import type { EventView, Page } from "../../core/views.ts";
+import { Json } from "../../parts/code.tsx";
+import { Problem } from "../../parts/loaded.tsx";
+import { LongText } from "./long-text.tsx";
 
 const PAGE = 200;
 
-export function EventsTab({
-  id,
-  from,
-}: {
-  readonly id: string;
-  readonly from: number | undefined;
-}) {
+export function EventsTab({ id }: { readonly id: string }) {
+  const types = address.value.query.get("types") ?? "";
+  return (
+    <>
+      <div class="filters">
+        <input
+          type="search"
+          aria-label="Only events of these types"
+          placeholder="Only these types: tool_end,notice"
+          value={types}
+          onChange={(event) => refine({ types: event.currentTarget.value.replace(/\s/g, "") })}
+        />
+      </div>
+      <EventList key={types} id={id} types={types} />
+    </>
+  );
+}
+
+function EventList({ id, types }: { readonly id: string; readonly types: string }) {
   const events = useSignal<readonly EventView[]>([]);
-  const next = useSignal<string | null>(from === undefined ? "-1" : String(from - 1));
+  const next = useSignal<string | null>("-1");
   const problem = useSignal("");
+  const token = session.value?.token;
   const more = useCallback(async (): Promise<void> => {
     try {
-      const page = await get<Page<EventView>>(`runs/${encodeURIComponent(id)}/events`, {
-        after: next.peek(),
-        limit: PAGE,
-      });
+      const query = { after: next.peek(), limit: PAGE, types };
+      const page = await get<Page<EventView>>(`${runPath(id)}/events`, query);
       events.value = [...events.peek(), ...page.data];
       next.value = page.next;
       problem.value = "";
     } catch (failure) {
-      problem.value = failure instanceof Error ? failure.message : String(failure);
+      problem.value = messageOf(failure);
     }
-  }, [id, events, next, problem]);
-  useEffect(() => void more(), [more]);
+  }, [id, types, events, next, problem]);
+  useEffect(() => {
+    if (token !== undefined && events.peek().length === 0) void more();
+  }, [more, token, events]);
   return (
     <div class="events">
-      {problem.value !== "" && (
-        <p class="problem" role="alert">
-          {problem.value}
-        </p>
-      )}
       {events.value.map((view) => (
-        <EventRow key={view.seq} id={id} view={view} isOpen={view.seq === from} />
+        <EventRow key={view.seq} id={id} view={view} />
       ))}
-      {next.value !== null && (
+      {problem.value !== "" && <Problem text={problem.value} again={() => void more()} />}
+      {next.value !== null && events.value.length > 0 && (
         <button type="button" onClick={() => void more()}>
           More events
         </button>
@@ -52,59 +65,38 @@ export function EventsTab({
   );
 }
 
-interface EventRowProps {
-  readonly id: string;
-  readonly view: EventView;
-  readonly isOpen: boolean;
-}
-
-function EventRow({ id, view, isOpen }: EventRowProps) {
+/** Its JSON is made when it is opened: a page of events may be a megabyte. */
+function EventRow({ id, view }: { readonly id: string; readonly view: EventView }) {
+  const open = useSignal(false);
   const numbers = view.last_seq > view.seq ? `${view.seq}–${view.last_seq}` : `${view.seq}`;
   return (
-    <details class="event" open={isOpen}>
-      <summary class="row">
-        <span class="number quiet">{numbers}</span>
+    <details
+      class="event"
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary class="row fixed">
+        <span class="event-number number quiet">{numbers}</span>
         <b class="mono">{view.type}</b>
-        <span class="clip grow quiet mono">{JSON.stringify(view.event).slice(0, 160)}</span>
+        <span class="clip grow quiet mono">{toBrief(view)}</span>
         <span class="quiet number">{toExactTime(view.at_ms).slice(11, 23)}</span>
       </summary>
-      <Code text={JSON.stringify(view.event, null, 2)} language="json" />
-      {view.clipped.map(({ path, length, kind }) => (
-        <LongText key={path} id={id} seq={view.seq} path={path} length={length} kind={kind} />
-      ))}
+      {open.value && (
+        <div class="stack tight">
+          <Json value={view.event} />
+          {view.clipped
+            .filter(({ kind }) => kind === "text")
+            .map(({ path, length }) => (
+              <LongText key={path} rest={{ run: id, seq: view.seq, path, length }} />
+            ))}
+        </div>
+      )}
     </details>
   );
 }
 
-interface LongTextProps {
-  readonly id: string;
-  readonly seq: number;
-  readonly path: string;
-  readonly length: number;
-  readonly kind: "text" | "list";
-}
-
-function LongText({ id, seq, path, length, kind }: LongTextProps) {
-  const text = useSignal("");
-  const next = useSignal<number | null>(0);
-  const show = async (): Promise<void> => {
-    const query = { path, from: next.peek() };
-    const piece = await get<TextPiece>(`runs/${encodeURIComponent(id)}/events/${seq}`, query);
-    text.value += piece.text;
-    next.value = piece.next;
-  };
-  return (
-    <div>
-      <p class="quiet">
-        <code>{path}</code> is cut: {length.toLocaleString("en")}{" "}
-        {kind === "text" ? "characters" : "entries"}.{" "}
-        {kind === "text" && next.value !== null && (
-          <button type="button" class="small" onClick={() => void show()}>
-            {text.value === "" ? "Show" : "Show more"}
-          </button>
-        )}
-      </p>
-      {text.value !== "" && <pre class="plain">{text.value}</pre>}
-    </div>
-  );
+function toBrief({ event }: EventView): string {
+  const { type: _, at_ms: __, ...rest } = event;
+  return JSON.stringify(rest).slice(0, 200);
 }

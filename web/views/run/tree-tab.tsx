@@ -1,215 +1,185 @@
 /** Tree and timeline on the same rows. The skeleton comes in pieces and is shown as it comes; bodies on demand. */
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { get } from "../../core/api.ts";
-import { toCount, toDuration, toMoney } from "../../core/format.ts";
+import { useEffect, useMemo } from "preact/hooks";
+import { address, refine } from "../../core/address.ts";
+import { now, useClock } from "../../core/clock.ts";
+import { toCount, toDuration } from "../../core/format.ts";
 import { moveByKeys } from "../../core/move-by-keys.ts";
-import { session } from "../../core/session.ts";
-import type { TreePiece } from "../../core/views.ts";
-import { Status } from "../../parts/status.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Problem } from "../../parts/loaded.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
-import { type Span, type TreeNode, toNode, toSpan, toVisible } from "./tree-model.ts";
+import { type Timeline, toFoldedTimeline, toSpan, toTimeline, toVisible } from "./timeline.ts";
+import { TreeRowView } from "./tree-row.tsx";
+import type { TreeNode, TreeStore } from "./tree-store.ts";
+import type { LoadedTree } from "./use-tree.ts";
 
-const ROW_HEIGHT = 26;
-/** How long a live tree may be behind: its skeleton is asked for again only when something has happened. */
-const LIVE_MS = 1000;
+const ROW_HEIGHT = 28;
 
 interface TreeTabProps {
-  readonly id: string;
-  /** Counts what has happened to the run: the tree is read again when it grows. */
-  readonly news: Signal<number>;
+  readonly tree: LoadedTree;
   readonly picked: string;
   pick(id: string): void;
 }
 
-export function TreeTab({ id, news, picked, pick }: TreeTabProps) {
-  const { nodes, total, problem } = useTree(id, news);
+export function TreeTab({ tree, picked, pick }: TreeTabProps) {
+  const { store, problem } = tree;
   const folded = useSignal<ReadonlySet<string>>(new Set());
-  const shown = useComputed(() => toVisible(nodes.value, folded.value));
+  const shown = useComputed(() => {
+    void store.shape.value;
+    return toVisible(store.nodes, folded.value);
+  });
   const active = useSignal(0);
-  const span = toSpan(nodes.value, Date.now());
+  useStart(store, { picked, shown, active });
+  const timeline = useTimeline(store);
   const fold = (node: TreeNode): void => {
     const next = new Set(folded.value);
     if (!next.delete(node.id)) next.add(node.id);
     folded.value = next;
   };
-  if (problem.value !== "")
-    return (
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
-    );
+  const nodeAt = (at: number): TreeNode | undefined => store.nodes[shown.value[at] ?? -1];
+  const places = useMemo(() => createPlaces(store, shown), [store, shown]);
+  void store.version.value;
   return (
     <div class="tree">
+      {problem !== "" && <Problem text={problem} />}
       <VirtualList
         label="Tree and timeline"
         role="tree"
         count={shown.value.length}
         rowHeight={ROW_HEIGHT}
         active={active}
+        activeId={`node-${active.value}`}
+        places={places}
         onKey={(event) => {
-          const node = nodes.value[shown.value[active.value] ?? 0];
-          if (node && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
-            if (folded.value.has(node.id) === (event.key === "ArrowRight")) fold(node);
-            event.preventDefault();
-            return;
-          }
-          moveByKeys(event, active, shown.value.length, () => node && pick(node.id));
+          const node = nodeAt(active.value);
+          if (node && foldByKeys(event, node, { folded: folded.value, fold })) return;
+          if (node && event.key === "z") refine({ zoom: isZoomed(node) ? undefined : node.id });
+          else moveByKeys(event, active, shown.value.length, () => node && pick(node.id));
         }}
         row={(at) => {
-          const index = shown.value[at] ?? 0;
-          const node = nodes.value[index];
+          const index = shown.value[at] ?? -1;
+          const node = store.nodes[index];
+          if (!node) return null;
           return (
-            node && (
-              <TreeRowView
-                key={node.id}
-                node={node}
-                span={span}
-                hasChildren={(nodes.value[index + 1]?.depth ?? 0) > node.depth}
-                isFolded={folded.value.has(node.id)}
-                isPicked={node.id === picked}
-                isActive={at === active.value}
-                onFold={() => fold(node)}
-                onPick={() => {
-                  active.value = at;
-                  pick(node.id);
-                }}
-              />
-            )
+            <TreeRowView
+              key={node.id}
+              id={`node-${at}`}
+              node={node}
+              timeline={timeline}
+              hasChildren={(store.nodes[index + 1]?.depth ?? 0) > node.depth}
+              isFolded={folded.value.has(node.id)}
+              isPicked={node.id === picked}
+              isActive={at === active.value}
+              onFold={() => fold(node)}
+              onPick={() => {
+                active.value = at;
+                pick(node.id);
+              }}
+            />
           );
         }}
       />
-      <p class="quiet small-note">
-        {toCount(nodes.value.length)} of {toCount(total.value)} steps ·{" "}
-        {toDuration(span.to - span.from)}
-      </p>
+      <Foot tree={tree} timeline={timeline} />
     </div>
   );
 }
 
-interface TreeRowProps {
-  readonly node: TreeNode;
-  readonly span: Span;
-  readonly hasChildren: boolean;
-  readonly isFolded: boolean;
-  readonly isPicked: boolean;
-  readonly isActive: boolean;
-  onFold(): void;
-  onPick(): void;
+/** Where every row is, for a list that keeps its place while it grows. */
+function createPlaces(store: TreeStore, shown: Signal<readonly number[]>) {
+  return {
+    keyAt: (at: number): string | undefined => store.nodes[shown.peek()[at] ?? -1]?.id,
+    find: (id: string): number => shown.peek().findIndex((index) => store.nodes[index]?.id === id),
+  };
 }
 
-const SIGNS: Readonly<Record<string, string>> = {
-  run: "◆",
-  turn: "›",
-  call: "ƒ",
-  compaction: "≡",
-  child: "◇",
-};
+interface Start {
+  readonly picked: string;
+  readonly shown: Signal<readonly number[]>;
+  readonly active: Signal<number>;
+}
 
-function TreeRowView({
-  node,
-  span,
-  hasChildren,
-  isFolded,
-  isPicked,
-  isActive,
-  onFold,
-  onPick,
-}: TreeRowProps) {
-  const length = span.to - span.from;
-  const left = ((node.start - span.from) / length) * 100;
-  const width = Math.max(0.3, (((node.end ?? span.to) - node.start) / length) * 100);
+/** A link to a node shows it, once it is there. */
+function useStart(store: TreeStore, { picked, shown, active }: Start): void {
+  const isDone = useSignal(false);
+  const count = shown.value.length;
+  useEffect(() => {
+    if (isDone.peek() || count === 0) return;
+    const at = shown.peek().findIndex((index) => store.nodes[index]?.id === picked);
+    if (at < 0) return;
+    active.value = at;
+    isDone.value = true;
+  }, [store, picked, count, shown, active, isDone]);
+}
+
+function isZoomed(node: TreeNode): boolean {
+  return address.value.query.get("zoom") === node.id;
+}
+
+interface Folding {
+  readonly folded: ReadonlySet<string>;
+  fold(node: TreeNode): void;
+}
+
+/** The right arrow unfolds, the left one folds. */
+function foldByKeys(event: KeyboardEvent, node: TreeNode, { folded, fold }: Folding): boolean {
+  if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return false;
+  if (folded.has(node.id) === (event.key === "ArrowRight")) fold(node);
+  event.preventDefault();
+  return true;
+}
+
+/** Of the whole run, or of the node that the address zooms to; without idle time where it says so. */
+function useTimeline(store: TreeStore): Timeline {
+  const { query } = address.value;
+  const [zoom, gaps] = [query.get("zoom") ?? "", query.get("gaps")];
+  const isOpen = store.nodes[0]?.end === null;
+  useClock(isOpen);
+  const nowMs = isOpen ? Math.max(now.value, Date.now()) : 0;
+  const { from, to } = toSpan(store.nodes, store.find(zoom), nowMs);
+  const shape = store.shape.value;
+  return useMemo(
+    () =>
+      gaps === "fold"
+        ? toFoldedTimeline({ from, to }, store.nodes, nowMs || to)
+        : toTimeline({ from, to }),
+    [store, from, to, gaps, shape],
+  );
+}
+
+function Foot({
+  tree: { store, total },
+  timeline,
+}: {
+  readonly tree: LoadedTree;
+  readonly timeline: Timeline;
+}) {
+  const { query } = address.value;
+  const zoomed = store.find(query.get("zoom") ?? "");
+  const isFolding = query.get("gaps") === "fold";
+  const count = store.nodes.length;
   return (
-    <div
-      role="treeitem"
-      aria-level={node.depth + 1}
-      aria-expanded={hasChildren ? !isFolded : undefined}
-      aria-selected={isPicked}
-      tabIndex={-1}
-      class={`tree-row${isPicked ? " picked" : ""}${isActive ? " active" : ""}`}
-      onClick={onPick}
-    >
-      <span class="tree-name" style={{ paddingLeft: `${Math.min(node.depth, 24) * 14 + 4}px` }}>
+    <div class="tree-foot">
+      <span class="number">
+        {total > count ? `${toCount(count)} of ${toCount(total)}` : toCount(count)} steps,{" "}
+        {toDuration(timeline.to - timeline.from)}
+        {timeline.folded > 0 ? `, ${timeline.folded} idle folded` : ""}
+      </span>
+      <span class="row tight">
+        {zoomed && (
+          <button type="button" class="plain small" onClick={() => refine({ zoom: undefined })}>
+            <Icon name="close" small /> {zoomed.name}
+          </button>
+        )}
         <button
           type="button"
-          class="fold"
-          tabIndex={-1}
-          aria-label={isFolded ? "Unfold" : "Fold"}
-          hidden={!hasChildren}
-          onClick={(event) => {
-            event.stopPropagation();
-            onFold();
-          }}
+          class="plain small"
+          aria-pressed={isFolding}
+          onClick={() => refine({ gaps: isFolding ? undefined : "fold" })}
         >
-          {isFolded ? "▸" : "▾"}
+          {isFolding ? "Show idle time" : "Fold idle time"}
         </button>
-        <span class={`kind kind-${node.kind}`} aria-hidden="true">
-          {SIGNS[node.kind] ?? "·"}
-        </span>
-        <span class="clip">{node.name}</span>
       </span>
-      <Status state={toState(node.status)} brief />
-      <span class="bar-room" aria-hidden="true">
-        <span
-          class={`bar bar-${node.kind}${node.end === null ? " open" : ""}`}
-          style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }}
-        />
-      </span>
-      <span class="number quiet">{toDuration((node.end ?? span.to) - node.start)}</span>
-      <span class="number quiet">{node.tokens > 0 ? toCount(node.tokens) : ""}</span>
-      <span class="number quiet">{node.usd ? toMoney(node.usd) : ""}</span>
     </div>
   );
-}
-
-function toState(status: string): string {
-  return (
-    { ok: "completed", open: "running", cut: "interrupted", denied: "refused" }[status] ?? status
-  );
-}
-
-/** Pieces of a tree in order. A live tree is read again from its beginning: nodes change until they end. */
-function useTree(id: string, news: Signal<number>) {
-  const nodes = useSignal<readonly TreeNode[]>([]);
-  const total = useSignal(0);
-  const problem = useSignal("");
-  const token = session.value?.token;
-  useEffect(() => {
-    if (token === undefined) return;
-    const stop = new AbortController();
-    const read = async (): Promise<void> => {
-      const isFirst = nodes.peek().length === 0;
-      let read: TreeNode[] = [];
-      let after: string | null = null;
-      do {
-        const piece: TreePiece = await get<TreePiece>(
-          `runs/${encodeURIComponent(id)}/tree`,
-          { after },
-          stop.signal,
-        );
-        read = read.concat(piece.rows.map(toNode));
-        total.value = piece.nodes;
-        after = piece.next;
-        if (isFirst) nodes.value = read;
-      } while (after !== null);
-      nodes.value = read;
-      problem.value = "";
-    };
-    const go = async (): Promise<void> => {
-      let seen = -1;
-      while (!stop.signal.aborted) {
-        if (news.peek() !== seen) {
-          seen = news.peek();
-          await read().catch((failure: Error) => {
-            if (!stop.signal.aborted) problem.value = failure.message;
-          });
-        }
-        await new Promise((resolve) => setTimeout(resolve, LIVE_MS));
-      }
-    };
-    void go();
-    return () => stop.abort();
-  }, [id, news, nodes, total, problem, token]);
-  return { nodes, total, problem };
 }

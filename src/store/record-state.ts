@@ -1,0 +1,59 @@
+/**
+ * How a record is doing, for whoever looks after it: which processes work on it, what waits in its queues, what is
+ * kept for whom. Only reads, and cheap: from small tables and from indexes, never from bodies. One suite holds for all
+ * implementations (`test/store/record-state-contract.ts`).
+ */
+
+export interface RecordState {
+  /** Processes that work on runs, or did lately; who beat last comes first. */
+  listWorkers(nowMs: number): Promise<WorkerState[]>;
+  /** Runs that take turns, by queue and lane. */
+  listLanes(): Promise<LaneState[]>;
+  /** Bytes of each tenant, as they are counted for its quota. */
+  listStorage(): Promise<StorageState[]>;
+  /**
+   * How many things of each kind tenants have, `MAX_COUNTED` at most; runs that a person or a request started are of
+   * the kind `run`.
+   */
+  countKinds(): Promise<KindCount[]>;
+}
+
+export interface WorkerState {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  /** How long ago it said that it lives; by the clock of the record, where that has one. */
+  readonly silent_ms: number;
+  /** Runs that it has. */
+  readonly runs: number;
+}
+
+export interface LaneState {
+  readonly queue: string;
+  /** Whose runs they are. */
+  readonly lane: string;
+  /** How many have their turn. */
+  readonly running: number;
+  readonly waiting: number;
+  /** When the one that waits longest was made; null where none waits. */
+  readonly oldest_at_ms: number | null;
+}
+
+export interface StorageState {
+  readonly tenant: string;
+  readonly bytes: number;
+}
+
+export interface KindCount {
+  readonly tenant: string;
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** What is more is not counted: nobody waits for a walk through a million rows. */
+export const MAX_COUNTED = 10_000;
+/** Kinds of tenants that are told of. */
+export const MAX_KINDS = 5000;
+
+/** More processes than a server has; every command is one for a moment. */
+export const MAX_WORKERS = 100;
