@@ -121,6 +121,8 @@ describe("the health of a deployment", () => {
     const healths = createHealths(createManualClock());
     healths.of("one", "openai/m").begin().end(new Failure("provider_unauthorized", "401"));
     healths.of("two", "openai/m").begin().end(DOWN);
-    assert.deepEqual(healths.report(), [{ label: "openai/m", isReady: false, failures: 2 }]);
+    const waits = { waitMs: 30_000, reason: "refused" };
+    const report = { label: "openai/m", isReady: false, failures: 2, ...waits };
+    assert.deepEqual(healths.report(), [report]);
   });
 });
