@@ -27,13 +27,14 @@ import { ENDINGS, type Ending, type RunEvent } from "../../src/protocol/run-even
 import type { FunctionTool } from "../../src/protocol/tools.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { CONFIG_NAMES, rowOf } from "../../src/runtime/config/config-keys.ts";
-import { renderFence, renderPage, renderTable } from "./page.ts";
+import { renderCompared, renderFence, renderPage, renderTable } from "./page.ts";
 import { treeBlocks } from "./tree-blocks.ts";
 
 export function renderDelegationPage(): string {
   return renderPage("Delegation", [
-    "A run hands tasks to subagents: runs of their own, with their own conversation, tools, budget and record. Try it with no key:",
-    renderFence("sh", EXAMPLE),
+    "After this page you can let a run hand tasks to subagents within one budget, watch them, steer them, and look at what each did and cost. A subagent is a run of its own, with its own conversation, tools, budget and record. Try it with no key:",
+    renderCompared("text, json, markdown"),
+    renderFence("sh", EXAMPLE, "tested by test/e2e/delegation-docs.e2e.ts"),
     renderFence("text", EXAMPLE_ANSWER),
     "`offshoot runs tree ID` then shows what each of them did, and `offshoot run --plan …` shows who may run, with what, for how much, before anything is sent.",
     ...treeBlocks(),
@@ -243,6 +244,7 @@ function controlBlocks(): string[] {
     renderFence(
       "sh",
       'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs waiting                                        # who waits for approval of which call\noffshoot runs approve last/parser-1.0 tool:3.1               # the call runs; `runs deny` refuses it\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
+      "not run: it needs a tree at work; test/e2e/control.e2e.ts types these commands to one",
     ),
     renderTable(["from", "watch", "steer", "answer", "stop"], CONTROL),
     "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for a run that was interrupted waits until somebody resumes it.\n- **Answering.** A call that waits for approval is in the log (`tool_question`) until its `tool_decision`. `runs tree`, `runs follow` and the live tree show it: `waits for approval: shell rm -rf build`. The first answer counts, from its own terminal or from elsewhere; later ones are told that they are too late. See [safety.md](safety.md#answering-from-another-terminal).\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",

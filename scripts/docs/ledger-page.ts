@@ -1,7 +1,7 @@
 /** The page about the record's tables. */
 
 import { EXAMPLE_QUERIES, TABLE_DOCS } from "../../src/store/sqlite/schema-docs.ts";
-import { renderFence, renderPage, renderTable } from "./page.ts";
+import { renderCompared, renderFence, renderPage, renderTable } from "./page.ts";
 
 export function renderLedgerPage(): string {
   const tables = Object.entries(TABLE_DOCS).flatMap(([name, { summary, columns }]) => [
@@ -17,12 +17,14 @@ export function renderLedgerPage(): string {
     renderFence("sql", sql),
   ]);
   return renderPage("The ledger", [
+    "After this page you can ask what every run did and cost, with commands or with plain SQL, and look after the file that has it.",
+    renderCompared("sql"),
     renderFence(
       "console",
-      "$ offshoot runs tree run_01k…\n$ offshoot runs cost --by agent\n$ offshoot runs export run_01k… > session.md\n$ offshoot store backup runs-copy.db\n$ sqlite3 ~/.local/share/offshoot/runs.db",
+      '$ offshoot run -m embedded "compute 6*7"\n$ offshoot runs tree run_01k…\n$ offshoot runs cost --by agent\n$ offshoot runs export run_01k… > session.md\n$ offshoot store backup runs-copy.db',
     ),
-    "Every run, main or subagent, is one row and one log in one SQLite file: `runs.db` in the data folder that `offshoot config path` prints, unless the setting `store_path` names another. The commands read nothing else, and neither need you: the tables below are meant to be asked with plain SQL, also while runs go on. Do not write to them.",
-    "Times are milliseconds since 1970 in UTC. A value over 256 KB stands in `blobs`: its column is null then, and the column of the same name that ends in `_blob` says which. The text of a large value is in `parts`, a piece a row. `run_events` sees to both by itself. A cost of null is not known, which is not the same as free. A model call that was cut has a `turn_start` and no `turn_end`, and what it cost nobody knows.",
+    "Every run, main or subagent, is one row and one log in one SQLite file: `runs.db` in the data folder that `offshoot config path` prints, unless the setting `store_path` names another. The commands read nothing else. You can read the tables below with plain SQL too (`sqlite3 ~/.local/share/offshoot/runs.db`), also while runs are at work. Do not write to them.",
+    "Times are milliseconds since 1970 in UTC. A value over 256 KB stands in `blobs`: its column is null then, and the column of the same name that ends in `_blob` says which. The text of a large value is in `parts`, one piece in each row. The view `run_events` joins both. A cost of null is not known, which is not the same as free. A model call that was interrupted has a `turn_start` and no `turn_end`; what it cost is not known.",
     ...renderCare(),
     "## Examples",
     ...examples,

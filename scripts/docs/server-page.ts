@@ -38,7 +38,8 @@ export function renderApiPage(): string {
     summary,
   ]);
   return renderPage("The addresses of the server", [
-    "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one a message.",
+    "On this page you find every address of the server, what a key needs to use it, and the limits that a key can have. `GET /openapi.json` of your server describes the same for programs.",
+    "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one in each message.",
     INJECT,
     OWN_FIELDS,
     renderTable(["address", "", "scope"], routes),

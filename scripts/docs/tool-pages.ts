@@ -18,6 +18,7 @@ export function renderToolsPage(): string {
     ({ tool }) => `\`${tool.spec.name}\``,
   );
   return renderPage("Tools", [
+    "After this page you know what agents can do, and you can choose their tools, add programs of yours, and connect MCP servers.",
     renderFence(
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
@@ -48,7 +49,11 @@ export function renderToolsPage(): string {
     renderFence("yaml", OWN_TOOL),
     "The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run, and is asked about like any program. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool: [the library](library.md#tools).",
     "## MCP servers",
-    renderFence("console", MCP_COMMANDS),
+    renderFence(
+      "console",
+      MCP_COMMANDS,
+      "not run: npx downloads a package; test/e2e/mcp-add.e2e.ts adds a server",
+    ),
     "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that is another one later is asked about again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down. Adding a server approves the tools it shows; what a server says of its own tools (read-only, destructive) is shown and decides nothing. Servers run outside of the sandbox, as you.",
   ]);
 }
@@ -97,7 +102,7 @@ function parameterRows({ spec }: Pick<Tool, "spec">): string[][] {
 
 export function renderSafetyPage(): string {
   return renderPage("Safety", [
-    "This page says which tool calls run without a question, what a command can reach once it runs, and who is kept from what.",
+    "After this page you know which tool calls run without a question, what a command can reach once it runs, and who is kept from what. You can write rules, answer from another terminal, and switch the sandbox on.",
     renderFence(
       "console",
       "$ offshoot run --deny 'command(rm *)' --allow 'shell(git *)' \"Tidy up\"\n$ offshoot runs why-denied run_01k…",
@@ -153,6 +158,7 @@ function answersFromElsewhere(): string[] {
     renderFence(
       "sh",
       'offshoot runs waiting                            # every open question: who asks, for what, why\noffshoot runs approve last/parser-1.0 tool:3.1   # yes; --always or --tree for calls like it\noffshoot runs deny last/parser-1.0 tool:3.1 "Use the test folder"   # no; the model is told why, and the run goes on',
+      "not run: it needs a question that waits; test/e2e/approve.e2e.ts types these commands",
     ),
     "Without a terminal (a pipe, CI, a service) a question is refused at once, unless you say how long to wait: `--approval-wait 600` or the setting `approval_wait`, in seconds. Standard error says what it waits for. When the time is over the call is denied, and the model is told: `no answer came within 600 s`. With a terminal the same setting limits how long the question stays on it; left out, that is a day. The time of a question does not count against `--timeout`. A run with `--no-store` is in no record, so only its own terminal can answer.",
     "If the process that asks dies, the question stays open in the record. An answer that you give then is kept; whoever continues the run (`runs resume`) takes it, once, and asks nobody. Where several were left, a no counts. Without such an answer it asks again. An answer that came too late for one question is never used for a later one.",
