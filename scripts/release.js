@@ -23,6 +23,7 @@ if (process.argv.includes("--dry-run")) {
 } else {
   if (git("status", "--porcelain") !== "") stop("Commit or remove your changes first.");
   runProgram("tooling", "changeset", ["version"]);
+  run("npm", ["install", "--package-lock-only", "--ignore-scripts"]);
   if (readVersion() !== version) stop(`package.json says ${readVersion()}, not ${version}.`);
   for (const script of ["test", "check", "package"]) run("npm", ["run", script]);
   git("add", "--all");
