@@ -4,12 +4,14 @@
  */
 
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, run, runProgram } from "./packages.js";
 
 const BUMPS = ["patch", "minor", "major"];
 const FOLDER = join(ROOT, ".changeset");
+/** The version that the program prints. */
+const CODE = join(ROOT, "src/version.ts");
 
 const changesets = readdirSync(FOLDER).filter((name) => name.endsWith(".md"));
 const bump = BUMPS[Math.max(...changesets.map(readBump))];
@@ -23,6 +25,7 @@ if (process.argv.includes("--dry-run")) {
 } else {
   if (git("status", "--porcelain") !== "") stop("Commit or remove your changes first.");
   runProgram("tooling", "changeset", ["version"]);
+  writeFileSync(CODE, readFileSync(CODE, "utf8").replace(/"\d+\.\d+\.\d+"/, `"${version}"`));
   run("npm", ["install", "--package-lock-only", "--ignore-scripts"]);
   if (readVersion() !== version) stop(`package.json says ${readVersion()}, not ${version}.`);
   for (const script of ["test", "check", "package"]) run("npm", ["run", script]);

@@ -99,7 +99,7 @@ const NOT_PROVIDED: readonly (readonly [string, string])[] = [
   ],
   [
     "single sign-on",
-    "Clients show a key and nothing else. Put a proxy that signs people in (such as oauth2-proxy) in front, and let it add the key of whoever signed in",
+    "Clients show a key and nothing else. Put a proxy that signs people in (such as oauth2-proxy) in front, and let it add the key of the person who signed in",
   ],
   [
     "a Helm chart",
