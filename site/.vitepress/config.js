@@ -20,11 +20,15 @@ function readSidebar() {
       text: section.split("\n", 1)[0],
       items: [...section.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)/gm)].map(([, text, link]) => ({
         text,
-        link: `/${join("docs", link)
-          .replace(/\.md$/, "")
-          .replace(/README$/, "")}`,
+        link: toAddress(link),
       })),
     }));
+}
+
+/** A page of the repository that the package leaves out is linked as a whole address, and is a page here all the same. */
+function toAddress(link) {
+  const path = link.startsWith(REPOSITORY) ? link.slice(REPOSITORY.length) : join("docs", link);
+  return `/${path.replace(/\.md$/, "").replace(/README$/, "")}`;
 }
 
 /** Files of the code, the manifests and the prompts are not pages. */
