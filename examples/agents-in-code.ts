@@ -21,7 +21,9 @@ export async function askReviewer(): Promise<string> {
   const runtime = await createRuntime({ agents: [REVIEWER] });
   try {
     const run = await runtime.run({
-      ...{ model: "custom/any", url: upstream.url, input: "Let the reviewer look at the last commit." },
+      model: "custom/any",
+      url: upstream.url,
+      input: "Let the reviewer look at the last commit.",
       tools: ["subagent"],
     });
     return (await run.result()).output_text;
@@ -32,9 +34,16 @@ export async function askReviewer(): Promise<string> {
 }
 
 /** Stands in for a model: it calls the reviewer, who has instructions of its own. */
-function answer({ items, instructions }: { readonly items: readonly object[]; readonly instructions?: string | undefined }) {
+function answer({
+  items,
+  instructions,
+}: {
+  readonly items: readonly object[];
+  readonly instructions?: string | undefined;
+}) {
   const text = JSON.stringify(items) + (instructions ?? "");
-  if (text.includes("function_call_output")) return reply.text("The reviewer says: main.ts:7 divides by zero.");
+  if (text.includes("function_call_output"))
+    return reply.text("The reviewer says: main.ts:7 divides by zero.");
   if (text.includes("You review.")) return reply.text("main.ts:7 divides by zero.");
   const order = { agent: "reviewer", label: "review", task_prompt: "Review the last commit." };
   return reply.calls([{ name: "subagent", arguments: JSON.stringify(order) }]);

@@ -1,27 +1,33 @@
 /**
- * Tool calls that wait for an answer of your program: from a web page, a chat, a queue. In a clone:
- * `node scripts/compile.js`, then `node build/examples/approval.js`. In a program of yours, import from "offshoot".
+ * Tool calls that wait until a person answers on a web page. In a clone: `node scripts/compile.js`, then
+ * `node build/examples/approval.js`, and open the address that it prints. In a program of yours, import from "offshoot".
  */
 
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createRuntime, type Question } from "../src/index.ts";
 import { reply, script, startChatUpstream } from "../src/testing/index.ts";
 
-/** Serves one open question at a time: `GET /` shows it, `POST /yes` and `POST /no` answer it. */
+interface OpenQuestion {
+  readonly question: Question;
+  answer(word: "yes" | "no"): void;
+}
+
+/** Shows the open question at `/`. The buttons post to `/yes` and `/no`. */
 export async function openApprovalPage() {
-  let open: { readonly question: Question; answer(word: "yes" | "no"): void } | undefined;
+  let open: OpenQuestion | undefined;
   const server = createServer((request, response) => {
-    const word = request.url === "/yes" ? "yes" : "no";
-    if (request.method === "POST") open?.answer(word);
-    const shown = open ? { tool: open.question.tool, arguments: open.question.arguments } : null;
-    response.setHeader("content-type", "application/json").end(JSON.stringify(shown));
+    if (request.method === "POST") {
+      open?.answer(request.url === "/yes" ? "yes" : "no");
+      return void response.writeHead(303, { location: "/" }).end();
+    }
+    showPage(response, open?.question);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The signal aborts when the run ends or somebody else has answered. */
+    /** Pass it to `createRuntime`. The signal aborts when the run ends or another program has answered. */
     ask: (question: Question, signal: AbortSignal) =>
       new Promise<"yes" | "no">((resolve, reject) => {
         open = { question, answer: resolve };
@@ -29,19 +35,49 @@ export async function openApprovalPage() {
       }).finally(() => {
         open = undefined;
       }),
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
   };
 }
 
+/** The page asks again by itself until there is a question. */
+function showPage(response: ServerResponse, question: Question | undefined): void {
+  const body = question
+    ? `<h1>Allow this call?</h1>
+<pre>${escapeText(`${question.tool} ${question.arguments}`)}</pre>
+<form method="post"><button formaction="/yes">Allow</button> <button formaction="/no">Deny</button></form>`
+    : `<h1>Nothing to answer</h1><meta http-equiv="refresh" content="1">`;
+  response.setHeader("content-type", "text/html; charset=utf-8");
+  response.end(`<!doctype html><html lang="en"><title>Approval</title>${body}</html>`);
+}
+
+/** A model chose these words: without this they could be buttons of their own. */
+function escapeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}
+
 /** Runs an agent that wants to write a file, while `person` answers at the page. */
-export async function runWithPage(root: string, person: (url: string) => Promise<void>): Promise<string> {
+export async function runWithPage(
+  root: string,
+  person: (url: string) => Promise<void>,
+): Promise<string> {
   const page = await openApprovalPage();
-  const call = { name: "write", arguments: JSON.stringify({ path: "hello.txt", content: "Hello" }) };
-  const upstream = await startChatUpstream({ engine: script(reply.calls([call]), reply.text("Written.")) });
+  const call = {
+    name: "write",
+    arguments: JSON.stringify({ path: "hello.txt", content: "<Hello>" }),
+  };
+  const engine = script(reply.calls([call]), reply.text("The model has read the result."));
+  const upstream = await startChatUpstream({ engine });
   const runtime = await createRuntime({ ask: page.ask });
   try {
     const run = await runtime.run({
-      ...{ model: "custom/any", url: upstream.url, input: "Write hello.txt", root, tools: ["write"] },
+      model: "custom/any",
+      url: upstream.url,
+      input: "Write hello.txt",
+      root,
+      tools: ["write"],
     });
     await person(page.url);
     return (await run.result()).output_text;
@@ -52,12 +88,7 @@ export async function runWithPage(root: string, person: (url: string) => Promise
   }
 }
 
-/** Looks at the page until there is a question, and says yes. */
-export async function sayYes(url: string): Promise<void> {
-  while ((await (await fetch(url)).json()) === null) await new Promise((resolve) => setImmediate(resolve));
-  await fetch(`${url}/yes`, { method: "POST" });
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  console.log(await runWithPage(process.cwd(), sayYes));
+  const person = async (url: string): Promise<void> => console.log(`Answer at ${url}`);
+  console.log(await runWithPage(process.cwd(), person));
 }

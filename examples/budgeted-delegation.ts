@@ -15,7 +15,7 @@ export interface Audit {
   readonly started: readonly string[];
 }
 
-/** The tree never spends more than `maxTokens`: each subagent's share is set aside before it starts. */
+/** The tree never spends more than `maxTokens`: each subagent's share is reserved before it starts. */
 export async function audit(maxTokens: number): Promise<Audit> {
   const upstream = await startChatUpstream({ engine: respond(answer) });
   const started: string[] = [];
@@ -25,7 +25,9 @@ export async function audit(maxTokens: number): Promise<Audit> {
   const runtime = await createRuntime({ observe });
   try {
     const run = await runtime.run({
-      ...{ model: "custom/any", url: upstream.url, input: "Audit the project in three parts." },
+      model: "custom/any",
+      url: upstream.url,
+      input: "Audit the project in three parts.",
       tools: ["subagent", "parallel_subagent"],
       limits: { tokens: maxTokens },
     });

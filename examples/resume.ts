@@ -1,28 +1,47 @@
 /**
- * A run that goes on after its process died. In a clone: `node scripts/compile.js`, then
- * `node build/examples/resume.js begin record.db`, kill it, then `node build/examples/resume.js go-on record.db`.
- * In a program of yours, import from "offshoot".
+ * A run that goes on after its process was killed. In a clone: `node scripts/compile.js`, then
+ * `node build/examples/resume.js begin record.db`. Kill that process when it says so (`kill -9 PID`), then
+ * `node build/examples/resume.js go-on record.db`. In a program of yours, import from "offshoot".
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime } from "../src/index.ts";
+import { createRuntime, defineTool } from "../src/index.ts";
 
-/** Starts a run in a record on disk and gives its id. Finished model and tool calls are never made again. */
-export async function begin(storePath: string, input: string): Promise<string> {
-  const runtime = await createRuntime({ storePath });
-  const run = await runtime.run({ model: "embedded/offline", input, tools: ["read"] });
-  await run.result();
-  await runtime.close();
-  return run.id;
+/** The first process waits here until it is killed. The second one gets an answer at once. */
+function createReport(isReady: boolean) {
+  return defineTool({
+    name: "fetch_report",
+    description: "Fetches the report.",
+    parameters: { type: "object", properties: {} },
+    readOnly: true,
+    async run(_, { signal }) {
+      if (isReady) return "All is well.";
+      console.log(`The tool is waiting. Kill the process ${process.pid}.`);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throw signal.reason;
+    },
+  });
 }
 
-/** Goes on with every run of the record that no process works on, and gives their endings. */
+/** Starts a run in a record on disk. It never ends by itself. */
+export async function begin(storePath: string): Promise<void> {
+  const runtime = await createRuntime({ storePath, tools: [createReport(false)] });
+  const run = await runtime.run({
+    model: "embedded/offline",
+    input: "use the fetch_report tool",
+    tools: ["fetch_report"],
+  });
+  await run.result();
+}
+
+/** Continues every run of the record that no process works on. Finished model and tool calls are not made again. */
 export async function goOn(storePath: string): Promise<readonly string[]> {
-  const runtime = await createRuntime({ storePath });
+  const runtime = await createRuntime({ storePath, tools: [createReport(true)] });
   try {
-    const left = await runtime.engine.record.listRuns({ limit: 100, status: "running", parent_id: null });
+    const query = { limit: 100, status: "running", parent_id: null } as const;
+    const left = await runtime.engine.record.listRuns(query);
     const runs = await Promise.all(left.map(({ id }) => runtime.resume(id)));
-    return await Promise.all(runs.map(async (run) => `${run.id}: ${(await run.result()).ending}`));
+    return await Promise.all(runs.map(async (run) => (await run.result()).output_text));
   } finally {
     await runtime.close();
   }
@@ -30,5 +49,6 @@ export async function goOn(storePath: string): Promise<readonly string[]> {
 
 const [, program, action = "", storePath = "record.db"] = process.argv;
 if (program === fileURLToPath(import.meta.url)) {
-  console.log(action === "begin" ? await begin(storePath, "read package.json") : await goOn(storePath));
+  if (action === "begin") await begin(storePath);
+  else for (const answer of await goOn(storePath)) console.log(answer);
 }

@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url";
 import { createRuntime } from "../src/index.ts";
 
 /** Yields the text piece by piece; the ending says whether it is complete. */
-export async function* streamAnswer(input: string, model = "embedded/offline"): AsyncGenerator<string> {
+export async function* streamAnswer(
+  input: string,
+  model = "embedded/offline",
+): AsyncGenerator<string> {
   const runtime = await createRuntime();
   try {
     const run = await runtime.run({ model, input });
@@ -20,6 +23,7 @@ export async function* streamAnswer(input: string, model = "embedded/offline"): 
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for await (const text of streamAnswer(process.argv[2] ?? "compute 6*7")) process.stdout.write(text);
+  for await (const text of streamAnswer(process.argv[2] ?? "compute 6*7"))
+    process.stdout.write(text);
   process.stdout.write("\n");
 }

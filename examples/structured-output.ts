@@ -20,7 +20,10 @@ const SCHEMA = {
 };
 
 /** The document was checked against the schema; a model that misses it is asked again, twice at most. */
-export async function findCity(input: string, model: Pick<RunRequest, "model" | "url">): Promise<City> {
+export async function findCity(
+  input: string,
+  model: Pick<RunRequest, "model" | "url">,
+): Promise<City> {
   const runtime = await createRuntime();
   try {
     const run = await runtime.run({ ...model, input, output_schema: SCHEMA });
@@ -34,7 +37,10 @@ export async function findCity(input: string, model: Pick<RunRequest, "model" | 
 
 /** A scripted server stands in for a real model: its first answer does not fit. */
 export async function findScriptedCity(): Promise<City> {
-  const answers = [reply.text('{"city":"Paris"}'), reply.text('{"city":"Paris","country":"France"}')];
+  const answers = [
+    reply.text('{"city":"Paris"}'),
+    reply.text('{"city":"Paris","country":"France"}'),
+  ];
   const upstream = await startChatUpstream({ engine: script(...answers) });
   try {
     return await findCity("Where is the Eiffel Tower?", { model: "custom/any", url: upstream.url });

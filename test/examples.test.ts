@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { askReviewer } from "../examples/agents-in-code.ts";
-import { runWithPage, sayYes } from "../examples/approval.ts";
+import { runWithPage } from "../examples/approval.ts";
 import { audit } from "../examples/budgeted-delegation.ts";
 import { askOwnModel } from "../examples/custom-provider.ts";
 import { askForWeather } from "../examples/own-tool.ts";
-import { begin, goOn } from "../examples/resume.ts";
 import { askScriptedModel } from "../examples/scripted-model.ts";
 import { streamAnswer } from "../examples/stream.ts";
 import { findScriptedCity } from "../examples/structured-output.ts";
-import { createRuntime } from "../src/index.ts";
+import { until } from "./patience.ts";
 import { createWorkspaceFolder } from "./tools/workspace-folder.ts";
 
 describe("the examples", () => {
@@ -51,19 +50,33 @@ describe("the examples", () => {
     assert.equal(await askOwnModel("Hello"), "You said: Hello");
   });
 
-  it("waits for the answer that is given on a page", async () => {
-    using folder = createWorkspaceFolder();
-    assert.equal(await runWithPage(folder.root, sayYes), "Written.");
-    assert.equal(await readFile(join(folder.root, "hello.txt"), "utf8"), "Hello");
-  });
+  for (const [button, written] of [
+    ["yes", "<Hello>"],
+    ["no", undefined],
+  ] as const) {
+    it(`waits for the answer on a page, here ${button}, and shows what a model wrote as text`, async () => {
+      using folder = createWorkspaceFolder();
+      const answered = await runWithPage(folder.root, async (url) => {
+        const page = await until(async () => {
+          const text = await (await fetch(url)).text();
+          return text.includes("Allow this call?") ? text : undefined;
+        }, "the question");
+        assert.match(page, /&lt;Hello>/);
+        assert.equal((await fetch(`${url}/${button}`, { method: "POST" })).status, 200);
+      });
+      assert.equal(answered, "The model has read the result.");
+      const text = await readFile(join(folder.root, "hello.txt"), "utf8").catch(() => undefined);
+      assert.equal(text, written);
+    });
+  }
+});
 
-  it("finds runs of a record again that nobody works on, and none that have ended", async () => {
-    using folder = createWorkspaceFolder();
-    const storePath = join(folder.root, "record.db");
-    const id = await begin(storePath, "compute 6*7");
-    assert.deepEqual(await goOn(storePath), []);
-    const runtime = await createRuntime({ storePath });
-    assert.equal((await (await runtime.attach(id)).result()).ending, "completed");
-    await runtime.close();
+describe("examples/README.md", () => {
+  it("names every example, and no other", async () => {
+    const folder = new URL("../../examples/", import.meta.url);
+    const page = await readFile(new URL("README.md", folder), "utf8");
+    const named = [...page.matchAll(/^\| \[([\w.-]+)\]\(\1\)/gm)].map(([, name]) => name);
+    const files = (await readdir(folder)).filter((name) => name !== "README.md");
+    assert.deepEqual(named.sort(), files.sort());
   });
 });

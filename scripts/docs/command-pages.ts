@@ -8,12 +8,14 @@ import { ENDINGS } from "../../src/protocol/run-events.ts";
 import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config/config-keys.ts";
 import { describeRow } from "../../src/runtime/config/config-value.ts";
 import { SESSION_NAMES } from "../../src/runtime/sessions/find-session.ts";
-import { renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
+import { renderCompared, renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
 
 export async function renderCliPage(): Promise<string> {
   return renderPage("The command line", [
+    "On this page you find every command with its flags and examples. `offshoot COMMAND --help` prints the same.",
+    renderCompared("text"),
     await renderTranscript(["--help"]),
-    "Flags may stand before or behind other words; `--` ends them. What is wrong with a command line is said in one line on standard error, with exit code 2, and nothing is sent. Exit codes are in [errors.md](errors.md), settings that stay in [config.md](config.md).",
+    "Flags may stand before or after other words; `--` ends them. An invalid command line prints one line on standard error that says what is wrong, exits with 2, and sends nothing. Exit codes are in [errors.md](errors.md), settings that stay in [config.md](config.md).",
     ...Object.entries(COMMANDS).flatMap(([name, command]) => [
       `## offshoot ${name}`,
       renderFence("text", renderCommandHelp(name, command)),
@@ -25,9 +27,9 @@ export async function renderCliPage(): Promise<string> {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error. A run that has spent anything ends with its id there, for `offshoot runs`.\n\nOn a pipe, standard output is the text of the last turn. On a terminal every turn's text is shown as it comes, because nobody knows yet whether a tool call follows it. From the second text on, a dim line with the number of the turn stands above it (`── turn 3 ──`, plain with `NO_COLOR`): the answer is what stands below the last of these lines. Without such a line, there is only one text.\n\nOn a terminal the run and its subagents are drawn as a tree while they work ([delegation.md](delegation.md)). Its keys: `↑` `↓` (or `k` `j`) pick a subagent, `x` stops it after `y` and Enter, `m` leaves a message for it, `Esc` goes back; Ctrl-C stops the run.",
+  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error. A run that has spent anything ends with its id there, for `offshoot runs`.\n\nOn a pipe, standard output is the text of the last turn. On a terminal every turn's text is shown as it comes, because a tool call may follow it. From the second text on, a dim line with the number of the turn stands above it (`── turn 3 ──`, plain with `NO_COLOR`): the answer is what stands below the last of these lines. Without such a line, there is only one text.\n\nOn a terminal the run and its subagents are drawn as a tree while they work ([delegation.md](delegation.md)). Its keys: `↑` `↓` (or `k` `j`) pick a subagent, `x` stops it after `y` and Enter, `m` leaves a message for it, `Esc` goes back; Ctrl-C stops the run.",
   completions:
-    "For bash put `source <(offshoot completions bash)` in `~/.bashrc`; for zsh the same with `zsh`, behind `compinit`, in `~/.zshrc`; for fish `offshoot completions fish | source` in `config.fish`.",
+    "For bash put `source <(offshoot completions bash)` in `~/.bashrc`; for zsh the same with `zsh`, after `compinit`, in `~/.zshrc`; for fish `offshoot completions fish | source` in `config.fish`.",
 };
 
 const RUNS_BLOCKS = [
@@ -36,7 +38,7 @@ const RUNS_BLOCKS = [
     ["name", "what it is"],
     Object.entries(RUN_NAMES).map(([name, what]) => [`\`${name}\``, what]),
   ),
-  "`follow` shows what `run` shows and ends with the run's own exit code; its keys are those of `run`, and Ctrl-C leaves the run as it is (exit code 130). One whose process is gone is not waited for: the line says how to go on with it. What `cancel` and `steer` do to a tree is in [delegation.md](delegation.md#while-it-runs). A name that no run has, or several have, an empty message, and for `cancel` and `steer` a run that has ended are refused with exit code 2.",
+  "`follow` shows what `run` shows and ends with the run's own exit code; its keys are those of `run`, and Ctrl-C leaves the run as it is (exit code 130). If the process of the run is gone, `follow` does not wait. It prints how to resume the run. What `cancel` and `steer` do to a tree is in [delegation.md](delegation.md#while-it-runs). A name that no run has, or several have, an empty message, and for `cancel` and `steer` a run that has ended are refused with exit code 2.",
 ];
 
 const SESSIONS_BLOCKS = [
@@ -45,7 +47,7 @@ const SESSIONS_BLOCKS = [
     ["name", "what it is"],
     Object.entries(SESSION_NAMES).map(([name, what]) => [`\`${name}\``, what]),
   ),
-  "What a session is, and what happens to two runs that go on with one, is in [sessions.md](sessions.md).",
+  "[sessions.md](sessions.md) says what a session is, and what happens when two runs continue the same one.",
 ];
 
 export async function renderErrorsPage(): Promise<string> {
@@ -62,6 +64,7 @@ export async function renderErrorsPage(): Promise<string> {
     summary,
   ]);
   return renderPage("Errors and exit codes", [
+    "After this page you can tell from an exit code or an error code what went wrong, and whether to try again.",
     await renderTranscript(["run", "--modle", "gpt-5.1", "hello"]),
     "An error is one line on standard error. Set `OFFSHOOT_LOG=debug` to see its cause and where it was thrown; keys are taken out of both. A terminal with `TERM=dumb` gets plain lines; `NO_COLOR` switches dimmed text off, and `FORCE_COLOR` on.",
     "## Codes",

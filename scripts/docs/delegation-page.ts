@@ -27,13 +27,14 @@ import { ENDINGS, type Ending, type RunEvent } from "../../src/protocol/run-even
 import type { FunctionTool } from "../../src/protocol/tools.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { CONFIG_NAMES, rowOf } from "../../src/runtime/config/config-keys.ts";
-import { renderFence, renderPage, renderTable } from "./page.ts";
+import { renderCompared, renderFence, renderPage, renderTable } from "./page.ts";
 import { treeBlocks } from "./tree-blocks.ts";
 
 export function renderDelegationPage(): string {
   return renderPage("Delegation", [
-    "A run hands tasks to subagents: runs of their own, with their own conversation, tools, budget and record. Try it with no key:",
-    renderFence("sh", EXAMPLE),
+    "After this page you can let a run hand tasks to subagents within one budget, watch them, steer them, and look at what each did and cost. A subagent is a run of its own, with its own conversation, tools, budget and record. Try it with no key:",
+    renderCompared("text, json, markdown"),
+    renderFence("sh", EXAMPLE, "tested by test/e2e/delegation-docs.e2e.ts"),
     renderFence("text", EXAMPLE_ANSWER),
     "`offshoot runs tree ID` then shows what each of them did, and `offshoot run --plan …` shows who may run, with what, for how much, before anything is sent.",
     ...treeBlocks(),
@@ -93,7 +94,7 @@ function toolBlocks(): string[] {
       ],
     ),
     ...tools.flatMap(renderTool),
-    "A tool that the parent has may be named by another of its names: `scrape_webpage` for `fetch`, `bash_read` for `read`, `grep` for `bash_ripgrep`, `glob` for `bash_find`, `terminal` for `shell`. A call that is wrong starts nothing, and its parent goes on:",
+    "A tool that the parent has may be named by another of its names: `scrape_webpage` for `fetch`, `bash_read` for `read`, `grep` for `bash_ripgrep`, `glob` for `bash_find`, `terminal` for `shell`. An invalid call starts no subagent, and the parent continues:",
     renderTable(
       ["a call of `subagent` with", "is answered with the error"],
       MISTAKES.map(toMistake),
@@ -187,7 +188,7 @@ function backgroundBlocks(): string[] {
       "json",
       JSON.stringify(toOpenEnvelope(NAMED, { id, question: undefined }), null, 2),
     ),
-    "Its report comes by itself, as a message before the next turn of its parent (`Subagent review (ID) has ended: …` with the envelope), unless `subagents` has collected it before. When the model gives its answer while some still work, or reports are unread, the run waits for them, tells their reports, and asks the model once more. The limits of the run hold meanwhile. At its turn limit it waits for nobody: they are stopped, and a notice names them and what was not read. A run that is cancelled, fails or ends otherwise stops them too: nothing that a run started outlives it.",
+    "Its report comes by itself, as a message before the next turn of its parent (`Subagent review (ID) has ended: …` with the envelope), unless `subagents` has collected it before. When the model gives its answer while some still work, or reports are unread, the run waits for them, tells their reports, and asks the model once more. The limits of the run hold meanwhile. At its turn limit it does not wait for them. They are stopped, and a notice names them and the reports that were not read. A run that is cancelled, fails or ends otherwise stops them too: nothing that a run started outlives it.",
     renderTable(
       ["`subagents` with `action`", "does"],
       [
@@ -215,7 +216,7 @@ function backgroundBlocks(): string[] {
       "json",
       JSON.stringify(toOpenEnvelope(NAMED, { id, question: "Which of the two?" }), null, 2),
     ),
-    "The parent answers with `subagents` and `message`. A question of a background subagent comes as a message before the parent's next turn. A parent that gives its final answer without answering leaves it none: the subagent is told so and goes on. So is one whose time to wait is over. While it waits another subagent may work in its place. After a crash it asks again, and an answer that was given before is not lost.",
+    "The parent answers with `subagents` and `message`. A question of a background subagent comes as a message before the parent's next turn. If the parent ends without answering, the subagent is told so and continues. So is one whose time to wait is over. While it waits another subagent may work in its place. After a crash it asks again, and an answer that was given before is not lost.",
   ];
 }
 
@@ -229,7 +230,7 @@ function boundBlocks(): string[] {
   return [
     "## Budgets",
     "A subagent never has more than its parent: tools, paths, hosts, depth and money are narrowed on the way down. Nothing is spent that was not set aside before, so no limit is passed at any moment, in a run and in all above it.",
-    "- The children of a turn and their parent get equal shares of the remaining budget, whichever tools started the children.\n- A child that needs more than its share gets it from the remaining budget, then from siblings that hold more than they use. Where there is none, it waits until one of them ends. What a child did not use comes back when it ends.\n- A child for whose first call there is not enough waits too: a family that cannot run at once runs in waves. When nobody can give any back, it is not started, and its answer says so: `Not started: its first call may take …`.\n- The parent keeps a part for its own next call: a tenth of what was free, or twice what its last call took where that is more, and never more than half.\n- A child in a process of its own keeps what it was given until it ends.\n- At most `agent.subagent.max_parallel` children of a run work at once; the others wait.\n- `offshoot run --plan` shows the shares: what one child alone is given, and each of as many as may work at once, if the run's first call says little.",
+    "- The children of a turn and their parent get equal shares of the remaining budget, whichever tools started the children.\n- A child that needs more than its share gets it from the remaining budget, then from siblings that hold more than they use. Where there is none, it waits until one of them ends. What a child did not use comes back when it ends.\n- A child for whose first call there is not enough waits too: a family that cannot run at once runs in waves. If no sibling can return budget, it is not started, and its report says so: `Not started: its first call may take …`.\n- The parent keeps a part for its own next call: a tenth of what was free, or twice what its last call took where that is more, and never more than half.\n- A child in a process of its own keeps what it was given until it ends.\n- At most `agent.subagent.max_parallel` children of a run work at once; the others wait.\n- `offshoot run --plan` shows the shares: what one child alone is given, and each of as many as may work at once, if the run's first call says little.",
     "## Questions",
     "A call that must be asked about names the subagent that makes it: label, agent, place in the tree, depth and task. `always` is the answer for that subagent, `tree` for all runs of the tree. See [safety.md](safety.md). The question of a subagent in a process of its own comes over its parent to the same terminal, and `tree` counts in all processes of the tree. Another terminal can answer for any of them: [below](#while-it-runs).",
     ...controlBlocks(),
@@ -243,9 +244,10 @@ function controlBlocks(): string[] {
     renderFence(
       "sh",
       'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs waiting                                        # who waits for approval of which call\noffshoot runs approve last/parser-1.0 tool:3.1               # the call runs; `runs deny` refuses it\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
+      "not run: it needs a tree at work; test/e2e/control.e2e.ts types these commands to one",
     ),
     renderTable(["from", "watch", "steer", "answer", "stop"], CONTROL),
-    "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for a run that was interrupted waits until somebody resumes it.\n- **Answering.** A call that waits for approval is in the log (`tool_question`) until its `tool_decision`. `runs tree`, `runs follow` and the live tree show it: `waits for approval: shell rm -rf build`. The first answer counts, from its own terminal or from elsewhere; later ones are told that they are too late. See [safety.md](safety.md#answering-from-another-terminal).\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",
+    "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for an interrupted run waits until the run is resumed.\n- **Answering.** A call that waits for approval is in the log (`tool_question`) until its `tool_decision`. `runs tree`, `runs follow` and the live tree show it: `waits for approval: shell rm -rf build`. The first answer counts, from its own terminal or from elsewhere; later ones are told that they are too late. See [safety.md](safety.md#answering-from-another-terminal).\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",
   ];
 }
 
@@ -293,7 +295,7 @@ function runnerBlocks(): string[] {
   ]);
   return [
     "## The runner",
-    "`offshoot subagent` reads one JSON document from standard input and writes SSE to standard output, and nothing else there. Any program may start it. The first ten fields are a whole document; null is nothing, and a field that nobody knows is passed over.",
+    "`offshoot subagent` reads one JSON document from standard input and writes SSE to standard output, and nothing else there. Any program may start it. The first ten fields are a complete document. A field with null counts as missing, and an unknown field is ignored.",
     renderFence("sh", `echo '{"model": "embedded", "prompt": "compute 6*7"}' | offshoot subagent`),
     renderTable(["field", "of the ten", "meaning"], rows),
     `\`grant\` and what counts with it are for a parent process of Offshoot. With a \`grant\` these are signed: ${SIGNED_FIELDS.map((name) => `\`${name}\``).join(", ")}. A payload with another value of one of them, without a signature, or after \`expires_at_ms\` is refused with exit code 2, and nothing is started. What is asked (\`prompt\`) is not signed.`,

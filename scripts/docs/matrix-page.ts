@@ -3,7 +3,7 @@
 import { CELLS, COLUMNS, cellOf, GROUPS, type Row } from "../../test/conformance/matrix/cells.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
-const INTRO = `Every cell is a request that a test sends through a whole server to a scripted server of that API, or to the embedded
+const INTRO = `On this page you see what each provider does with every part of a request. Every cell is a request that a test sends through a whole server to a scripted server of that API, or to the embedded
 model: \`test/conformance/matrix/\`. The test fails when a cell is not what this page says.`;
 
 const MODELS = `The columns are APIs: \`chat\` is \`openai-chat\`, \`responses\` is \`openai-responses\`, \`messages\` is \`anthropic\`; the others have the names that \`--provider\` takes.

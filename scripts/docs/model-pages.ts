@@ -36,6 +36,7 @@ export async function renderProvidersPage(): Promise<string> {
     summary,
   ]);
   return renderPage("Vendors and models", [
+    "After this page you can use a model of any vendor, a server of your own, or a model file, and you know what each model costs and can do.",
     renderFence(
       "console",
       '$ export OPENAI_API_KEY=…\n$ offshoot run -m openai/gpt-5.1 "Say hello"\n$ offshoot run --url http://127.0.0.1:8000/v1 -m custom/my-model "Say hello"',
@@ -65,6 +66,7 @@ export async function renderProvidersPage(): Promise<string> {
     renderFence(
       "console",
       '$ offshoot run -m gguf:./my-model.gguf "Say hello"\n$ offshoot run -m "gguf:$(offshoot models pull qwen3-0.6b)" "Say hello"',
+      "not run: it needs the optional package node-llama-cpp and a model file",
     ),
     "What follows `gguf:` is a path. `offshoot models pull` prints that of the file it got, and does not get it twice. The file is loaded by the first call and stays in memory while the command runs; calls take turns. It costs nothing.",
   ]);
@@ -110,6 +112,7 @@ $ offshoot run -m gpu2/llama-4-scout "Say hello"
 $ offshoot run -m desk/gemma-3-12b "Say hello"
 $ offshoot models                                      # lists the models of all three
 $ offshoot serve                                       # fast, large, gpu1/…, gpu2/…, desk/…`,
+      "tested by test/runtime/own-vendors.test.ts",
     ),
     "These names work with `-m`, in agent files, in `server.models` and for clients of the server, whose `GET /v1/models` lists them. `offshoot doctor` says which variables are missing. A key is sent to the address it is named with, and to no other.",
     renderTable(["field", "meaning"], fields),
@@ -126,6 +129,7 @@ function renderAzure(): string[] {
       `$ export AZURE_OPENAI_ENDPOINT=https://me.openai.azure.com
 $ az login                                             # or AZURE_OPENAI_API_KEY=…
 $ offshoot run -m azure/my-deployment "Say hello"`,
+      "not run: it needs an account of Azure; test/e2e/azure-cli.e2e.ts has a stand-in",
     ),
     "Without `AZURE_OPENAI_API_KEY`, requests are signed with a token of Microsoft Entra ID. Offshoot uses the first row whose variables are set. If that identity fails, no other is tried. If no variables are set, it asks the virtual machine, then `az`.",
     renderTable(
@@ -154,6 +158,7 @@ $ offshoot run -m azure/my-deployment "Say hello"`,
       `$ offshoot run -m azure/old --url "https://me.openai.azure.com/openai/deployments/old?api-version=2024-10-21" "Say hello"
 $ export AZURE_OPENAI_ENDPOINT="https://me.openai.azure.com?api-version=2024-10-21"
 $ offshoot run -m azure/old "Say hello"                # …/openai/deployments/old/chat/completions`,
+      "not run: it needs an account of Azure; test/e2e/azure-cli.e2e.ts has a stand-in",
     ),
   ];
 }
@@ -273,6 +278,7 @@ export async function renderEmbeddedPage(): Promise<string> {
     phrasings.map((phrasing) => `- ${renderCode(phrasing)}`).join("\n"),
   ]);
   return renderPage("The embedded model", [
+    "After this page you know which requests work without a key and without a network.",
     await renderTranscript(["run", "-m", "embedded", "compute 2**64 % 97"], ANSWER_ALONE),
     "`embedded/offline` needs no key and no network. It is not a language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer of what they give. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. It reads the first 256 KB of a message or of an attached file, and refuses a conversation with more than 2 MB of tool calls and results (`context_exceeded`). The tokens of a longer input are estimated by its length. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model.",
     "A request that could not be carried out is refused as well: the call was denied, the file is not there, the server answered 404. Standard error says why. A command that ended with an exit code was carried out, so the answer reports it: `run the tests` says whether the tests pass or failed, and with which exit code. If only some steps could be done, the answer says which.",
@@ -353,6 +359,7 @@ const REQUEST_FIELDS: readonly (readonly [string, string])[] = [
 
 export function renderTestingPage(): string {
   return renderPage("Testing against a model's server", [
+    "After this page you can test a program that asks a model: against a server on the loopback that answers what your test says, and that fails in the ways that real servers fail.",
     renderFence(
       "ts",
       `import { cutAfter, reply, script, startChatUpstream } from "offshoot/testing";

@@ -30,11 +30,12 @@ export function renderOptionsPage(): string {
     renderFence(
       "sh",
       `offshoot run -m vllm/qwen3 --options '{"top_k": 40, "chat_template_kwargs": {"enable_thinking": false}}' "Hello"`,
+      "not run: it needs a vLLM server; test/providers has the bodies that are sent",
     ),
     "## Where they are written",
     renderTable(["where", "name", "holds for"], PLACES),
     "Where several apply, those of a model come first, those of the settings or of `--options` (one setting: the flag replaces the file's) are laid over them, and those of a run, an agent or a request over both. A run's record has all of them: `settings.options` of its first event (`run_start`). A replay has those of the record.",
-    renderFence("markdown", AGENT_FILE),
+    renderFence("markdown", AGENT_FILE, "file ~/.config/offshoot/agents/reviewer.md"),
     "A subagent that keeps its parent's model has its parent's options, so a router's data policy holds for the whole tree; those of its agent file go over them. A subagent with another model begins with none but those of its file: one vendor's field is another vendor's error. Options of the settings hold for all of them.",
     "## What they cannot set",
     "Options cannot change what Offshoot itself writes. A setting, an agent file, a program or a request that tries gets an error that names the field, and nothing is sent. The spelling does not matter: `maxTokens` is `max_tokens`.",

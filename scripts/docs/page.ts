@@ -20,8 +20,15 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
-export function renderFence(language: string, text: string): string {
-  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+/** `note` says who runs it, as test/doc-blocks.ts reads it; readers do not see it. */
+export function renderFence(language: string, text: string, note?: string): string {
+  const above = note === undefined ? "" : `<!-- ${note} -->\n`;
+  return `${above}\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}
+
+/** For pages whose blocks of these languages come from the code, which test/docs.test.ts compares. */
+export function renderCompared(languages: string): string {
+  return `<!-- ${languages} blocks: tested by test/docs.test.ts -->`;
 }
 
 /** Words as code, whatever is in them. */

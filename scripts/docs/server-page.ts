@@ -40,7 +40,8 @@ export function renderApiPage(): string {
     summary,
   ]);
   return renderPage("The addresses of the server", [
-    "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one a message.",
+    "On this page you find every address of the server, what a key needs to use it, and the limits that a key can have. `GET /openapi.json` of your server describes the same for programs.",
+    "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one in each message.",
     INJECT,
     OWN_FIELDS,
     renderTable(["address", "", "scope"], routes),
@@ -102,7 +103,7 @@ const NOT_PROVIDED: readonly (readonly [string, string])[] = [
   ],
   [
     "single sign-on",
-    "Clients show a key and nothing else. Put a proxy that signs people in (such as oauth2-proxy) in front, and let it add the key of whoever signed in",
+    "Clients show a key and nothing else. Put a proxy that signs people in (such as oauth2-proxy) in front, and let it add the key of the person who signed in",
   ],
   [
     "a Helm chart",

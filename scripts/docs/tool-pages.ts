@@ -18,6 +18,7 @@ export function renderToolsPage(): string {
     ({ tool }) => `\`${tool.spec.name}\``,
   );
   return renderPage("Tools", [
+    "After this page you know what agents can do, and you can choose their tools, add programs of yours, and connect MCP servers.",
     renderFence(
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
@@ -48,7 +49,11 @@ export function renderToolsPage(): string {
     renderFence("yaml", OWN_TOOL),
     "The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run, and is asked about like any program. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool: [the library](library.md#tools).",
     "## MCP servers",
-    renderFence("console", MCP_COMMANDS),
+    renderFence(
+      "console",
+      MCP_COMMANDS,
+      "not run: npx downloads a package; test/e2e/mcp-add.e2e.ts adds a server",
+    ),
     "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that is another one later is asked about again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down. Adding a server approves the tools it shows; what a server says of its own tools (read-only, destructive) is shown and decides nothing. Servers run outside of the sandbox, as you.",
   ]);
 }
@@ -97,7 +102,7 @@ function parameterRows({ spec }: Pick<Tool, "spec">): string[][] {
 
 export function renderSafetyPage(): string {
   return renderPage("Safety", [
-    "This page says which tool calls run without a question, what a command can reach once it runs, and who is kept from what.",
+    "After this page you know which tool calls run without a question, what a command can reach once it runs, and who is kept from what. You can write rules, answer from another terminal, and switch the sandbox on.",
     renderFence(
       "console",
       "$ offshoot run --deny 'command(rm *)' --allow 'shell(git *)' \"Tidy up\"\n$ offshoot runs why-denied run_01k…",
@@ -141,7 +146,7 @@ const WHO: readonly (readonly string[])[] = [
   ],
   [
     "Another user of this machine",
-    "A project file or folder that belongs to somebody else is not read. The record, the keys and the list of trusted files can be read by your user alone.",
+    "A project's file or folder that belongs to another user is not read. The record, the keys and the list of trusted files can be read by your user alone.",
     "Root can read and change everything.",
   ],
 ];
@@ -149,14 +154,15 @@ const WHO: readonly (readonly string[])[] = [
 function answersFromElsewhere(): string[] {
   return [
     "### Answering from another terminal",
-    "An open question is in the record of its run, and every process of your user that can write the record can answer it. The first answer counts, wherever it comes from. The other terminal says that its question is no longer needed: `answered in another terminal: yes`. Whoever answers second is told that it was too late: one line, exit code 2, and nothing changes. A yes names the question (`tool:3.1`, as `runs waiting` prints it), because another one may be open by the time you answer.",
+    "An open question is in the record of its run, and every process of your user that can write the record can answer it. The first answer counts, wherever it comes from. The other terminal says that its question is no longer needed: `answered in another terminal: yes`. A second answer prints one line that says it was too late, exits with 2, and changes nothing. A yes names the question (`tool:3.1`, as `runs waiting` prints it), because another one may be open by the time you answer.",
     renderFence(
       "sh",
       'offshoot runs waiting                            # every open question: who asks, for what, why\noffshoot runs approve last/parser-1.0 tool:3.1   # yes; --always or --tree for calls like it\noffshoot runs deny last/parser-1.0 tool:3.1 "Use the test folder"   # no; the model is told why, and the run goes on',
+      "not run: it needs a question that waits; test/e2e/approve.e2e.ts types these commands",
     ),
     "Without a terminal (a pipe, CI, a service) a question is refused at once, unless you say how long to wait: `--approval-wait 600` or the setting `approval_wait`, in seconds. Standard error says what it waits for. When the time is over the call is denied, and the model is told: `no answer came within 600 s`. With a terminal the same setting limits how long the question stays on it; left out, that is a day. The time of a question does not count against `--timeout`. A run with `--no-store` is in no record, so only its own terminal can answer.",
-    "If the process that asks dies, the question stays open in the record. An answer that you give then is kept; whoever continues the run (`runs resume`) takes it, once, and asks nobody. Where several were left, a no counts. Without such an answer it asks again. An answer that came too late for one question is never used for a later one.",
-    "What it does not protect against: a command that a tool runs outside of the sandbox can do what your user can do, and that includes writing to the record. `runs approve` refuses to work inside a command that a tool started, but a program that means harm can get around that. Commands in `--sandbox sandbox` cannot reach the record. `offshoot serve` asks nobody: what its rules ask about is refused at once, and there is no route to answer questions.",
+    "If the process that asks dies, the question stays open in the record. An answer that you give then is stored. `runs resume` uses it once and does not ask again. Where several were left, a no counts. Without such an answer it asks again. An answer that came too late for one question is never used for a later one.",
+    "What it does not protect against: a command that a tool runs outside of the sandbox can do what your user can do, and that includes writing to the record. `runs approve` refuses to work inside a command that a tool started, but a program that means harm can get around that. Commands in `--sandbox sandbox` cannot reach the record. `offshoot serve` does not ask: a call that needs approval is refused at once, and no route answers questions.",
   ];
 }
 
@@ -188,7 +194,7 @@ function theGate(): string[] {
         ["`command(rm *)`", "any call that runs such a command, also after `sudo`, `env`, `sh -c`"],
       ],
     ),
-    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. A rule about paths looks at every word of a command, at the values of its options, and at where those lead over links, also where nothing is there yet. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches ask nobody, so they leave out files that a rule asks about or denies.",
+    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. A rule about paths looks at every word of a command, at the values of its options, and at where those lead over links, also where nothing is there yet. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches do not ask for approval, so they leave out files that a rule asks about or denies.",
     "A rule that allows git is about the repository of the workspace. A folder of somebody else may hold another repository as plain files, whose settings and hooks are programs. So `shell(git *)` covers the forms of git that are known to start no such program and to write no file that their words name: `status`, `log`, `diff`, `show`, `blame`, `grep`, `add`, `commit`, `checkout`, `switch`, `restore`, `reset`, `stash`, `merge`, `rebase`, `cherry-pick`, `revert`, `apply`, `tag`, `branch` and others like them. `push`, `fetch`, `pull` and `ls-remote` are covered with no remote or one by its name (`origin`), not with an address or a path, and not with a name that a file or folder at the top of the workspace has. Every other form is asked about, whatever rule allows git: `clone`, `submodule`, `worktree add`, `remote add`, `archive`, `bundle`, `format-patch`, `mv`, aliases and programs of your own; the options `-C`, `--git-dir`, `--work-tree`, `--bare`, `--output`, `--no-index`, `--ext-diff`, `--strategy`; a path that leads out of the workspace or to a protected place, also over a link; git in another folder than the top, or after `sudo`, `env -i` and the like. No rule for commands allows `hg`, `jj`, `sl`, `fossil`, `bzr`, `darcs`, `pijul`, `svn` or `cvs`, whose repositories may lie in the workspace as plain files.",
     "Git that a tool starts runs neither `core.fsmonitor` nor hooks (`git_hooks: true` switches them on), opens no editor, takes no bare repository that was not named, and talks to no repository by a path or a `file://` address: at the other end git would obey that repository's settings and hooks. `git_hooks: true` allows that too, and `git -c protocol.file.allow=always …` does it once; no rule for commands allows that form.",
     "A rule that names no tool is refused, with the nearest name. Tools of MCP servers (`mcp__SERVER__TOOL`, also with `*`) may be named before the server is there.",

@@ -3,29 +3,32 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { ROOT } from "../packages.js";
+import { readShape } from "./shape.js";
 import { parse, walkNodes } from "./syntax.js";
 
-/** In order of their paths below `src`, `responses/api/api.ts`. */
-export function readSources() {
-  return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+/** In order of their paths below the folder, `responses/api/api.ts`. */
+export function readSources(folder = join(ROOT, "src")) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))
     .sort()
-    .map(readSource);
+    .map((path) => readSource(folder, path));
 }
 
-function readSource(path) {
-  const text = readFileSync(join(ROOT, "src", path), "utf8");
+function readSource(folder, path) {
+  const text = readFileSync(join(folder, path), "utf8");
+  const tree = parse(text, "ts");
   const imports = [];
   let asserted = 0;
-  walkNodes(parse(text, "ts"), (node) => {
+  walkNodes(tree, (node) => {
     const found = toImport(node);
     if (found?.from.startsWith(".")) {
       imports.push({ ...found, from: posix.join(posix.dirname(path), found.from) });
     }
     if (node.type === "TSAsExpression" && !isConst(node.typeAnnotation)) asserted += 1;
   });
-  return { path, lines: text.split("\n").length - 1, imports, asserted };
+  const lines = text.split("\n").length - 1;
+  return { path, lines, imports, asserted, ...readShape(text, tree) };
 }
 
 /** `as const` asserts nothing. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createTransport } from "../../src/providers/http/transport.ts";
 import { createImagesServer } from "../../src/runtime/images-server.ts";
-import { pictureOf, startImagesUpstream } from "../../src/testing/images-upstream.ts";
 import { patience } from "../patience.ts";
+import { pictureOf, startImagesUpstream } from "./images-upstream.ts";
 
 const asking = {
   get signal() {

@@ -4,21 +4,20 @@
  */
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Typed } from "../../e2e/shell.ts";
 import { type Lack, programLack, unless } from "../../needs.ts";
 import { untilTrue } from "../../patience.ts";
 import { type ClientBench, KEY, serveEmbedded, TIMEOUT } from "./client-bench.ts";
+import { createClientFolder, MODULES } from "./client-folder.ts";
 
 // From build/test/clients/e2e/ up to the checkout.
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const MODULES = join(ROOT, "test/clients/node_modules");
 
 const ADDRESS = "http://127.0.0.1:8484";
 const SHOWN_KEY = "osk_…";
@@ -112,59 +111,22 @@ const PROGRAMS: Readonly<Record<string, { readonly file: string; readonly comman
   python: { file: "recipe.py", command: "python3 recipe.py" },
 };
 
-interface Cooked {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs it in a folder that is a repository, in a shell that has set the page's variables. */
-async function cook({ blocks }: Recipe, url: string): Promise<Cooked> {
+/** Runs it in a shell that has set the page's variables. */
+async function cook({ blocks }: Recipe, url: string): Promise<Typed> {
   const here = (text: string): string => text.replaceAll(ADDRESS, url).replaceAll(SHOWN_KEY, KEY);
-  const root = await mkdtemp(join(tmpdir(), "offshoot-recipe-"));
-  const [home, cwd] = [join(root, "home"), join(root, "work")];
-  try {
-    await mkdir(cwd, { recursive: true });
-    await symlink(MODULES, join(cwd, "node_modules"), "junction");
-    spawnSync("git", ["init", "--quiet"], { cwd });
-    let command = "";
-    for (const { language, text } of blocks) {
-      const program = PROGRAMS[language];
-      const path = program ? join(cwd, program.file) : join(home, fileOf(text));
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, here(text));
-      command = program?.command ?? "";
-    }
-    return await runShell(`${here(variables)}\n${command}`, { cwd, home });
-  } finally {
-    await rm(root, { recursive: true, force: true, maxRetries: 3 });
+  await using folder = await createClientFolder();
+  let command = "";
+  for (const { language, text } of blocks) {
+    const program = PROGRAMS[language];
+    const path = program ? join(folder.cwd, program.file) : join(folder.home, fileOf(text));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, here(text));
+    command = program?.command ?? "";
   }
+  return await folder.run(`${here(variables)}\n${command}`);
 }
 
 /** A file begins with a comment that says where it goes. */
 function fileOf(text: string): string {
   return /^# ~\/(\S+)$/m.exec(text)?.[1] ?? assert.fail(`no file is named in ${text}`);
-}
-
-async function runShell(
-  script: string,
-  { cwd, home }: { readonly cwd: string; readonly home: string },
-): Promise<Cooked> {
-  // Whatever a client would send elsewhere, such as news of its updates, goes nowhere.
-  const nowhere = "http://127.0.0.1:9";
-  const child = spawn("/bin/sh", ["-e", "-c", script], {
-    ...{ cwd, stdio: ["ignore", "pipe", "pipe"] },
-    env: {
-      PATH: [join(MODULES, ".bin"), process.env["PATH"]].join(delimiter),
-      ...{ HOME: home, HTTPS_PROXY: nowhere, https_proxy: nowhere, NO_PROXY: "127.0.0.1" },
-    },
-  });
-  const said = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (piece: string) => {
-      said[name] += piece;
-    });
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, ...said };
 }

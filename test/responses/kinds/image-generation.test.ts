@@ -13,10 +13,10 @@ import { openImages } from "../../../src/responses/images/open-images.ts";
 import { createImageKind } from "../../../src/responses/kinds/image-generation.ts";
 import type { ToolKind } from "../../../src/responses/kinds/tool-kind.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
-import { pictureOf, startImagesUpstream } from "../../../src/testing/images-upstream.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { reply } from "../../../src/testing/reply.ts";
 import type { Upstream } from "../../../src/testing/upstream.ts";
+import { pictureOf, startImagesUpstream } from "../../runtime/images-upstream.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 import { callsIn, type KindRun, type KindSetup, runKinds, typesOf } from "./kind-run.ts";
 

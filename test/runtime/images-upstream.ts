@@ -3,10 +3,10 @@
  * picture made of the prompt, whole or with pictures on the way.
  */
 
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
-import { encodeSse } from "../base/sse.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
-import { startLoopback } from "./loopback.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../src/base/json.ts";
+import { encodeSse } from "../../src/base/sse.ts";
+import { type Exchange, sseExchange, textExchange } from "../../src/testing/exchange.ts";
+import { startLoopback } from "../../src/testing/loopback.ts";
 import {
   type Check,
   firstOf,
@@ -16,8 +16,8 @@ import {
   reject,
   rejectionExchange,
   unknownParameter,
-} from "./rejection.ts";
-import type { RecordedRequest, Upstream } from "./upstream.ts";
+} from "../../src/testing/rejection.ts";
+import type { RecordedRequest, Upstream } from "../../src/testing/upstream.ts";
 
 export interface ImagesUpstreamOptions {
   /** The bearer key that is asked for; none is by default. */

@@ -1,0 +1,35 @@
+/**
+ * Several programs on one Postgres database: one starts a run, another reads its answer. In a clone:
+ * `node scripts/compile.js`, then `node build/examples/postgres.js postgres://USER:PASSWORD@HOST/DATABASE`.
+ * In a program of yours, import from "offshoot".
+ */
+
+import { fileURLToPath } from "node:url";
+import { createRuntime } from "../src/index.ts";
+
+/** Starts a run whose record is in the database, and returns its id. The tables are made with the first use. */
+export async function ask(database: string, input: string): Promise<string> {
+  const runtime = await createRuntime({ storePath: database });
+  try {
+    const run = await runtime.run({ model: "embedded/offline", input });
+    await run.result();
+    return run.id;
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Any program with the same database can read the run, follow it, steer it or cancel it. */
+export async function readAnswer(database: string, id: string): Promise<string> {
+  const runtime = await createRuntime({ storePath: database });
+  try {
+    return (await (await runtime.attach(id)).result()).output_text;
+  } finally {
+    await runtime.close();
+  }
+}
+
+const [, program, database = "postgres://localhost/offshoot"] = process.argv;
+if (program === fileURLToPath(import.meta.url)) {
+  console.log(await readAnswer(database, await ask(database, "compute 6*7")));
+}

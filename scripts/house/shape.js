@@ -1,0 +1,91 @@
+/** What is counted in one file beside its size: functions, words of its comments, and ways around the types. */
+
+import { walkNodes } from "./syntax.js";
+
+const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+const BLOCKS = new Set([
+  "IfStatement",
+  "ForStatement",
+  "ForOfStatement",
+  "ForInStatement",
+  "WhileStatement",
+  "DoWhileStatement",
+  "SwitchStatement",
+  "TryStatement",
+]);
+const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
+/** Words that the docs do not use; their plain ones are in docs/plain-words.md. */
+const DIALECT =
+  /\b(behind|anew|mend|but for|nobody|somebody|whoever|told of|goes on|is no|are no)\b/gi;
+
+/** `tree` is the parsed `text`. */
+export function readShape(text, tree) {
+  const lines = text.split("\n");
+  const shape = {
+    any: 0,
+    unknownCasts: 0,
+    nonNull: 0,
+    exportAll: 0,
+    packed: 0,
+    functions: [],
+    types: [],
+  };
+  walkNodes(tree, (node, parent) => {
+    const counted = toCounted(node);
+    if (counted) shape[counted] += 1;
+    if (FUNCTIONS.has(node.type) && node.body) shape.functions.push(toFunction(text, node));
+    const type = toExportedType(node, parent);
+    if (type) shape.types.push(type);
+  });
+  const comments = text.match(COMMENT) ?? [];
+  return {
+    ...shape,
+    deep: lines.filter((line) => /^ {12,}\S/.test(line)).length,
+    commentLines: comments.reduce((sum, one) => sum + one.trim().split("\n").length, 0),
+    dialect: comments.reduce((sum, one) => sum + (one.match(DIALECT)?.length ?? 0), 0),
+    ignored: text.match(/@ts-(ignore|expect-error|nocheck)/g)?.length ?? 0,
+    lintOff: text.match(/biome-ignore/g)?.length ?? 0,
+  };
+}
+
+/** The field of the shape that a node adds to. */
+function toCounted({ type, expression, argument }) {
+  switch (type) {
+    case "TSAnyKeyword":
+      return "any";
+    case "TSNonNullExpression":
+      return "nonNull";
+    case "ExportAllDeclaration":
+      return "exportAll";
+    case "TSAsExpression":
+      return expression.type === "TSAsExpression" ? "unknownCasts" : undefined;
+    case "SpreadElement":
+      return argument.type === "ObjectExpression" ? "packed" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function toFunction(text, { start, end, params, body }) {
+  const lines = text.slice(start, end).split("\n").length;
+  return { lines, params: params.length, depth: depthOf(body) };
+}
+
+/** Most blocks inside each other, without those of functions inside. */
+function depthOf(node) {
+  let deepest = 0;
+  for (const key in node) {
+    for (const one of [node[key]].flat()) {
+      if (typeof one?.type !== "string" || FUNCTIONS.has(one.type)) continue;
+      deepest = Math.max(deepest, depthOf(one) + (BLOCKS.has(one.type) ? 1 : 0));
+    }
+  }
+  return deepest;
+}
+
+function toExportedType({ type, id }, parent) {
+  if (parent?.type !== "ExportNamedDeclaration") return undefined;
+  return type === "TSInterfaceDeclaration" || type === "TSTypeAliasDeclaration"
+    ? id.name
+    : undefined;
+}
