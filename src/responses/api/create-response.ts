@@ -61,15 +61,16 @@ export async function createResponse(
   return await openOnce(parts, asked, { caller, once });
 }
 
-/** Whether its client waits for the whole answer, and the answer needs nothing but the model. */
+/** Whether its client waits for the whole answer, which needs nothing but the model: tools and items have rules of their own. */
 function mayBeSoon(
   { request, stream, background, preset }: AskedResponse,
   items: readonly Item[],
 ): boolean {
-  const { tools, include, top_logprobs } = request;
-  if (stream || background || preset || (include ?? []).length > 0 || top_logprobs) return false;
-  const isPlain = (tools ?? []).every(({ type }) => type === "function");
-  return isPlain && !needsThoughtSeal(include, items);
+  if (stream || background || preset) return false;
+  const { tools, tool_choice, include, top_logprobs } = request;
+  if (tools?.length || include?.length || top_logprobs) return false;
+  const isFree = !tool_choice || tool_choice === "auto" || tool_choice === "none";
+  return isFree && items.every(({ type }) => type === "message");
 }
 
 /** A response that is written down when it is answered, or becomes a run where that takes long. */
