@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { askReviewer } from "../examples/agents-in-code.ts";
 import { runWithPage } from "../examples/approval.ts";
+import { askInBackground, readEvent } from "../examples/background-webhook.ts";
 import { audit } from "../examples/budgeted-delegation.ts";
 import { askOwnModel } from "../examples/custom-provider.ts";
+import { askSite, openSite } from "../examples/embed-server.ts";
 import { askForWeather } from "../examples/own-tool.ts";
 import { askScriptedModel } from "../examples/scripted-model.ts";
 import { streamAnswer } from "../examples/stream.ts";
@@ -48,6 +51,38 @@ describe("the examples", () => {
 
   it("answers by a model of its own", async () => {
     assert.equal(await askOwnModel("Hello"), "You said: Hello");
+  });
+
+  it("answers at one port with a page of its own and with the server", async () => {
+    const site = await openSite();
+    try {
+      assert.equal(await (await fetch(`${site.url}/hello`)).text(), "Hello from the site");
+      assert.equal(await askSite(site.url, site.key, "compute 6*7"), "6*7 = 42");
+      await assert.rejects(askSite(site.url, "wrong", "compute 6*7"), /answered 401/);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it("is told by a webhook when a background response has ended", async () => {
+    const said = await askInBackground("compute 6*7");
+    assert.deepEqual(said, ["queued", "response.completed: 6*7 = 42"]);
+  });
+
+  it("takes no webhook that is not signed, or not with its secret, or old", () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const body = '{"id":"evt_1","type":"response.completed","data":{"id":"resp_1"}}';
+    const sign = (seconds: number, key: Buffer) => ({
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(seconds),
+      "webhook-signature": `v1,other v1,${createHmac("sha256", key).update(`evt_1.${seconds}.${body}`).digest("base64")}`,
+    });
+    const now = Math.floor(Date.now() / 1000);
+    assert.equal(readEvent(body, sign(now, Buffer.alloc(32, 7)), secret)?.id, "evt_1");
+    assert.equal(readEvent(body, {}, secret), undefined);
+    assert.equal(readEvent(body, sign(now, Buffer.alloc(32, 8)), secret), undefined);
+    assert.equal(readEvent(`${body} `, sign(now, Buffer.alloc(32, 7)), secret), undefined);
+    assert.equal(readEvent(body, sign(now - 3600, Buffer.alloc(32, 7)), secret), undefined);
   });
 
   for (const [button, written] of [
