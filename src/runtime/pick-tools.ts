@@ -1,13 +1,15 @@
 /** The tools that names and patterns mean. */
 
 import { isNativeName } from "../agent/native-names.ts";
+import { SKILL_TOOL } from "../agent/told-parts.ts";
 import { Failure } from "../base/failure.ts";
 import { matchesGlob } from "../base/glob.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
  * The usual ones where none are named; `none` alone is none. Rejects with `invalid_request` for a name
- * that is nobody's. MCP servers are started only where something else than a built-in tool is named.
+ * that is nobody's; `skill` is left out where there are no skills, so that an agent can name it in every folder.
+ * MCP servers are started only where something else than a built-in tool is named.
  */
 export async function pickTools(
   named: readonly string[] | undefined,
@@ -17,7 +19,9 @@ export async function pickTools(
   if (named.length === 1 && named[0] === "none") return [];
   // What the vendor runs is known when the model is.
   const native = named.filter(isNativeName);
-  const wanted = named.filter((name) => !isNativeName(name));
+  const isMissingSkill = (name: string): boolean =>
+    name === SKILL_TOOL && !runtime.toolNames.includes(name);
+  const wanted = named.filter((name) => !isNativeName(name) && !isMissingSkill(name));
   const isHere = (pattern: string): boolean =>
     !pattern.includes("*") && runtime.toolNames.includes(pattern);
   const names = wanted.every(isHere) ? runtime.toolNames : await runtime.listTools();

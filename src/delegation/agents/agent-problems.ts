@@ -2,6 +2,7 @@
 
 import { isNativeName } from "../../agent/native-names.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
+import { SKILL_TOOL } from "../../agent/told-parts.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -39,21 +40,24 @@ export function checkAgentTools(
   known: readonly string[],
 ): void {
   for (const { path, tools = [] } of agents) {
-    const wrong = tools.find((tool) => !namesTool(tool, known) && !isNeverListed(tool));
+    const wrong = tools.find((tool) => !namesTool(tool, known) && !isUnlisted(tool));
     if (wrong === undefined) continue;
     throw new Failure("invalid_request", `${path}: ${toolProblem(wrong, known).join("")}`);
   }
 }
 
 function toolProblem(wanted: string, known: readonly string[]): string[] {
-  if (isNeverListed(wanted) || known.some((name) => matchesGlob(name, wanted))) return [];
+  if (isUnlisted(wanted) || known.some((name) => matchesGlob(name, wanted))) return [];
   const near = nearest(wanted, known);
   return [`No tool fits \`${wanted}\`.${near ? ` Did you mean \`${near}\`?` : ""}`];
 }
 
-/** What no list of a run's tools has: what a vendor runs, and what only a subagent is given. */
-function isNeverListed(tool: string): boolean {
-  return isNativeName(tool) || tool === ASK_PARENT;
+/**
+ * What a list of a run's tools may not have: what a vendor runs, what only a subagent is given, and the tool that loads
+ * skills, which is missing in a folder without skills.
+ */
+function isUnlisted(tool: string): boolean {
+  return isNativeName(tool) || tool === ASK_PARENT || tool === SKILL_TOOL;
 }
 
 /** Why a run that has these tools cannot call it; none where it can. */

@@ -4,6 +4,7 @@
  */
 
 import type { Limits } from "../../agent/limits.ts";
+import { SKILL_TOOL } from "../../agent/told-parts.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
@@ -121,8 +122,7 @@ function resolveTools(
   parentTools: readonly string[],
 ): readonly string[] | undefined {
   if (written === undefined) return undefined;
-  // It is not a tool of the parent's.
-  const wanted = written.filter((tool) => tool !== ASK_PARENT);
+  const wanted = written.filter((tool) => !isOptional(tool) || parentTools.includes(tool));
   const tools = toOwnNames(wanted, parentTools);
   const missing = tools.filter((tool) => !isPattern(tool) && !parentTools.includes(tool));
   if (missing.length > 0) {
@@ -137,6 +137,11 @@ function resolveTools(
   if (own.length > 0 || tools.length === 0) return own;
   const patterns = tools.map((tool) => `\`${tool}\``).join(", ");
   throw refuse(`The agent \`${name}\` would have no tools: none of its parent's fits ${patterns}`);
+}
+
+/** A subagent works without these: `ask_parent` is not a tool of the parent's, and there may be no skills here. */
+function isOptional(tool: string): boolean {
+  return tool === ASK_PARENT || tool === SKILL_TOOL;
 }
 
 function isPattern(tool: string): boolean {

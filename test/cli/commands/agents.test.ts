@@ -46,6 +46,19 @@ describe("offshoot agents", () => {
     assert.match((await agents(sandbox, ["show", "far"])).stdout, why);
   });
 
+  it("lets an agent name `skill`, with and without skills in the folder", async (t) => {
+    const sandbox = createSandbox(t);
+    put(userAgent(sandbox, "releaser"), text("releaser", "x", "tools: [read, skill]"));
+    const checkBoth = async (): Promise<void> => {
+      const { code, stderr } = await agents(sandbox, ["check"]);
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match((await agents(sandbox, ["list"])).stdout, /^releaser {2}user {5}x$/m);
+    };
+    await checkBoth();
+    put(join(sandbox.cwd, ".agents/skills/release/SKILL.md"), text("release", "How to release."));
+    await checkBoth();
+  });
+
   it("lists nothing, and says how to begin", async (t) => {
     const { stdout, stderr } = await agents(createSandbox(t), []);
     assert.equal(stdout, "");

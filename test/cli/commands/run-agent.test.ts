@@ -53,6 +53,31 @@ describe("offshoot run --agent", () => {
     assert.equal(sent?.body["top_k"], 4);
   });
 
+  for (const [folder, hasSkills] of [
+    ["with skills", true],
+    ["without skills", false],
+  ] as const) {
+    it(`runs an agent that names \`skill\` in a folder ${folder}`, async (t) => {
+      const upstream = await open(t);
+      const sandbox = createSandbox(t);
+      const lines = ["model: custom/m", `url: ${upstream.url}`, "tools: [read, skill]"];
+      put(userAgent(sandbox, "releaser"), agent("releaser", ...lines));
+      if (hasSkills) {
+        put(join(sandbox.cwd, ".agents/skills/release/SKILL.md"), agent("release"));
+      }
+      const { code, stdout, stderr } = await start(sandbox, "--agent", "releaser", "Hi");
+      assert.deepEqual([code, stdout], [0, "Done.\n"], stderr);
+      const sent = JSON.stringify(upstream.sent[0]?.body["tools"]);
+      assert.equal(sent.includes('"name":"skill"'), hasSkills);
+      assert.match(sent, /"name":"read"/);
+      // The agent is offered to other runs too; it must not stop them.
+      const other = ["-m", "custom/m", "--url", upstream.url, "Hi"];
+      const beside = await start(sandbox, ...other);
+      assert.equal(beside.code, 0, beside.stderr);
+      assert.doesNotMatch(beside.stderr, /releaser/);
+    });
+  }
+
   it("is named in its output, and by show, tree and cost of its run", async (t) => {
     const upstream = await open(t);
     const sandbox = createSandbox(t);
