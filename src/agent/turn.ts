@@ -192,27 +192,7 @@ async function askModel(
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
 }
 
-/** The log of an answer that came whole, from `turn_start` to `turn_end`, with what was told meanwhile. */
-export function toWholeTurn(
-  batch: readonly ModelEvent[],
-  notices: readonly Notice[],
-  { costOf, startMs, endMs }: WholeTurn,
-): { readonly answer: Answer; readonly events: readonly RunEvent[] } | undefined {
-  const end = batch.find((event) => event.type === "end");
-  if (!end) return undefined;
-  const items: Item[] = [];
-  collect(batch, items, () => {});
-  const answer = toAnswer(items, end, costOf);
-  const start: RunEvent = { type: "turn_start", turn: 1, at_ms: startMs };
-  return { answer, events: [start, ...notices, ...toLastEvents(1, { batch, answer }, endMs)] };
-}
-
-interface WholeTurn extends Pick<TurnParts, "costOf"> {
-  readonly startMs: number;
-  readonly endMs: number;
-}
-
-function collect(batch: readonly ModelEvent[], items: Item[], onText: Turn["onText"]): void {
+export function collect(batch: readonly ModelEvent[], items: Item[], onText: Turn["onText"]): void {
   for (const event of batch) {
     if (event.type === "text_delta") onText(event.delta);
     if (event.type === "item_end") items[event.index] = event.item;
@@ -225,7 +205,11 @@ interface LastBatch {
 }
 
 /** The last batch of a turn, as the log has it. */
-function toLastEvents(turn: number, { batch, answer }: LastBatch, nowMs: number): RunEvent[] {
+export function toLastEvents(
+  turn: number,
+  { batch, answer }: LastBatch,
+  nowMs: number,
+): RunEvent[] {
   const { reason, usage, cost_usd, by, stop } = answer;
   const told = { ...(by ? { by } : {}), ...(stop ? { stop } : {}) };
   const end = { turn, reason, usage, cost_usd, ...told };
@@ -235,7 +219,7 @@ function toLastEvents(turn: number, { batch, answer }: LastBatch, nowMs: number)
   return [...said, { type: "turn_end", ...end, at_ms: nowMs }];
 }
 
-function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
+export function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
   const { reason, usage, cost_usd, continuation = null, by, stop } = end;
   // Places may have gaps: a vendor numbers items that it never finished.
   return {

@@ -16,7 +16,7 @@ export const UI_COMMAND: Command = {
     server: {
       type: "string",
       value: "URL",
-      summary: "Sign in to a running server, with a typed key or `OFFSHOOT_SERVER_KEY`",
+      summary: "Sign in to a server, with a typed key or `OFFSHOOT_SERVER_KEY`",
     },
     ...SERVED_MODEL_OPTIONS,
     ...STORE_OPTION,
