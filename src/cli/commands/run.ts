@@ -25,7 +25,7 @@ import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { openSkills } from "../open-skills.ts";
-import { findTemplate } from "../open-templates.ts";
+import type { AskedTemplate } from "../open-templates.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
@@ -48,7 +48,7 @@ export const run: RunCommand = async (call, io) => {
 async function runWith(network: Network, { options, words }: CommandCall, io: Io): Promise<number> {
   const { agents, files, warnings } = await loadAgents(await toPlaces(io));
   const agent = findMainAgent(options["agent"], files);
-  const template = await findTemplate(options, io);
+  const template = await openTemplate(options, io);
   const config = await openConfig(options, io, agent ? toAgentLayer(agent) : template?.layer);
   const format = await readFormat(options, { config, agent, cwd: io.cwd });
   const message = await readUserMessage({ words, files: listOf(options["file"]), template }, io);
@@ -112,6 +112,13 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   } finally {
     await runtime.close();
   }
+}
+
+/** What reads templates is loaded where one is asked for: most runs have none. */
+async function openTemplate(options: Options, io: Io): Promise<AskedTemplate | undefined> {
+  if (options["template"] === undefined && options["var"] === undefined) return undefined;
+  const { findTemplate } = await import("../open-templates.ts");
+  return await findTemplate(options, io);
 }
 
 /** Nothing is looked for where no model is to be told of it. */
