@@ -47,7 +47,7 @@ export function renderToolsPage(): string {
     ),
     "## Your own programs as tools",
     renderFence("yaml", OWN_TOOL),
-    "The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run, and is asked about like any program. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool: [the library](library.md#tools).",
+    "The file must be executable (`chmod +x scripts/weather`). Each call is asked about, also with `read_only: true`; `--allow weather` lets it run without asking. The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool: [the library](library.md#tools).",
     "## MCP servers",
     renderFence(
       "console",

@@ -190,7 +190,7 @@ class Ledger implements ChildAccount {
     this.reach(wanted, wanted);
     // Nothing can always be set aside, also where more was spent than there was.
     const [lacking] = isNothing(wanted) ? [] : findLacking(wanted, this.left);
-    if (lacking) throw this.#exceeded(lacking);
+    if (lacking) throw this.#exceeded(lacking, wanted[lacking]);
     this.#held = addAmounts(this.#held, wanted);
     this.#cover();
     let most = wanted;
@@ -277,15 +277,21 @@ class Ledger implements ChildAccount {
     });
   }
 
-  #exceeded(kind: LimitKind): Failure {
+  #exceeded(kind: LimitKind, wanted: number): Failure {
     const purse = this.#purse;
     // What the purse did not give is not this run's own limit.
     if (purse?.explain && purse.given[kind] !== undefined && !this.#isOwnLimit(kind)) {
       const { message, retryAfterMs } = purse.explain(kind);
       return new Failure("budget_exceeded", message, { retryAfterMs });
     }
-    const limit = this.limits[kind] ?? 0;
-    return new Failure("budget_exceeded", `The budget of ${toFigure(kind, limit)} is used up.`);
+    const budget = `budget of ${toFigure(kind, this.limits[kind] ?? 0)}`;
+    // A model call is what takes tokens and dollars. Before the first one, nothing is used.
+    const isUnused = this.#spent[kind] + this.#held[kind] === 0;
+    const isFirstCall = isUnused && (kind === "tokens" || kind === "usd");
+    const message = isFirstCall
+      ? `Not started: the ${budget} does not cover one model call (about ${toFigure(kind, wanted)}).`
+      : `The ${budget} is used up.`;
+    return new Failure("budget_exceeded", message);
   }
 
   /** Whether its own limit is what stands in the way, and not what a purse has given of it. */

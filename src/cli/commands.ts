@@ -118,7 +118,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       think: { type: "boolean", summary: "Ask the model to reason, and show it" },
       temperature: { type: "string", value: "N", summary: "0 to 2" },
       options: { type: "string", value: "JSON", summary: "Fields of the vendor's own: `top_k`" },
-      "max-tokens": { type: "string", value: "N", summary: "Most tokens of one answer" },
+      "max-tokens": {
+        type: "string",
+        value: "N",
+        summary: "Most tokens of one answer; of the run: --max-total-tokens",
+      },
       "max-turns": { type: "string", value: "N", summary: "Most model calls of the run (50)" },
       compact: {
         type: "string",

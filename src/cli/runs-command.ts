@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
 export const RUNS_COMMAND: Command = {
-  summary: "Look at the record of runs; steer, approve or stop one; go on with one that was cut",
+  summary: "List, inspect, steer, approve, stop and resume runs",
   usage: "[list | waiting | cost [ID] | steer ID MESSAGE | SUBCOMMAND ID [CALL]]",
   options: {
     ...STORE_OPTION,

@@ -25,7 +25,10 @@ export const EFFECTS = {
   execute: { asks: true, summary: "Runs commands; not asked about inside the sandbox." },
   network: { asks: true, summary: "Sends something to a server on the network." },
   delegate: { asks: false, summary: "Hands a task to a subagent, whose own calls pass the gate." },
-  external: { asks: true, summary: "Runs a program of somebody else: an MCP server, a command." },
+  external: {
+    asks: true,
+    summary: "Runs a program that is not part of Offshoot: an MCP server, a command.",
+  },
 } as const;
 export type Effect = keyof typeof EFFECTS;
 

@@ -36,6 +36,14 @@ describe("an account", () => {
     assert.equal(account.left.tokens, 40);
   });
 
+  it("says of a first call that it is not covered, and how much it needs", () => {
+    assert.throws(() => createAccount(tokens(3000)).hold({ tokens: 4650 }), {
+      code: "budget_exceeded",
+      message:
+        "Not started: the budget of 3,000 tokens does not cover one model call (about 4,650 tokens).",
+    });
+  });
+
   it("limits nothing where there is no limit", () => {
     const account = createAccount(NO_LIMITS);
     account.hold({ tokens: 1e12, usd: 1e9 }).settle({ tokens: 1e12 });

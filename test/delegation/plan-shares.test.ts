@@ -117,7 +117,10 @@ describe("the shares of a plan", () => {
     assert.equal(alone?.at_once, 1);
     assert.ok(all && all.at_once > 0 && all.at_once < 50, JSON.stringify(all));
     const text = renderPlan(plan);
-    assert.match(text, /\n {2}each of 50 {3}[\d,]+ tokens, \d+ subagents?; \d+ at once\n/);
+    assert.match(
+      text,
+      /\n {2}each of 50 {3}[\d,]+ tokens, \d+ subagents?, if 50 start in one turn; \d+ work at once\n/,
+    );
   });
 
   it("are nothing where the first call leaves nothing", async (t) => {

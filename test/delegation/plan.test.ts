@@ -197,12 +197,18 @@ describe("a plan as text", () => {
       /\nrun\n {2}model +x\/dear \(--model\)\n {2}tools +read, subagent, subagents\n {2}reads +\/project\n/,
       /\nsubagent \(at most 4, 3 levels deep\)\n {2}model +x\/dear \(its parent's\)\n/,
       /\nagent reviewer: Reviews\.\n {2}model +x\/cheap \(asked for by its parent\)\n/,
-      / {2}limits +2 turns, \$0\.50, 0 subagents, 60 s\n {2}each of 4 +2 turns, \$0\.\d+, 0 subagents\n {2}inherits +0 tokens of its parent's conversation\n/,
-      /\nShares {6}subagents of one turn share alike what the run's first call leaves/,
+      / {2}limits +2 turns, \$0\.50, 0 subagents, 60 s\n {2}each of 4 +2 turns, \$0\.\d+, 0 subagents, if 4 start in one turn\n {2}inherits +0 tokens of its parent's conversation\n/,
+      /\nShares {6}subagents of one turn share equally what the run's first call leaves/,
       /\nTotal cost {2}\$0\.00\d+ to \$2\.00\n/,
     ]) {
       assert.match(text, line);
     }
+  });
+
+  it("shares no dollars among subagents that cost nothing", () => {
+    const limited = limits({ usd: 2, tokens: 1_000_000, children: 4 });
+    const text = renderPlan(toPlan({ ...TASK, model: "x/free", limits: limited }, PARTS));
+    assert.match(text, /\n {2}each of 4 +[^$\n]*tokens[^$\n]*, if 4 start in one turn\n/);
   });
 
   it("says what nobody knows", () => {

@@ -39,7 +39,7 @@ export function renderPlan(plan: Plan): string {
 }
 
 const SHARES =
-  "Shares      subagents of one turn share alike what the run's first call leaves, and get more while there is some";
+  "Shares      subagents of one turn share equally what the run's first call leaves; one that needs more gets it while some is left";
 
 /** Whether it has something that its children divide. */
 function isShared({ limits }: PlannedRun): boolean {
@@ -61,7 +61,7 @@ function renderRun(run: PlannedRun): string[] {
     ["hosts", renderGlobs(run.hosts, "any")],
     ["sandbox", run.sandbox],
     ["limits", renderLimits(run)],
-    ...run.shares.flatMap(toShareRow),
+    ...run.shares.flatMap((share) => toShareRow(share, run)),
     ["inherits", `${plural(run.inherited_tokens, "token")} of its parent's conversation`],
     ["sends first", `about ${plural(run.first_request_tokens, "token")}`],
     ["cost", renderCost(run.cost_usd)],
@@ -69,17 +69,21 @@ function renderRun(run: PlannedRun): string[] {
   return rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`);
 }
 
-/** What one alone has is in its limits. */
-function toShareRow({ children, at_once, limits }: PlannedShare): [string, string][] {
+/** What one alone has is in its limits. Dollars are not shared by subagents that cost nothing. */
+function toShareRow(
+  { children, at_once, limits }: PlannedShare,
+  { cost_usd }: PlannedRun,
+): [string, string][] {
   const name = `each of ${children}`;
   if (at_once === 0) return [[name, "nothing: too little for a first call"]];
   if (children === 1) return [];
-  const waits = at_once < children ? `; ${at_once} at once` : "";
   const shared = KINDS.flatMap((kind) => {
     const limit = limits[kind];
-    return limit === null ? [] : [toFigure(kind, limit)];
+    return limit === null || (kind === "usd" && cost_usd.most === 0) ? [] : [toFigure(kind, limit)];
   });
-  return [[name, `${shared.join(", ")}${waits}`]];
+  if (shared.length === 0) return [];
+  const waits = at_once < children ? `; ${at_once} work at once` : "";
+  return [[name, `${shared.join(", ")}, if ${children} start in one turn${waits}`]];
 }
 
 /** A reason that was made for a person names the model already. */

@@ -108,5 +108,5 @@ const VERBS: Readonly<Record<Effect, string>> = {
   execute: "runs a command outside of the sandbox",
   network: "sends something to the network",
   delegate: "hands a task to a subagent",
-  external: "runs somebody else's program",
+  external: "runs a program that is not part of Offshoot",
 };

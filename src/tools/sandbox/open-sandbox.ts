@@ -3,8 +3,9 @@
  * it needs is tried out here, once, and missing parts are a refusal that says how to get them.
  */
 
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { Failure, unreachable } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
@@ -173,5 +174,10 @@ function realPath(path: string): string {
 
 function requireProgram({ argv: [name], cwd }: Command, path = ""): void {
   if (findProgram(name, path, cwd) !== undefined) return;
-  throw new Failure("tool_failed", `There is no program \`${clip(name, 80)}\`.`);
+  const shown = `\`${clip(name, 80)}\``;
+  const isThere = name.includes("/") && existsSync(resolve(cwd, name));
+  const message = isThere
+    ? `${shown} is not an executable file. \`chmod +x\` makes a script one.`
+    : `There is no program ${shown}.`;
+  throw new Failure("tool_failed", message);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { openOwnTools } from "../../../src/tools/custom/open-own-tools.ts";
 import { checkOwnTools } from "../../../src/tools/custom/own-tools.ts";
@@ -91,6 +92,14 @@ describe("an executable as a tool", () => {
   it("says when there is no such program", async () => {
     const { output } = await callOwn("", {}, { command: ["./scripts/none"] });
     assert.match(output, /^Error: There is no program `\.\/scripts\/none`/);
+  });
+
+  it("says when the program is a file that cannot be executed", async () => {
+    const { output } = await callOwn("", {}, { command: [fileURLToPath(import.meta.url)] });
+    assert.match(
+      output,
+      /^Error: `.*` is not an executable file\. `chmod \+x` makes a script one\./,
+    );
   });
 
   it("is never started with arguments that do not fit", async () => {
