@@ -22,6 +22,7 @@ export class WebAnswer extends ServerResponse {
   #fail: (cause: unknown) => void = () => {};
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
   #hasHead = false;
+  #isEnded = false;
 
   constructor(request: IncomingMessage) {
     super(request);
@@ -35,6 +36,9 @@ export class WebAnswer extends ServerResponse {
     Object.defineProperties(this, {
       socket: { value: request.socket },
       headersSent: { get: () => this.#hasHead },
+      // What Node's own say depends on a socket that it knows, and differs between its versions.
+      writableEnded: { get: () => this.#isEnded },
+      writableFinished: { get: () => this.#isEnded },
       writableLength: { get: () => this.#waiting() },
       writableNeedDrain: { get: () => !this.writableEnded && this.#waiting() >= WAITING_BYTES },
     });
@@ -75,7 +79,7 @@ export class WebAnswer extends ServerResponse {
     if (chunk !== undefined && chunk !== null && typeof chunk !== "function") this.write(chunk);
     this.flushHeaders();
     this.#body?.close();
-    // Node reads from this whether the answer has ended, and whether all of it was sent.
+    this.#isEnded = true;
     this.finished = true;
     this.emit("finish");
     this.#close();
