@@ -226,14 +226,16 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
     });
 
     it("takes one of two runs that go on at the same moment, and forks for the other", async (t) => {
-      const bench = await open(t, reply.text("One."), reply.text("a"), reply.text("b"));
+      // Neither ends by itself: one that had ended would be in nobody's way.
+      const bench = await open(t, reply.text("One."), reply.silence(), reply.silence());
       const first = await bench.ask("first", { session: "new" });
       const both = await Promise.all([
-        bench.ask("second", { session: idOf(first) }),
-        bench.ask("third", { session: idOf(first) }),
+        bench.run("second", { session: idOf(first) }),
+        bench.run("third", { session: idOf(first) }),
       ]);
       const whys = both.map(({ forked }) => forked?.why ?? "");
       assert.deepEqual(whys.sort(), ["", "busy"]);
+      for (const run of both) await run.cancel();
     });
 
     it("is renamed, and deleted with its runs", async (t) => {
