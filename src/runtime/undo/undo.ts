@@ -173,7 +173,9 @@ async function hold(
   const refuse = (why: string, canForce = true) => ({ now, obstacle: { path, why, canForce } });
   if (now.kind === "other") return refuse("is not a file any more", false);
   if (now.kind === "folder" && to.kind !== "folder") {
-    const [other] = await listOthers(states, path, gone);
+    // What somebody put into a folder of the tools, and the tools removed, comes back into it.
+    const back = [...there].find((one) => one.startsWith(`${path}/`));
+    const other = back ?? (await listOthers(states, path, gone))[0];
     if (other !== undefined) return refuse(`holds ${other}, which stays`, false);
   }
   if (!isSameState(now, from)) {
