@@ -1,11 +1,11 @@
-/** Promises and signals: concurrency with a limit, and what an aborted signal is thrown as. */
+/** Promises and signals: concurrency with a limit, and which failure an aborted signal is thrown as. */
 
 import { setMaxListeners } from "node:events";
 import { Failure } from "./failure.ts";
 
-/** For whoever waits with others, or has nobody who could give up. */
+/** A signal that never aborts, for a wait that is not meant to be interrupted. */
 export const NEVER: AbortSignal = new AbortController().signal;
-// All of those listen to it at once, and stop when they have what they wait for.
+// Every such wait adds a listener, and removes it when the wait is over: there is no limit.
 setMaxListeners(0, NEVER);
 
 /** Runs `work` over `inputs`, at most `limit` at once, started in order; results in order. */
@@ -27,8 +27,8 @@ export async function mapConcurrent<In, Out>(
 }
 
 /**
- * The same for work that is of use as a whole alone: when one fails, the signal of the others aborts and no
- * more are begun. All have ended when it rejects, with the first failure.
+ * Like `mapConcurrent`, for work that is useful only as a whole: when one fails, the signal of the others
+ * aborts and none is begun after it. All have ended when it rejects, with the first failure.
  */
 export async function mapTogether<In, Out>(
   inputs: readonly In[],
@@ -63,8 +63,8 @@ export function toAbortFailure(signal: AbortSignal): Failure {
 }
 
 /**
- * Has `stop` called when the signal aborts, until it is taken back. A signal has one listener for all of
- * them: one for each call costs as much as writing a request (bench/gateway.ts).
+ * Calls `stop` when the signal aborts, until `removeStop`. The signal has one listener for all stops: one
+ * listener for each call costs as much as writing a request (bench/gateway.ts).
  */
 export function addStop(signal: AbortSignal, stop: () => void): void {
   const known = stops.get(signal);
@@ -85,7 +85,10 @@ export function removeStop(signal: AbortSignal, stop: () => void): void {
 
 const stops = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Waits until the signal aborts at most. Others may wait for the same thing, so it goes on. */
+/**
+ * Waits for a shared promise, at most until the signal aborts. The shared work continues: others may wait
+ * for it.
+ */
 export async function untilAborted<Out>(shared: Promise<Out>, signal: AbortSignal): Promise<Out> {
   shared.catch(() => {});
   throwIfAborted(signal);
@@ -107,7 +110,10 @@ export interface Resolvers<Out> {
   reject(reason: unknown): void;
 }
 
-/** `Promise.withResolvers` is not in every Node that we run on. Nobody need listen to the promise. */
+/**
+ * A promise with its `resolve` and `reject`; `Promise.withResolvers` is not in every Node that we run on. A
+ * rejection that is not listened to is ignored.
+ */
 export function toResolvers<Out>(): Resolvers<Out> {
   let resolve: (value: Out) => void = () => {};
   let reject: (reason: unknown) => void = () => {};

@@ -1,11 +1,11 @@
-/** Waiting for a record that another process is writing, without holding the event loop meanwhile. */
+/** Waiting for a record that another process is writing, without blocking the event loop. */
 
 import { type Clock, systemClock } from "./clock.ts";
 import { Failure } from "./failure.ts";
 
 /**
- * How long a writer waits for a foreign lock. Longer than any transaction of Offshoot and than most
- * backups, shorter than the minute after which proxies give up on a request.
+ * How long a writer waits for a lock of another program. Longer than any transaction of Offshoot and than
+ * most backups, shorter than the minute after which proxies give up on a request.
  */
 export const BUSY_LIMIT_MS = 30_000;
 
@@ -13,8 +13,8 @@ export const BUSY_LIMIT_MS = 30_000;
 const PAUSES_MS = [1, 2, 4, 8, 16, 32];
 
 /**
- * Undoes something after a failure. Where that failure was a locked record, nobody waits for the same lock a
- * second time: the request has had its time, and what stays behind is removed later by whoever sweeps.
+ * Undoes something after a failure. If that failure was a locked record, it does not wait for the same lock
+ * again: the request has had its time, and the next sweep removes what is left.
  */
 export async function undoAfter(thrown: unknown, work: () => Promise<unknown>): Promise<void> {
   const undone = work();
@@ -26,7 +26,7 @@ function isStoreBusy(thrown: unknown): boolean {
   return thrown instanceof Failure && thrown.code === "store_busy";
 }
 
-/** Tries `work` again while it throws `Failure("store_busy")`; throws the last one after `deadlineMs`. */
+/** Tries `work` again while it throws `Failure("store_busy")`. Throws the last one after `deadlineMs`. */
 export async function whenFree<Out>(
   work: () => Out | Promise<Out>,
   clock: Clock = systemClock,

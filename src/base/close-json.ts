@@ -1,26 +1,26 @@
 /**
- * The beginning of a JSON document as a document of its own. Lists, objects and a string that are open where
- * it breaks off are closed there. What is only half there is left out: a name without its value, a number
- * that may go on, a part of a character.
+ * The beginning of a JSON document as a document of its own. Lists, objects and a string that are still
+ * open at its end are closed there. Incomplete values are left out: a name without its value, a number
+ * that may have more digits, a part of a character.
  */
 
 import { isEscaped, MAX_DEPTH, skipString } from "./json-shape.ts";
 
-/** How far a text was read. */
+/** How far the text was read, and what is open there. */
 interface Reading {
-  /** What closes the open lists and objects, outermost first. */
+  /** The brackets that close the open lists and objects, outermost first. */
   readonly open: string[];
-  /** So much of the text is kept. Nothing is opened or closed after it. */
+  /** The length of the text that is kept. Nothing is opened or closed after it. */
   kept: number;
-  /** Whether the next string is the name of a member. */
+  /** True if the next string is the name of a member. */
   isName: boolean;
-  /** Whether the text ends within a string that is a value. */
+  /** True if the text ends within a string that is a value. */
   isInString: boolean;
 }
 
 /**
- * Undefined where no value has begun, or where lists and objects are deeper than anybody writes. Of what is
- * not the beginning of JSON the result is not JSON either.
+ * Closes the beginning of a JSON document. Returns undefined if no value has begun, or if it is nested
+ * deeper than `MAX_DEPTH`. If the text is not the beginning of JSON, the result is not JSON either.
  */
 export function closeJson(text: string): string | undefined {
   const reading: Reading = { open: [], kept: 0, isName: false, isInString: false };
@@ -38,7 +38,7 @@ function readNext(text: string, at: number, reading: Reading): number {
   if (MARKS.has(mark)) return readMark(mark, at, reading);
   const end = (mark === '"' ? skipString(text, at) : endOfWord(text, at)) + 1;
   if (mark === '"' && !reading.isName) reading.isInString = end > text.length;
-  // A word at the very end may go on: `12` of `1234`.
+  // A word at the very end may be incomplete: `12` of `1234`.
   const isWhole = mark === '"' ? end <= text.length : end < text.length;
   if (isWhole && !reading.isName) reading.kept = end;
   return end;
@@ -61,7 +61,7 @@ function readMark(mark: string, at: number, reading: Reading): number {
 const HALF = /^\\u[dD][89abAB]/;
 const LONGEST_ESCAPE = 6;
 
-/** Where the last whole character of a string ends that is open at the end of the text. */
+/** The end of the last whole character of a string that is open at the end of the text. */
 function endOfCharacters(text: string): number {
   const begun = findEscape(text, text.length);
   const length = text[begun + 1] === "u" ? LONGEST_ESCAPE : 2;
@@ -70,7 +70,7 @@ function endOfCharacters(text: string): number {
   return last === end - LONGEST_ESCAPE && HALF.test(text.slice(last, end)) ? last : end;
 }
 
-/** Where the last escape begins that may reach to `end`; -1 where there is none. */
+/** The start of the last escape that may reach to `end`; -1 if there is none. */
 function findEscape(text: string, end: number): number {
   for (let at = end - 1; at >= end - LONGEST_ESCAPE && at >= 0; at--) {
     if (text[at] === "\\" && !isEscaped(text, at)) return at;

@@ -1,8 +1,8 @@
 /**
  * The one error type of this package, and the table that says what each code means at every edge.
  *
- * Code that fails throws `new Failure(code, message)`. Code at an edge (HTTP, CLI, retry) looks the
- * code up in `FAILURES`. Nobody compares messages, and nobody adds a second error class.
+ * Code that fails throws `new Failure(code, message)`. Code at an edge (HTTP, CLI, retry) looks the code up
+ * in `FAILURES`. Code never compares messages, and there is no second error class.
  */
 
 interface Meaning {
@@ -10,7 +10,7 @@ interface Meaning {
   readonly status: number;
   /** The exit code of a command that ends with it. 2 means that nothing was sent. */
   readonly exit: number;
-  /** Whether sending the same request again may help. */
+  /** True if sending the same request again may help. */
   readonly retryable: boolean;
   /** One line for `docs/errors.md`. */
   readonly summary: string;
@@ -40,7 +40,7 @@ export const FAILURES = {
     status: 400,
     exit: 2,
     retryable: false,
-    summary: "A request goes on with a response that is not there, or was deleted or not stored.",
+    summary: "A request continues a response that does not exist, was deleted or was not stored.",
   },
   forbidden: {
     status: 403,
@@ -72,7 +72,7 @@ export const FAILURES = {
     status: 409,
     exit: 1,
     retryable: false,
-    summary: "Another process has taken this run over; what this one still wrote was refused.",
+    summary: "Another process has taken this run over; later writes of this process were refused.",
   },
   cancelled: {
     status: 499,
@@ -90,7 +90,7 @@ export const FAILURES = {
     status: 429,
     exit: 4,
     retryable: false,
-    summary: "The run, or the tree it belongs to, has spent what it may. What was done is kept.",
+    summary: "The run, or the tree it belongs to, has used up its budget. What was done is kept.",
   },
   provider_unreachable: {
     status: 502,
@@ -108,7 +108,7 @@ export const FAILURES = {
     status: 504,
     exit: 1,
     retryable: true,
-    summary: "The model's server did not connect, answer or go on within its limit.",
+    summary: "The model's server did not connect, answer or continue within its time limit.",
   },
   provider_rejected: {
     status: 400,
@@ -140,7 +140,7 @@ export const FAILURES = {
     exit: 1,
     retryable: false,
     summary:
-      "The model's server does not keep to its API: an answer cut short, a web page, unreadable bytes.",
+      "The model's server does not keep to its API: an incomplete answer, a web page, unreadable bytes.",
   },
   empty_answer: {
     status: 502,
@@ -153,7 +153,7 @@ export const FAILURES = {
     exit: 1,
     retryable: true,
     summary:
-      "The model's answer cannot be used: a call without a name, an ending that asks for a call and none, a call that its server could not read, fields of wrong types. It is asked again first, except for the last.",
+      "The model's answer cannot be used: a call without a name, an ending that announces a call but contains none, a call that its server could not read, or fields of wrong types. The request is sent again first, except for fields of wrong types.",
   },
   answer_too_large: {
     status: 502,
@@ -204,17 +204,25 @@ export const FAILURES = {
     retryable: true,
     summary: "Another program held a write lock on the record of runs for too long.",
   },
+  store_refused: {
+    // Not the fault of a client's request, although the command of an operator can correct it.
+    status: 503,
+    exit: 2,
+    retryable: false,
+    summary:
+      "The database of the record refuses the user, the password or the connection, or the user lacks rights in it.",
+  },
   unauthorized: {
     status: 401,
     exit: 2,
     retryable: false,
-    summary: "The server was shown no key, or one it does not know.",
+    summary: "The request has no key for the server, or an unknown one.",
   },
   rate_limited: {
     status: 429,
     exit: 1,
     retryable: true,
-    summary: "The key has used what it may in this time; the answer says when to come again.",
+    summary: "The key has reached its limit for this time; the answer says when to try again.",
   },
   unsupported_encoding: {
     status: 415,
@@ -226,7 +234,7 @@ export const FAILURES = {
     status: 413,
     exit: 2,
     retryable: false,
-    summary: "The request, or something in it, is larger than the server takes.",
+    summary: "The request, or something in it, is larger than the server accepts.",
   },
   slow_request: {
     status: 408,
@@ -238,14 +246,14 @@ export const FAILURES = {
     status: 405,
     exit: 2,
     retryable: false,
-    summary: "There is something at this address, but not for this method.",
+    summary: "The address exists, but does not accept this method.",
   },
   draining: {
     status: 503,
     exit: 1,
     retryable: true,
     summary:
-      "The server is about to stop: it takes nothing new, or had no time left to finish an answer.",
+      "The server is about to stop: it accepts no new requests, or had no time left to finish an answer.",
   },
   internal: {
     status: 500,
@@ -258,13 +266,15 @@ export const FAILURES = {
 export type FailureCode = keyof typeof FAILURES;
 
 interface FailureDetails {
-  /** The request field at fault, when the caller can mend one: `input[2].call_id`. */
+  /** The request field at fault, if the caller can fix it: `input[2].call_id`. */
   readonly param?: string | undefined;
-  /** The outside service's own code, word for word: `previous_response_not_found`. */
+  /** The code that the outside service gave, word for word: `previous_response_not_found`. */
   readonly vendorCode?: string | undefined;
-  /** How long the other side asked us to wait before trying again. */
+  /** How long the other side asked us to wait before the next try. */
   readonly retryAfterMs?: number | undefined;
-  /** Where this one differs from others of its code: a proxy's refusal is the same the next time. */
+  /**
+   * Set if this failure differs from others of its code: a proxy's refusal stays the same the next time.
+   */
   readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
 }
@@ -275,7 +285,7 @@ export class Failure extends Error {
   readonly param: string | undefined;
   readonly vendorCode: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Whether sending the same request again may help. */
+  /** True if sending the same request again may help. */
   readonly retryable: boolean;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {

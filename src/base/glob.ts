@@ -1,16 +1,16 @@
 /**
  * Globs, for names and paths: `*` and `?` stop at a slash, `**` does not, `{a,b}` is either.
  *
- * A text is read once, at all the places of the glob at the same time that fit what was read so far. A
- * model writes globs, and a matcher that tries one way after the other can be made to try for hours.
+ * A text is read once, and all positions in the glob that fit so far are followed at the same time. Models
+ * write globs, and a matcher that tries one way after another can be made to run for hours.
  */
 
 export interface GlobPattern {
-  /** Takes time in proportion to the lengths of both, whatever they are. */
+  /** Takes time in proportion to the lengths of the glob and the text. */
   test(text: string): boolean;
 }
 
-/** Rules and grants are held against every path of a listing: those in use are made once. */
+/** Compiled globs that are kept. Rules and grants are checked against every path of a listing. */
 const MAX_KEPT = 500;
 const kept = new Map<string, GlobPattern>();
 
@@ -24,7 +24,7 @@ export function matchesGlob(text: string, glob: string): boolean {
   return pattern.test(text);
 }
 
-/** Fits what fits any of the globs. */
+/** A pattern that fits a text if any of the globs fits it. */
 export function toGlobPattern(globs: readonly string[]): GlobPattern {
   const graph: Graph = { takes: [NOTHING], next: [[]] };
   return new Reader(
@@ -34,23 +34,23 @@ export function toGlobPattern(globs: readonly string[]): GlobPattern {
 }
 
 /**
- * The places of a glob: what character each takes, and where that leads. One that takes none leads on
- * by itself.
+ * The positions in a glob: which character each takes, and where that leads. A position that takes none
+ * leads on by itself.
  */
 interface Graph {
   readonly takes: number[];
   readonly next: (readonly number[])[];
 }
 
-/** The first place of every graph: all of the glob is behind it. */
+/** The first position of every graph: the end of the glob. */
 const END = 0;
 const SLASH = 0x2f;
-/** In place of a character's code. */
+/** These stand in place of a character's code. */
 const NOTHING = -1;
 const ANY = -2;
 const ANY_BUT_SLASH = -3;
 
-/** Adds a glob that is followed by `after`; gives the place it begins at. */
+/** Adds a glob that is followed by `after`; returns the position it begins at. */
 function addGlob(graph: Graph, glob: string, after: number): number {
   const tokens = glob.match(/\*\*\/|\*\*|\{[^{}]*\}|./gs) ?? [];
   return tokens.reduceRight((at, token) => addToken(graph, token, at), after);
@@ -73,7 +73,7 @@ function addToken(graph: Graph, token: string, after: number): number {
   );
 }
 
-/** Any number of characters, also none. */
+/** Any number of characters, or none. */
 function addMany(graph: Graph, takes: number, after: number): number {
   const fork = graph.takes.length;
   addPlace(graph, NOTHING, [fork + 1, after]);
@@ -86,20 +86,20 @@ function addPlace({ takes, next }: Graph, take: number, places: readonly number[
   return takes.push(take) - 1;
 }
 
-/** Where a text stands in a glob: all the places that fit what was read of it. */
+/** Where a text stands in a glob: all positions that fit what was read of it. */
 interface Standing {
   readonly places: readonly number[];
   readonly isEnd: boolean;
-  /** What is known of where a character leads. */
+  /** Where each character leads, as far as it is known. */
   readonly next: Map<number, Standing>;
 }
 
-/** How many places and ways from them are known at most: less than a megabyte. */
+/** Most positions and ways between them that are kept: less than a megabyte. */
 const MAX_PLACES = 10_000;
 
 /**
- * Remembers where characters led, since most of a listing's paths begin and end alike: 100,000 names
- * against the globs of secrets take 20 ms, and 600 when each is read anew.
+ * Remembers where characters led, since most paths of a listing begin and end alike: 100,000 names against
+ * the globs of secrets take 20 ms, and 600 ms when each is read from its start.
  */
 class Reader implements GlobPattern {
   readonly #graph: Graph;
@@ -134,11 +134,11 @@ class Reader implements GlobPattern {
     return standing;
   }
 
-  /** All that some places lead to by themselves. */
+  /** All positions that these lead to by themselves. */
   #reach(from: readonly number[]): Standing {
     const { takes, next } = this.#graph;
     const reached = new Set(from);
-    // A set gives what is added to it while it is read.
+    // The loop also visits what is added to the set while it runs.
     for (const place of reached) {
       if (takes[place] === NOTHING) for (const further of next[place] ?? []) reached.add(further);
     }

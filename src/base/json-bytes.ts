@@ -1,4 +1,4 @@
-/** JSON as bytes of UTF-8: what can be known of it without parsing it. */
+/** JSON as bytes of UTF-8: what can be learned about it without parsing it. */
 
 import { type JsonShape, MAX_DEPTH } from "./json-shape.ts";
 import type { Slices } from "./slices.ts";
@@ -12,10 +12,10 @@ export const CLOSE_LIST = 0x5d;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
-/** Bytes between two looks at the time. */
+/** Bytes that are read before the time is checked again. */
 const LOOK_BYTES = 64 * 1024;
 
-/** Like `measureJson` of `json-shape.ts`, in slices; looks no further where there are more than `most` values. */
+/** Like `measureJson` of `json-shape.ts`, in slices. Stops after `most` values. */
 export async function measureBytes(
   bytes: Buffer,
   slices: Slices,
@@ -29,7 +29,7 @@ export async function measureBytes(
   return { depth: seen.deepest, members: seen.members, values: seen.values };
 }
 
-/** Returns where to go on: at `end`, or after a string that reaches beyond it. */
+/** Returns where to continue: at `end`, or after a string that reaches beyond it. */
 function measureTo(
   bytes: Buffer,
   { at, end }: { readonly at: number; readonly end: number },
@@ -61,12 +61,12 @@ function measureTo(
   return here;
 }
 
-/** Where the string that begins at `from` ends: at its last quote, or at the end of what has none. */
+/** The end of the string that begins at `from`: its last quote, or the end of the bytes. */
 export function findStringEnd(bytes: Buffer, from: number): number {
   const end = bytes.indexOf(QUOTE, from + 1);
   if (end < 0) return bytes.length;
   if (bytes[end - 1] !== BACKSLASH) return end;
-  // Forward, a step for each byte: backslashes are counted once, however many there are.
+  // Forward, byte by byte: each backslash is counted once, however many there are.
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === QUOTE) return at;
     if (bytes[at] === BACKSLASH) at++;
@@ -74,7 +74,9 @@ export function findStringEnd(bytes: Buffer, from: number): number {
   return bytes.length;
 }
 
-/** Whether an odd number of backslashes stands before it, not looking before `from`, where none begins. */
+/**
+ * True if an odd number of backslashes is before `at`. Does not look before `from`, where no escape begins.
+ */
 export function isEscaped(bytes: Buffer, at: number, from: number): boolean {
   let slashes = 0;
   while (at - 1 - slashes >= from && bytes[at - 1 - slashes] === BACKSLASH) slashes++;

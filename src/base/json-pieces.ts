@@ -1,29 +1,32 @@
 /**
- * JSON of values that may be very large, in pieces: whoever sends or stores such a value never holds its
- * text and the value at the same time. Most values are small and are written at once. The text is that of
- * `JSON.stringify`, which does the work: what is short is given to it whole.
+ * JSON of values that may be very large, in pieces, so that a value and its whole text are never in memory
+ * together. Small values, which most are, are written at once. The text is that of `JSON.stringify`, which
+ * does the work: it is given everything that is short as a whole.
  */
 
 import { createSlices, type Slices } from "./slices.ts";
 
-/** What weighs less is written at once: most of what anybody writes. */
+/** A value that weighs less is written at once; most values do. */
 const LARGE_WEIGHT = 256 * 1024;
-/** In characters: 0.1 to 0.5 ms of work. A string of this length is still allocated where garbage costs least. */
+/**
+ * Length of a piece in characters: 0.1 to 0.5 ms of work. A string of this length is still allocated where
+ * garbage costs least.
+ */
 const PIECE_LENGTH = 64 * 1024;
-/** What a number or a bracket costs beside a character of text, roughly. */
+/** The rough cost of a number or a bracket, compared with one character of text. */
 const VALUE_WEIGHT = 8;
 
-/** Whether a value is so large that it should be written in pieces. Looks no further than it must. */
+/** True for a value so large that it should be written in pieces. Looks no further than it must. */
 export function isLarge(value: unknown): boolean {
   return weigh(value, LARGE_WEIGHT) < 0;
 }
 
-/** The same of one of several that are large together: a quarter of it is enough. */
+/** Like `isLarge`, for one of several values that are large together: a quarter of the size is enough. */
 export function isLargePart(value: unknown): boolean {
   return weigh(value, PIECE_LENGTH) < 0;
 }
 
-/** What `JSON.stringify` makes of the same data, in pieces; no character is cut in two. */
+/** The text of `JSON.stringify`, in pieces that split no character. */
 export function* toJsonPieces(value: unknown): Generator<string, void> {
   let text = "";
   for (const part of tell(value)) {
@@ -35,7 +38,7 @@ export function* toJsonPieces(value: unknown): Generator<string, void> {
   if (text !== "") yield text;
 }
 
-/** The same in slices (`slices.ts`): the event loop goes on meanwhile. */
+/** Like `toJsonPieces`, in slices (`slices.ts`), so that the event loop can do other work in between. */
 export async function* toJsonSlices(value: unknown, slices: Slices): AsyncGenerator<string, void> {
   for (const piece of toJsonPieces(value)) {
     if (slices.isOver()) await slices.next();
@@ -43,21 +46,21 @@ export async function* toJsonSlices(value: unknown, slices: Slices): AsyncGenera
   }
 }
 
-/** The same as a job of its own; `owner` takes turns with others. */
+/** Like `toJsonSlices`, as a job of its own; `owner` takes turns with others. */
 export async function* writeInSlices(value: unknown, owner: string): AsyncGenerator<string, void> {
   const slices = createSlices(owner);
   await slices.next();
   yield* toJsonSlices(value, slices);
 }
 
-/** How many bytes that is; nothing of it is kept. */
+/** The number of bytes of a value as JSON. Keeps nothing of the text. */
 export async function measureInSlices(value: unknown, owner: string): Promise<number> {
   let bytes = 0;
   for await (const piece of writeInSlices(value, owner)) bytes += Buffer.byteLength(piece);
   return bytes;
 }
 
-/** A text in pieces; no character is cut in two, because half of one cannot be written. */
+/** A text in pieces that split no character, because half of one cannot be written. */
 export function* toTextPieces(text: string): Generator<string, void> {
   for (let from = 0; from < text.length; ) {
     const end = from + PIECE_LENGTH;
@@ -67,7 +70,7 @@ export function* toTextPieces(text: string): Generator<string, void> {
   }
 }
 
-/** Subtracts the size of `value` from `room`; stops looking once there is none left. */
+/** Subtracts the size of `value` from `room`; stops when nothing is left. */
 function weigh(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length;
   if (!isContainer(value)) return room - VALUE_WEIGHT;
@@ -110,7 +113,7 @@ function* tellList(values: readonly unknown[]): Generator<string, void> {
 function* tellFields(fields: Record<string, unknown>): Generator<string, void> {
   let before = "{";
   for (const name of Object.keys(fields)) {
-    // As `JSON.stringify` does.
+    // `JSON.stringify` leaves it out, too.
     if (fields[name] === undefined) continue;
     yield `${before}${JSON.stringify(name)}:`;
     yield* tell(fields[name]);

@@ -1,18 +1,20 @@
-/** How deep JSON is and how much stands in it, known before it is parsed: parsers and writers recurse. */
+/** How deep JSON is and how much is in it, measured before it is parsed: parsers and writers recurse. */
 
-/** Nothing that a person or a client writes is deeper. */
+/** Deepest nesting that is accepted; people and clients write less. */
 export const MAX_DEPTH = 128;
 
 export interface JsonShape {
   /** Levels of brackets; counted to the first beyond `MAX_DEPTH`. */
   readonly depth: number;
-  /** Names in all objects together. */
+  /** Number of names in all objects together. */
   readonly members: number;
-  /** Values of all lists and objects together, give or take the brackets that hold them. */
+  /** Number of values in all lists and objects together, give or take the brackets around them. */
   readonly values: number;
 }
 
-/** Counts brackets, colons and commas outside strings. Of what is no JSON it says anything. */
+/**
+ * Counts brackets, colons and commas outside strings. The result means nothing for text that is not JSON.
+ */
 export function measureJson(text: string): JsonShape {
   let depth = 0;
   let deepest = 0;
@@ -33,7 +35,7 @@ export function measureJson(text: string): JsonShape {
   return { depth: deepest, members, values };
 }
 
-/** Where the string that begins at `from` ends: at its last quote, or at the end of what has none. */
+/** The end of the string that begins at `from`: its last quote, or the end of the text. */
 export function skipString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     if (!isEscaped(text, end)) return end;
@@ -41,7 +43,7 @@ export function skipString(text: string, from: number): number {
   return text.length;
 }
 
-/** Whether an odd number of backslashes stands before a character of a string. */
+/** True if an odd number of backslashes is before a character of a string. */
 export function isEscaped(text: string, at: number): boolean {
   let slashes = 0;
   while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;

@@ -1,4 +1,6 @@
-/** JSON as a type, and the two ways to read it: for what must be JSON, and for what may not be. */
+/**
+ * JSON as a type, and the two ways to read it: text that must be JSON, and text that may be something else.
+ */
 
 import { Failure } from "./failure.ts";
 import { clip } from "./text.ts";
@@ -6,7 +8,29 @@ import { clip } from "./text.ts";
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
-/** Parses text that must be JSON. `what` names it in the message: "the schema file". */
+/**
+ * The type itself if its values are JSON, field by field; a function or a class with methods makes the call of
+ * `asJson` an error. Interfaces have no index signature, so the compiler cannot compare them with `Json` itself.
+ */
+export type JsonLike<Value> = unknown extends Value
+  ? Value
+  : Value extends Json | undefined
+    ? Value
+    : Value extends (...given: never[]) => unknown
+      ? never
+      : { readonly [Field in keyof Value]: JsonLike<Value[Field]> };
+
+/** A typed value as JSON, without a copy. The compiler checks that it is JSON. */
+export function asJson<Value>(value: Value & JsonLike<Value>): Json {
+  return value as unknown as Json;
+}
+
+/** A typed object as JSON, without a copy, to store it or to read fields that its type does not name. */
+export function asJsonObject<Value extends object>(value: Value & JsonLike<Value>): JsonObject {
+  return value as unknown as JsonObject;
+}
+
+/** Parses text that must be JSON. `what` names it in the error message: "the schema file". */
 export function parseJson(text: string, what: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -16,19 +40,19 @@ export function parseJson(text: string, what: string): Json {
   }
 }
 
-/** Parses text that may not be JSON; `undefined` then. */
+/** Parses text that may be something else than JSON; returns `undefined` then. */
 export function tryParseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // Not being JSON is an ordinary outcome here.
+    // Text that is not JSON is an ordinary case here.
     return undefined;
   }
 }
 
 /**
- * Parses an event's payload, which may not be JSON. One that lacks nothing but the braces at its end,
- * as some servers and proxies cut theirs, says all it has to say and is taken.
+ * Parses an event's payload; returns `undefined` if it is not JSON. A payload that lacks only the braces at
+ * its end, as some servers and proxies send it, is accepted.
  */
 export function tryParsePayload(text: string): Json | undefined {
   const parsed = tryParseJson(text);
@@ -36,12 +60,12 @@ export function tryParsePayload(text: string): Json | undefined {
   return tryParseJson(`${text}}`) ?? tryParseJson(`${text}}}`);
 }
 
-/** Whether two values would be the same as JSON, in whatever order their fields stand. Writes nothing. */
+/** True if two values are the same as JSON; the order of fields does not matter. Writes nothing. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (typeof one !== "object" || typeof other !== "object") return one === other;
   if (one === null || other === null) return one === other;
   if (Array.isArray(one) !== Array.isArray(other)) return false;
-  // A field that is undefined is not there.
+  // A field that is undefined counts as missing.
   const [fields, others] = [one, other].map((value) =>
     Object.entries(value).filter(([, field]) => field !== undefined),
   ) as [[string, unknown][], [string, unknown][]];

@@ -1,5 +1,5 @@
 /**
- * Parses large JSON in slices (`slices.ts`), so that the event loop goes on meanwhile. The result is that of
+ * Parses large JSON in slices (`slices.ts`), so that the event loop can do other work. The result is that of
  * `JSON.parse`, which does the work: lists, objects and texts that are long are taken apart here, and what
  * is short is given to it, many neighbours at a time.
  *
@@ -29,7 +29,7 @@ import {
 } from "./json-bytes.ts";
 import type { Slices } from "./slices.ts";
 
-/** Given to `JSON.parse` at once, if there is a place to cut: 0.1 to 0.5 ms of work. */
+/** Bytes that `JSON.parse` gets at once, if they can be split there: 0.1 to 0.5 ms of work. */
 const BATCH_BYTES = 64 * 1024;
 
 interface Reading {
@@ -37,13 +37,13 @@ interface Reading {
   readonly slices: Slices;
   /** Where the next thing to read begins. */
   at: number;
-  /** The long text that was looked over last: it may stand in many lists, one in the other. */
+  /** The long text that was scanned last: it may be inside many lists, one in the other. */
   text: { readonly start: number; readonly end: number };
 }
 
 /**
- * `bytes` must be UTF-8, and no deeper than `measureBytes` is asked about before. Throws a `SyntaxError` for
- * what is not JSON.
+ * Parses UTF-8 bytes that `measureBytes` has found to be not too deep. Throws a `SyntaxError` if they are
+ * not JSON.
  */
 export async function parseLargeJson(bytes: Buffer, slices: Slices): Promise<unknown> {
   const reading: Reading = { bytes, slices, at: 0, text: { start: -1, end: -1 } };
@@ -77,7 +77,7 @@ async function readList(reading: Reading): Promise<unknown[]> {
     if (end < 0) list.push(await readValue(reading));
     else {
       const some = JSON.parse(`[${cutOut(reading, end)}]`) as unknown[];
-      // Nothing stands between two commas, or before a closing bracket that follows one.
+      // Nothing between two commas, or between a comma and the closing bracket.
       if (some.length === 0) throw broken();
       for (const one of some) list.push(one);
     }
@@ -112,7 +112,7 @@ async function readMember(reading: Reading, object: Record<string, unknown>): Pr
   setMember(object, name, await readValue(reading));
 }
 
-/** As `JSON.parse` does: `__proto__` is a name like any other. */
+/** Sets a member as `JSON.parse` does: `__proto__` is a name like any other. */
 function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else {
@@ -122,8 +122,8 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
 }
 
 /**
- * The last place within a batch where the list or object can be cut: after a whole member, or where it
- * closes. -1 where the next member alone is longer.
+ * The last place within a batch where the list or object can be split: after a whole member, or where it
+ * closes. -1 if the next member alone is longer.
  */
 function findCut(reading: Reading): number {
   const { bytes, at } = reading;
@@ -151,7 +151,7 @@ function findCut(reading: Reading): number {
   return cut;
 }
 
-/** Looks over a long text once, however often it is come by. */
+/** The end of a long text. Scans it once, however often it is asked for. */
 function endOfText(reading: Reading, start: number): number {
   if (reading.text.start === start) return reading.text.end;
   const end = findStringEnd(reading.bytes, start);
@@ -159,14 +159,14 @@ function endOfText(reading: Reading, start: number): number {
   return end;
 }
 
-/** The text up to `end`; what is read next begins there. */
+/** The text up to `end`; reading continues there. */
 function cutOut(reading: Reading, end: number): string {
   const text = reading.bytes.toString("utf8", reading.at, end);
   reading.at = end;
   return text;
 }
 
-/** Reads what follows a member: a comma, or the bracket that closes. */
+/** Reads what follows a member: a comma, or the closing bracket. */
 function readMark(reading: Reading, close: number): number {
   skipSpace(reading);
   const mark = reading.bytes[reading.at++];
@@ -174,7 +174,7 @@ function readMark(reading: Reading, close: number): number {
   return mark;
 }
 
-/** A text, long or not, in pieces that `JSON.parse` reads. */
+/** A text of any length, in pieces that `JSON.parse` reads. */
 async function readText(reading: Reading): Promise<string> {
   const { bytes, slices } = reading;
   const end = endOfText(reading, reading.at);
@@ -184,7 +184,8 @@ async function readText(reading: Reading): Promise<string> {
     if (slices.isOver()) await slices.next();
     const whole = Math.min(reading.at + BATCH_BYTES, end);
     const to = whole === end ? end : findGap(bytes, whole, reading.at);
-    // Not joined here: the pieces become one text when it is read, which is after the bytes are let go.
+    // Not joined here: the pieces become one text when it is first read, which is after the bytes are
+    // freed.
     text += JSON.parse(`"${cutOut(reading, to)}"`) as string;
   }
   reading.at = end + 1;
@@ -225,7 +226,7 @@ function skipSpace(reading: Reading): void {
   reading.at = at;
 }
 
-/** Whether nothing stands in a list or object that was just begun. */
+/** True if a list or object that was just begun is empty. */
 function closes(reading: Reading, close: number): boolean {
   skipSpace(reading);
   if (reading.bytes[reading.at] !== close) return false;

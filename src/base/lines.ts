@@ -1,5 +1,5 @@
 /**
- * Bytes to lines, wherever the bytes were cut: inside a character, between CR and LF, mid-line.
+ * Bytes to lines, wherever the bytes are split: inside a character, between CR and LF, mid-line.
  *
  * Fed by callbacks and not as a web stream, which costs more than parsing does (bench/decode.ts).
  */
@@ -8,27 +8,31 @@ import { isAscii } from "node:buffer";
 import { StringDecoder } from "node:string_decoder";
 import { Failure } from "./failure.ts";
 
-/** Longest line kept in memory; a real event of a model is far below, a runaway server is not. */
+/**
+ * Longest line kept in memory. A real event of a model is far shorter; a broken server may send one without
+ * an end.
+ */
 const MAX_LINE_CHARS = 64 * 1024 * 1024;
 
 /**
- * Bytes decoded at once where not all is ASCII. One dash makes the whole of a decoded text two bytes
- * a character, which is slower to make and to parse; in blocks it spoils its neighbours alone. A
- * tenth less for such a stream in 16 KB chunks; small chunks and ASCII stay whole, where blocks cost.
+ * Bytes decoded at once if not all are ASCII. One dash makes a whole decoded text take two bytes for each
+ * character, which is slower to make and to parse; in blocks it affects its neighbours only. That takes a
+ * tenth off such a stream in 16 KB chunks. Small chunks and ASCII are decoded whole, because blocks cost
+ * more there.
  */
 const BLOCK_BYTES = 2048;
 
 export interface LineReader {
-  /** Give it every piece of the body in order. */
+  /** Takes the pieces of the body, in order. */
   push(bytes: Uint8Array): void;
-  /** Give it the end of the body: a last line without its end is a line too. */
+  /** Ends the body. A last line without its line break is a line too. */
   end(): void;
 }
 
 interface LineOptions {
-  /** `lf`: JSON lines, where a CR is part of the text. `any`: CR, LF and CRLF, a BOM passed over. */
+  /** `lf`: JSON lines, where a CR is part of the text. `any`: CR, LF and CRLF; a BOM is skipped. */
   readonly endings: "lf" | "any";
-  /** Called inside `push` and `end`, once a line; what it throws comes out there. */
+  /** Called inside `push` and `end`, once for each line; what it throws comes out there. */
   readonly onLine: (line: string) => void;
 }
 
@@ -45,7 +49,7 @@ export function createLineReader({ endings, onLine }: LineOptions): LineReader {
     else readLfLines(text);
   }
 
-  /** Passes over a BOM at the start, and the LF of a CRLF that was cut in two. */
+  /** Removes a BOM at the start, and the LF of a CRLF that was split. */
   function withoutPrefix(text: string): string {
     const skipped = isFirst ? 0xfeff : endedByCr ? 10 : undefined;
     isFirst = false;
@@ -96,7 +100,7 @@ export function createLineReader({ endings, onLine }: LineOptions): LineReader {
   };
 }
 
-/** Behind the first line break that a block reaches: no line is cut by a block's end. */
+/** The end of the first line break that a block reaches, so that a block's end splits no line. */
 function endOfBlock(bytes: Uint8Array, from: number): number {
   if (bytes.length - from <= BLOCK_BYTES) return bytes.length;
   const at = bytes.indexOf(10, from + BLOCK_BYTES);
@@ -104,8 +108,8 @@ function endOfBlock(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * The pieces of a line that has not ended. Joined once a line, not once a piece: a line of 4 MB in
- * pieces of 64 bytes would otherwise be copied 65,000 times.
+ * The pieces of a line that has not ended. They are joined once for each line, not for each piece: a line
+ * of 4 MB in pieces of 64 bytes would otherwise be copied 65,000 times.
  */
 function createLineBuffer(): {
   keep(piece: string): void;

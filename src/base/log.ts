@@ -55,7 +55,7 @@ function isLevel(text: string): text is Level {
   return (LEVELS as readonly string[]).includes(text);
 }
 
-/** A text is quoted where it could be taken for more than one field; a list stands as JSON. */
+/** Quotes a text that could be read as more than one field; writes a list as JSON. */
 function toField(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value);
   return /[\s"=]/.test(value) ? JSON.stringify(value) : value;

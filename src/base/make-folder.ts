@@ -1,11 +1,11 @@
-/** Makes a folder and those above it that are missing, for the user alone. */
+/** Makes a folder and the missing folders above it, readable by the user alone. */
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Step by step: below `/proc`, where nothing can be made and the system says that nothing is there,
- * `mkdir` with `recursive` tries for ever (Node.js 20 and 22).
+ * Makes one folder after the other: below `/proc`, where nothing can be made and the system says that
+ * nothing is there, `mkdir` with `recursive` tries for ever (Node.js 20 and 22).
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -18,7 +18,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Made by another process meanwhile. */
+/** True if another process has made it meanwhile. */
 function isThere(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST";
 }

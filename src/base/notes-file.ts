@@ -1,16 +1,18 @@
 /**
- * A file of words that somebody else may have written: AGENTS.md, SKILL.md. It is read in one way: small, a regular
- * file, UTF-8, inside the folder it belongs to, of this user or root. Whatever else it is, is refused in a few words.
+ * A text file that another person may have written: AGENTS.md, SKILL.md. It must be small, a regular file,
+ * UTF-8, inside the folder it belongs to, and owned by this user or root. Anything else is refused with a
+ * few words.
  */
 
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
+import { withoutControls } from "./terminal-controls.ts";
 
 export interface NotesPlace {
-  /** What a link may not lead out of. */
+  /** A link must not lead out of this folder. */
   readonly root: string;
-  /** Of this process; undefined where the system has none. */
+  /** The user of this process; undefined if the system has none. */
   readonly uid: number | undefined;
 }
 
@@ -18,16 +20,19 @@ export type ReadNotes =
   | {
       readonly text: string;
       readonly bytes: number;
-      /** Whether sequences that draw on a terminal, or turn the direction of text, were left out. */
+      /** True if terminal sequences, or marks that turn the direction of text, were removed. */
       readonly hadSequences: boolean;
     }
-  /** What is wrong with it, to be put after its name: `is not UTF-8 text`. */
+  /** The problem, to be put after the file's name: `is not UTF-8 text`. */
   | { readonly refused: string };
 
-/** A page or ten. Whatever is larger is another kind of file. */
+/** Most bytes of such a file. A page or ten are usual; a larger one is another kind of file. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Undefined where there is none. Never rejects: what is wrong with a stranger's file ends no run. */
+/**
+ * Reads such a file; undefined if there is none. Never rejects: an invalid file of another person must not
+ * end a run.
+ */
 export async function readNotesFile(
   path: string,
   place: NotesPlace,
@@ -36,7 +41,7 @@ export async function readNotesFile(
     await lstat(path);
     const real = await realpath(path);
     if (!isInside(await realpath(place.root), real)) return { refused: "links out of its folder" };
-    // Opening a pipe would wait for a writer; a link that came meanwhile is not followed.
+    // Opening a pipe would wait for a writer. A link that was put there meanwhile is not followed.
     const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
     const handle = await open(real, flags);
     try {
@@ -58,7 +63,7 @@ async function readOpen(handle: FileHandle, { uid }: NotesPlace): Promise<ReadNo
     return { refused: "belongs to another user" };
   }
   if (stats.size > MAX_FILE_BYTES) return { refused: toTooLarge(stats.size) };
-  // Read to a bound of its own: some files say that they have no size.
+  // Read with a limit of its own: some files report a size of 0.
   const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
   const bytes = await readUpTo(handle, buffer);
   if (bytes.length > MAX_FILE_BYTES) return { refused: toTooLarge(bytes.length) };
@@ -85,26 +90,19 @@ function toText(bytes: Buffer): ReadNotes {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.includes("\0")) return { refused: "is not text" };
     const hadSequences = DRAWING.test(text);
-    return { text: withoutControls(text), bytes: bytes.length, hadSequences };
+    return { text: toPlainText(text), bytes: bytes.length, hadSequences };
   } catch {
     return { refused: "is not UTF-8 text" };
   }
 }
 
-/** OSC, DCS, APC, PM and SOS up to their end; CSI; then any other escape. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
-const SEQUENCES = /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]?|\x1b./gs;
-/** Controls except tab and line feed, and marks that turn the direction of text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+/** An escape character, or a mark that turns the direction of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what is looked for
 const DRAWING = /[\x1b\u202a-\u202e\u2066-\u2069]/;
 
-/** Nobody needs them in words, and what is told to a model may be shown on a terminal. */
-function withoutControls(text: string): string {
-  const plain = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
-  return plain.replace(SEQUENCES, "").replace(CONTROLS, "");
+/** Removes control characters: text for a model may be shown on a terminal. */
+function toPlainText(text: string): string {
+  return withoutControls(text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"));
 }
 
 function isInside(root: string, path: string): boolean {

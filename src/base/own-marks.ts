@@ -1,8 +1,8 @@
-/** The marks that we put around words of others, so that a model sees where they begin and end. */
+/** The marks that we put around text of others, so that a model sees where it begins and ends. */
 
 const MARKS = /<(\/?)(project_notes|skills?|changed_since)\b/gi;
 
-/** Words of others open and close none of them. */
+/** Changes these marks in a text of others, so that it cannot open or close one. */
 export function maskMarks(text: string): string {
   return text.replace(MARKS, "<$1_$2");
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.ts";
 
 /**
- * Where each program is, seen from this code: beside it in the bundled command, in `bin/` from the bundled
+ * Where each program is, relative to this code: beside it in the bundled command, in `bin/` for the bundled
  * library (`dist/` or `dist/lib/`), and where the compiler put it in a build for tests.
  */
 const PLACES = {

@@ -1,12 +1,12 @@
-/** The texts that are files of the package, so that people can read them: `prompts/base.md`. */
+/** Texts that are files of the package, so that people can read them: `prompts/base.md`. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.ts";
 
 /**
- * Where the folder is, seen from this code: above `dist/`, above `dist/bin` or `dist/lib`, and above a build for
- * tests.
+ * Where the folder is, relative to this code: above `dist/`, above `dist/bin` or `dist/lib`, and above a
+ * build for tests.
  */
 const PLACES = ["../prompts/", "../../prompts/", "../../../prompts/"];
 

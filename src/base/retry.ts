@@ -1,39 +1,42 @@
-/** How long to wait before trying again: exponential with full jitter, and the other side's word first. */
+/**
+ * How long to wait before the next try: exponential with full jitter, unless the other side names a time.
+ */
 
 import type { Clock } from "./clock.ts";
 import { type Failure, toFailure } from "./failure.ts";
 
 export interface RetryPolicy {
-  /** How often to try in all, the first time included. */
+  /** Most tries, including the first. */
   readonly attempts: number;
   readonly baseMs: number;
   readonly maxMs: number;
-  /** A longer wait than this, asked for by the other side, is a failure at once. */
+  /** If the other side asks for a longer wait than this, the call fails at once. */
   readonly maxRetryAfterMs: number;
 }
 
 export const MODEL_RETRY: RetryPolicy = {
-  // The waits are 16 seconds together, 32 at most: a vendor's restart or a short outage is over then.
+  // The waits add up to 16 seconds on average, 32 at most: a vendor's restart or a short outage is over
+  // then.
   attempts: 7,
   baseMs: 500,
   maxMs: 20_000,
-  // A person waits a minute for a busy model; an hour's wait is theirs to decide.
+  // A person waits a minute for a busy model; whether to wait an hour is for them to decide.
   maxRetryAfterMs: 60_000,
 };
 
 export interface Retrying {
   readonly policy: RetryPolicy;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry: (failure: Failure, waitMs: number, attempt: number) => void;
 }
 
 /**
- * Calls `attempt` until it succeeds, fails for good, or the tries are used up. How it is tried again is
- * asked for by the first failure: most calls have none, and pay for nothing of this.
+ * Calls `attempt` until it succeeds, fails for good, or the tries are used up. `toRetrying` is called at
+ * the first failure only: most calls have none, and pay nothing for this.
  */
 export function retry<Out>(attempt: () => Promise<Out>, toRetrying: () => Retrying): Promise<Out> {
   return attempt().catch((thrown: unknown) => retryAfter(thrown, attempt, toRetrying()));
@@ -59,7 +62,7 @@ async function retryAfter<Out>(
   }
 }
 
-/** The wait before the next try, or none when there is to be none. */
+/** The wait before the next try; undefined if there is to be none. */
 function toWaitMs(failure: Failure, tried: number, retrying: Retrying): number | undefined {
   const { policy, random, signal } = retrying;
   if (!failure.retryable || tried >= policy.attempts || signal.aborted) return undefined;

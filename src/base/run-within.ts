@@ -1,10 +1,10 @@
 /**
- * Work on what a stranger wrote that may never end: a schema, a regular expression. It runs here and
- * now, and the runtime stops it when its time is over, native code of regular expressions included.
- * Until then nothing else of this process runs, so limits are short.
+ * Work that may never end, on input of strangers: a schema, a regular expression. It runs in this thread,
+ * and the runtime stops it when its time is over, even inside a regular expression. Until then nothing else
+ * in this process runs, so limits are short.
  *
- * The runtime counts by the clock on the wall. On a machine that is busy with other work the time may be over
- * before the work has had it: then it is tried again with more, until the processor's own count is over too.
+ * The runtime measures wall-clock time. On a busy machine that time may pass before the work has used it;
+ * the work is then tried again with more, until its processor time is over too.
  */
 
 import { type Context, createContext, Script } from "node:vm";
@@ -12,22 +12,23 @@ import { Failure } from "./failure.ts";
 import { readThreadMs } from "./thread-time.ts";
 
 export interface WorkLimit {
-  /** Of the processor's time. */
+  /** The limit of processor time. */
   readonly limitMs: number;
-  /** Names it in the refusal: `The output schema`. */
+  /** Names the work in the refusal: `The output schema`. */
   readonly what: string;
   readonly param?: string | undefined;
-  /** How much of the processor's time this thread has used until now, in milliseconds. */
+  /** Returns the processor time that this thread has used until now, in milliseconds. */
   readonly readUsedMs?: (() => number) | undefined;
 }
 
 const CALL = new Script("work()");
-/** Made once: a context costs half a millisecond, a call in it a quarter. */
+/** The context of the work, made once: it costs half a millisecond, a call in it a quarter. */
 let place: Context | undefined;
 
 /**
- * For pure work alone: what is stopped in the middle stays as it is. Rejects with `invalid_request` what
- * takes too long or too much memory, and else as the work does.
+ * Runs pure work within a limit. Work that is stopped leaves its data as it is at that moment, and not even its
+ * `finally` runs. The next try must therefore start with fresh data. Rejects with `invalid_request` if the work takes
+ * too long or too much memory, and otherwise as the work does.
  */
 export function runWithin<Out>(limit: WorkLimit, work: () => Out): Out {
   const { limitMs, what, param, readUsedMs = readThreadMs } = limit;
@@ -35,7 +36,7 @@ export function runWithin<Out>(limit: WorkLimit, work: () => Out): Out {
   place ??= createContext({});
   const context = place;
   const attempt = (timeout: number): void => {
-    // Work within the work has a name for itself too.
+    // Nested calls have a name of their own.
     context["work"] = () => {
       done = { value: work() };
     };
@@ -48,15 +49,15 @@ export function runWithin<Out>(limit: WorkLimit, work: () => Out): Out {
     if (isLate(cause)) {
       throw new Failure("invalid_request", `${what} takes too long to work with.`, details);
     }
-    // Too deep, or too long for one text or list.
+    // Nested too deep, or too long for one text or list.
     if (!(cause instanceof RangeError)) throw cause;
     throw new Failure("invalid_request", `${what} asks for too much.`, details);
   }
-  // It has run to its end, or thrown.
+  // The work has returned or thrown.
   return (done as { readonly value: Out }).value;
 }
 
-/** A part of what was used is the runtime's own: less than the whole limit tells that it was the work's. */
+/** The share of the limit from which the time counts as the work's own. Some of it is the runtime's. */
 const MOST_USED = 0.8;
 const GROWTH = 4;
 

@@ -1,4 +1,4 @@
-/** Forms that keys have: a setting with one of them is refused, and never shown. */
+/** The shapes of known kinds of keys: a setting with one of them is refused, and never shown. */
 
 const SECRET_SHAPES: readonly RegExp[] = [
   /\b(sk|pk|rk|gsk|xai|hf|ghp|gho|github_pat|xox[abp]|glpat|csk|fw|nvapi|tgp)[-_](?=\S*\d)[\w-]{16,}/,
@@ -9,7 +9,7 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /:\/\/[^/\s:@]*:[^/\s@]+@/,
 ];
 
-/** Whether a text has the form of a key. Forms nobody has published are not seen. */
+/** True if a text has the shape of a key. Only published shapes are known. */
 export function looksSecret(value: unknown): boolean {
   if (typeof value === "string") return SECRET_SHAPES.some((shape) => shape.test(value));
   if (typeof value !== "object" || value === null) return false;

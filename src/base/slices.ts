@@ -1,21 +1,29 @@
 /**
- * Long work in slices: a large body is parsed, written and stored a few milliseconds at a time, and whatever
- * else waits for the event loop goes between two slices.
+ * Long work in slices: a large body is parsed, written and stored a few milliseconds at a time, and other
+ * work of the event loop runs between two slices.
  *
- * All long work of the process shares one line. One slice is given for each turn of the loop, however many
- * jobs there are, and owners take turns: a hundred jobs of one tenant delay another's job by one slice each round.
+ * All long work of the process shares one queue. One slice is given for each turn of the loop, however many
+ * jobs there are, and owners take turns: a hundred jobs of one tenant delay another's job by one slice each
+ * round.
  */
 
-/** Long enough that the line costs little beside the work, short enough that nobody notices. */
+/**
+ * Long enough that queueing costs little compared with the work, short enough that no request is delayed
+ * noticeably.
+ */
 const SLICE_MS = 5;
 
-/** A slice is also over after so many pieces, about a megabyte: a fast machine lets others in as often. */
+/**
+ * A slice also ends after so many pieces, about a megabyte, so that a fast machine lets others in as often.
+ */
 const MAX_PIECES = 16;
 
 export interface Slices {
-  /** True when the slice is used up: wait for `next` before going on. Asked once for each piece of work. */
+  /** True when the slice is used up: wait for `next` then. Asked once for each piece of work. */
   isOver(): boolean;
-  /** Resolves when it is this job's turn, with a new slice. Wait for it before the first piece of work, too. */
+  /**
+   * Resolves when it is this job's turn, with a new slice. Wait for it before the first piece of work, too.
+   */
   next(): Promise<void>;
 }
 
@@ -36,7 +44,7 @@ export function createSlices(owner: string): Slices {
   };
 }
 
-/** Those who wait, by owner; the first owner is next. */
+/** Waiting jobs by owner; the first owner is next. */
 const line = new Map<string, (() => void)[]>();
 let isMoving = false;
 
@@ -49,7 +57,7 @@ function enter(owner: string, begin: () => void): void {
   setImmediate(move);
 }
 
-/** Gives one slice. The owner who had it goes to the end of the line. */
+/** Gives one slice. The owner who had it goes to the end of the queue. */
 function move(): void {
   const [first] = line;
   if (!first) {

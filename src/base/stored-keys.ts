@@ -1,14 +1,14 @@
 /**
- * The keys that a person has stored (`offshoot auth set`), beside the environment they belong to.
+ * The keys that a person has stored (`offshoot auth set`), attached to the environment they belong to.
  *
- * They travel with the environment object but are not variables of it: who lists or copies the variables for a command,
- * an MCP server or a child process never meets them. Whoever needs a key asks here by the name of its variable, and the
- * environment's own value wins.
+ * They travel with the environment object but are not variables of it: code that lists or copies the
+ * variables for a command, an MCP server or a child process does not see them. Code that needs a key asks
+ * here by the name of its variable, and the environment's own value wins.
  */
 
 export type KeyEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Kept in a class with private fields: a log that prints the environment shows nothing of them. */
+/** The keys are private fields of a class: a log that prints the environment does not show them. */
 class StoredKeys {
   readonly #keys: ReadonlyMap<string, string>;
   readonly #problem: string | undefined;
@@ -26,20 +26,22 @@ class StoredKeys {
     return [...this.#keys.values()];
   }
 
-  /** Why stored keys could not be read, in one line with what to do; undefined where all were. */
+  /**
+   * The reason why stored keys could not be read, in one line with what to do; undefined if all were read.
+   */
   get problem(): string | undefined {
     return this.#problem;
   }
 }
 
-/** A copy of the environment (`{...env}`) has them too: symbols are copied, and never listed. */
+/** A copy of the environment (`{...env}`) has them too: symbols are copied, and not listed. */
 const STORED = Symbol("stored keys");
 
 interface Holder {
   [STORED]?: StoredKeys;
 }
 
-/** `keys` by the names of their variables. In place of those that were attached before. */
+/** Attaches `keys`, by the names of their variables, in place of those attached before. */
 export function attachStoredKeys(
   env: KeyEnvironment,
   keys: ReadonlyMap<string, string>,
@@ -48,7 +50,7 @@ export function attachStoredKeys(
   (env as Holder)[STORED] = new StoredKeys(keys, problem);
 }
 
-/** Makes variables of the environment stored keys: those that a parent process handed over. */
+/** Turns variables of the environment into stored keys: those that a parent process passed on. */
 export function takeStoredKeys(
   env: Record<string, string | undefined>,
   names: readonly string[],
@@ -66,17 +68,17 @@ export function keyIn(env: KeyEnvironment, variable: string): string | undefined
   return env[variable]?.trim() || storedIn(env, variable);
 }
 
-/** The stored key of this variable, whatever the environment says. */
+/** The stored key of this variable, even if the environment has its own. */
 export function storedIn(env: KeyEnvironment, variable: string): string | undefined {
   return (env as Holder)[STORED]?.get(variable);
 }
 
-/** Whether the stored key is the one that counts: the environment has none. */
+/** True if the stored key is used because the environment has none. */
 export function usesStored(env: KeyEnvironment, variable: string): boolean {
   return !env[variable]?.trim() && storedIn(env, variable) !== undefined;
 }
 
-/** All of them, for whoever keeps secrets out of what is written. */
+/** All stored keys, for code that keeps secrets out of what is written. */
 export function storedSecrets(env: KeyEnvironment): string[] {
   return (env as Holder)[STORED]?.values() ?? [];
 }

@@ -1,8 +1,8 @@
-/** Small pure functions over text: clipping for messages, byte-exact cuts, plurals. */
+/** Small pure functions over text: clipping for messages, cutting to a number of bytes, plurals. */
 
 /**
- * Shortens a text for a message, on one line, with `…` where something was cut. Reads no further than it
- * shows: the text may be a stranger's, of megabytes.
+ * Shortens a text for a message, on one line, with `…` where something is missing. Reads no further than it
+ * shows: the text may be megabytes of a stranger.
  */
 export function clip(text: string, maxChars: number): string {
   let line = "";
@@ -18,7 +18,10 @@ export function clip(text: string, maxChars: number): string {
   return line;
 }
 
-/** Counts what it leaves out, and never hides the end: the worst of a command may stand there. */
+/**
+ * Shortens a text in its middle, and says how much is missing. The end stays: the worst part of a command
+ * may be there.
+ */
 export function hideMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
@@ -26,13 +29,13 @@ export function hideMiddle(text: string, maxChars: number): string {
   return `${text.slice(0, half)} [… ${hidden} characters are not shown …] ${text.slice(-half)}`;
 }
 
-/** The longest prefix of at most `maxChars`; a character of two units that the cut falls into goes whole. */
+/** The longest prefix of at most `maxChars` that splits no character. */
 export function cutToChars(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   return text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** The longest prefix of `text` that is at most `maxBytes` of UTF-8 and cuts no character. */
+/** The longest prefix of `text` that is at most `maxBytes` of UTF-8 and splits no character. */
 export function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
@@ -42,7 +45,9 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return bytes.toString("utf8", 0, end);
 }
 
-/** Lines of at most so many characters; a word that is longer than a line stays whole. */
+/**
+ * Breaks a text into lines of at most `columns` characters; a word that is longer than a line stays whole.
+ */
 export function breakAtWords(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = "";
@@ -60,25 +65,28 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** By hand: the first use of the runtime's own formatting loads its tables, for 15 ms. */
+/**
+ * A number with thousands separators. Written by hand: the first use of the runtime's own formatting loads
+ * its tables, which takes 15 ms.
+ */
 export function withThousands(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** `$0.31`, `$0.0042`: as much of an amount as a person reads, in a sentence. */
+/** An amount rounded for a sentence: `$0.31`, `$0.0042`. */
 export function toRoundUsd(usd: number): string {
   return `$${usd > 0 && usd < 0.01 ? Number(usd.toPrecision(2)) : usd.toFixed(2)}`;
 }
 
 /**
- * `$0.31`, `$0.0310`, `$0.0042`: to a hundredth of a cent, without two zeros at its end, so that amounts
- * of one table can be compared. From a dollar on cents are enough.
+ * An amount to a hundredth of a cent, without two zeros at its end, so that the amounts of one table can be
+ * compared: `$0.31`, `$0.0310`, `$0.0042`. From a dollar on, cents are enough.
  */
 export function toUsd(usd: number): string {
   return `$${usd < 1 ? usd.toFixed(4).replace(/00$/, "") : usd.toFixed(2)}`;
 }
 
-/** The known name closest to a mistyped one, or none when nothing is near. */
+/** The known name closest to a mistyped one; undefined if none is near. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(2, Math.floor(name.length / 3));
   let best: string | undefined;

@@ -1,12 +1,15 @@
-/** What a thread has had of the processor, and how it lets others go first. */
+/** The processor time of a thread, and how it lets others go first. */
 
 import { readFileSync } from "node:fs";
 import { constants, getPriority, platform, setPriority } from "node:os";
 
-/** Newer runtimes tell it themselves. */
+/** Newer versions of Node have this function. */
 type TellsThread = Partial<Record<"threadCpuUsage", () => NodeJS.CpuUsage>>;
 
-/** Milliseconds of the processor that this thread has used; those of the whole process where the system does not tell. */
+/**
+ * The processor time that this thread has used, in milliseconds. It is that of the whole process if the
+ * system does not tell them apart.
+ */
 export function readThreadMs(): number {
   const { threadCpuUsage } = process as TellsThread;
   if (threadCpuUsage) return toMs(threadCpuUsage.call(process));
@@ -23,23 +26,24 @@ function readSchedulerMs(): number | undefined {
     const [nanoseconds] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");
     return Number(nanoseconds) / 1_000_000;
   } catch {
-    // A kernel that keeps no such record.
+    // This kernel keeps no such record.
     return undefined;
   }
 }
 
-/** At this distance a thread gets about a tenth of a processor that the event loop wants, too. */
+/** With this step a thread gets about a tenth of a processor that the event loop also wants. */
 const STEP = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /**
- * Lets the event loop go first where the processors are all taken: called once in a thread that works on what a
- * stranger wrote. On Linux alone: elsewhere it would be the whole process that steps back.
+ * Lowers the priority of this thread, so that the event loop goes first when all processors are busy.
+ * Called once in a thread that works on input of strangers. Only on Linux: elsewhere it would affect the
+ * whole process.
  */
 export function stepBack(): void {
   if (platform() !== "linux") return;
   try {
     setPriority(0, Math.min(getPriority(0) + STEP, constants.priority.PRIORITY_LOW));
   } catch {
-    // A system that does not allow it goes on as it is.
+    // If the system does not allow it, the priority stays as it is.
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Threads for work on what strangers wrote: schemas, patterns, large texts. The loop of this process goes on
- * meanwhile, and a thread that does not come back is ended.
+ * Threads for work on input of strangers: schemas, patterns, large texts. The event loop stays free
+ * meanwhile, and a thread that does not return is ended.
  *
- * Owners take turns, and none has all threads: a job may take long, and one with a thousand of them would else let
- * another wait until two or three have ended. A thread that rests keeps no process alive.
+ * Owners take turns, and none has all threads: a job may take long, and the jobs of one owner must not make
+ * another wait. An idle thread keeps no process alive.
  */
 
 import { Worker } from "node:worker_threads";
@@ -12,31 +12,31 @@ import { findOwnProgram, type OwnProgram } from "./own-program.ts";
 
 export interface ThreadSettings {
   readonly program: OwnProgram;
-  /** Most threads at once. */
+  /** Most threads at the same time. */
   readonly size: number;
-  /** Most of them that work for one owner. */
+  /** Most threads that work for one owner at the same time. */
   readonly sizeForOne: number;
-  /** Most time of one job, the start of its thread included. */
+  /** Time limit of one job, including the start of its thread. */
   readonly limitMs: number;
-  /** Most memory of a thread. */
+  /** Memory limit of a thread. */
   readonly heapMib: number;
 }
 
 export interface Threads {
   /**
-   * Has a thread do the job. Jobs and results are what `postMessage` takes. Rejects with
-   * `invalid_request` where the thread took too long or too much, and as the job does.
+   * Runs the job in a thread. Jobs and results must be values that `postMessage` accepts. Rejects with
+   * `invalid_request` if the thread takes too long or too much memory, and otherwise as the job does.
    */
   run(owner: string, job: unknown, what: WorkName): Promise<unknown>;
 }
 
 export interface WorkName {
-  /** Names it in a refusal: `The output schema`. */
+  /** Names the work in a refusal: `The output schema`. */
   readonly what: string;
   readonly param?: string | undefined;
 }
 
-/** What a thread answers. */
+/** The answer of a thread. */
 export type ThreadReply =
   | { readonly done: unknown }
   | { readonly refused: string }
@@ -53,13 +53,16 @@ export function createThreads(settings: ThreadSettings): Threads {
   const { program, size, sizeForOne, limitMs, heapMib } = settings;
   const queues = new Map<string, Waiting[]>();
   const idle: Worker[] = [];
-  /** Threads at work, and for whom. */
+  /** Threads at work, with their owners. */
   const busy = new Map<Worker, string>();
 
   const countFor = (owner: string): number =>
     [...busy.values()].filter((other) => other === owner).length;
 
-  /** The owner whose turn it is goes to the end of the line; one who has enough keeps its place. */
+  /**
+   * Takes the next job. Its owner goes to the end of the queue; an owner who has enough threads keeps its
+   * place.
+   */
   function takeNext(): Waiting | undefined {
     for (const [owner, waiting] of queues) {
       if (countFor(owner) >= sizeForOne) continue;
@@ -87,7 +90,7 @@ export function createThreads(settings: ThreadSettings): Threads {
 
   function openThread(): Worker {
     const thread = startThread(program, heapMib);
-    // One that ends while it rests gets no more work.
+    // A thread that ends while it is idle gets no further work.
     thread.once("exit", () => {
       const at = idle.indexOf(thread);
       if (at >= 0) idle.splice(at, 1);
@@ -108,7 +111,7 @@ export function createThreads(settings: ThreadSettings): Threads {
 
 interface Work {
   readonly limitMs: number;
-  /** Called once, with whether the thread can be used again. */
+  /** Called once, with true if the thread can be used again. */
   readonly ended: (isWell: boolean) => void;
 }
 
@@ -142,11 +145,11 @@ function work(thread: Worker, next: Waiting, { limitMs, ended }: Work): void {
 function startThread(program: OwnProgram, heapMib: number): Worker {
   const thread = new Worker(findOwnProgram(program), {
     env: {},
-    // The flags of this process are not for it: a debugger's port, a loader.
+    // The flags of this process are not passed on: a debugger's port, a loader.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMib },
   });
-  // One that is being ended has nobody else to tell.
+  // Errors of a thread that is being ended are ignored.
   thread.on("error", () => {});
   return thread;
 }

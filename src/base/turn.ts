@@ -1,4 +1,4 @@
-/** Lets everything else that waits for the event loop go first: sockets, timers, other work. */
+/** Waits one turn of the event loop, so that sockets, timers and other work go first. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

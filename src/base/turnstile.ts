@@ -1,11 +1,11 @@
-/** Lets so many in at once, the others in the order they came. */
+/** Admits a limited number at the same time; the others wait in the order they came. */
 
 import { throwIfAborted, toAbortFailure } from "./async.ts";
 
 export interface Turnstile {
   /**
-   * Resolves when there is room; `onWait` is called where there is none yet. Call what it resolves with to
-   * leave; the second time does nothing.
+   * Resolves when there is room; calls `onWait` if it has to wait. Call the returned function to leave; a
+   * second call does nothing.
    */
   enter(signal: AbortSignal, onWait?: () => void): Promise<() => void>;
   readonly inside: number;
@@ -48,7 +48,7 @@ export function createTurnstile(places: number): Turnstile {
   };
 }
 
-/** Whoever gives up waiting has no place to give back. */
+/** Waits in line. A wait that is given up has no place to give back. */
 function wait(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const enter = (): void => {

@@ -1,24 +1,27 @@
 /**
- * Which work of a log a takeover abandoned: the one rule for every reader of a log. Pure.
+ * The rule that says which work in a log a takeover abandoned, for every reader of a log. Pure.
  *
  * A process that dies leaves a turn without its `turn_end`, or calls without their `tool_end`. Its
- * successor writes `run_resume` and does exactly these again, so at a `run_resume` the open turn and
- * the open calls are abandoned: nothing of them is part of an answer or is counted. In a log that ends
- * without a `run_resume` (the run was cancelled, or failed) the same events are partial work, and stay.
- * A turn that its vendor refused as too long is made again too: a `compaction` abandons it.
+ * successor writes `run_resume` and does exactly these again, so at a `run_resume` the open turn and the
+ * open calls are abandoned: nothing of them is part of an answer or is counted. In a log that ends without
+ * a `run_resume` (the run was cancelled, or failed) the same events are partial work, and stay. A turn that
+ * its vendor refused as too long is made again too: a `compaction` abandons it.
  */
 
 import type { RunEvent, ToolStart } from "./run-events.ts";
 
 export interface Abandoned {
-  /** Whether the model's turn was open: all that it said is abandoned. */
+  /** True if the model's turn was open: everything in it is abandoned. */
   readonly turn: boolean;
-  /** The calls that were being made, in the order of their starts. */
+  /** The calls in flight, in the order of their starts. */
   readonly calls: readonly ToolStart[];
 }
 
 export interface OpenWork {
-  /** Call it with each event of one run's log, in order. Returns what a `run_resume` or a `compaction` abandons. */
+  /**
+   * Call it with each event of one run's log, in order. Returns the work that a `run_resume` or a
+   * `compaction` abandons.
+   */
   read(event: RunEvent): Abandoned | undefined;
 }
 
@@ -41,7 +44,7 @@ export function createOpenWork(): OpenWork {
           calls.push(event);
           return undefined;
         case "tool_end": {
-          // Servers give one id to several calls: the first that is open has ended.
+          // Servers give one id to several calls: the first open one has ended.
           const at = calls.findIndex(({ call_id }) => call_id === event.call_id);
           if (at >= 0) calls.splice(at, 1);
           return undefined;
@@ -68,13 +71,13 @@ export function createOpenWork(): OpenWork {
   };
 }
 
-/** The log without what was abandoned: as if nothing had interrupted the run. */
+/** The log without abandoned work, as if nothing had interrupted the run. */
 export function withoutAbandoned(log: readonly RunEvent[]): RunEvent[] {
   const dropped = findAbandoned(log);
   return log.filter((_, at) => !dropped.has(at));
 }
 
-/** The places of the events that were abandoned. */
+/** The positions of the abandoned events. */
 export function findAbandoned(log: readonly RunEvent[]): ReadonlySet<number> {
   const work = createOpenWork();
   const dropped = new Set<number>();
@@ -89,10 +92,10 @@ export function findAbandoned(log: readonly RunEvent[]): ReadonlySet<number> {
   return dropped;
 }
 
-/** What others say or send meanwhile is not part of a turn. */
+/** Events that come from others during a turn and are not part of it. */
 const OF_OTHERS: ReadonlySet<RunEvent["type"]> = new Set([
   ...["child_event", "client_input"],
-  // Of a background child: no call is open while the model speaks.
+  // For a background child: no call is open while the model speaks.
   "child_end",
 ] as const);
 
@@ -107,7 +110,7 @@ function dropTurn(
   }
 }
 
-/** From its start on, which stands before the `run_resume` at `to`. */
+/** Drops a call from its start, which is before the `run_resume` at `to`. */
 function dropCall(
   log: readonly RunEvent[],
   { call, to }: { readonly call: ToolStart; readonly to: number },
@@ -122,7 +125,10 @@ function dropCall(
   }
 }
 
-/** A call that is made again finds its children again and tells of them again: the last telling counts. */
+/**
+ * Drops repeated events of children: a call that is made again reports its children again, and the last
+ * report counts.
+ */
 function dropRepeatedChildren(log: readonly RunEvent[], dropped: Set<number>): void {
   const again = new Set<string>();
   for (let at = log.length - 1; at >= 0; at--) {

@@ -1,10 +1,13 @@
 import type { JsonObject } from "../base/json.ts";
 
-/** A child that may run in any process asked for more of the budget: what it may spend from here on, in all. */
+/**
+ * New limits of a child that may run in any process and asked for more budget: what it may spend from now
+ * on, in all.
+ */
 export interface ChildBudget {
   readonly type: "child_budget";
   readonly child_id: string;
-  /** By kind; null where its parent does not limit it. */
+  /** Limits by kind; null if its parent does not limit it. */
   readonly limits: JsonObject;
   readonly at_ms: number;
 }

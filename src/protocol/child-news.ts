@@ -1,11 +1,13 @@
-/** What a run is told of its background children while it works. */
+/** News of background children that a run gets while it works. */
 
-/** What a run was told of its background children before its next turn, as a message of the user's role. */
+/** News of its background children that a run got before its next turn, as a message of the user's role. */
 export interface ChildNews {
   readonly type: "child_news";
   /** The last turn before it. */
   readonly turn: number;
-  /** True where the model had given its answer and was asked once more for this; else it is not there. */
+  /**
+   * True if the model had given its answer and was asked once more because of this news; otherwise missing.
+   */
   readonly final?: boolean;
   readonly news: readonly ChildWord[];
   readonly at_ms: number;
@@ -15,8 +17,8 @@ export interface ChildWord {
   readonly child_id: string;
   readonly label: string;
   readonly kind: "report" | "question";
-  /** What it is known by once it was told: the child's id, or the question's key. */
+  /** The key of this news, so that it is delivered once: the child's id, or the question's key. */
   readonly mark: string;
-  /** Its envelope as JSON, or what it asks. */
+  /** The child's envelope as JSON, or its question. */
   readonly text: string;
 }

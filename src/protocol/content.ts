@@ -1,7 +1,7 @@
 /**
- * What a message, a tool's output or a reasoning item is made of.
+ * The parts of a message, a tool's output or a reasoning item.
  *
- * Fields that only one of the documents of the API promises are optional here: parsing takes every
+ * Fields that only one of the documents of the API promises are optional here: parsing accepts every
  * dialect, and `emitted.ts` says what we send.
  */
 
@@ -32,7 +32,7 @@ export type InputImage = z.infer<typeof InputImage>;
 
 const audioFormat = openEnum(["wav", "mp3", "flac", "webm", "ogg"]);
 
-/** Base64 and format stand in the part itself, or one level down as the published API has them. */
+/** Audio. Base64 and format are in the part itself, or one level down as in the published API. */
 export const InputAudio = open({
   type: z.literal("input_audio"),
   data: z.string().optional(),
@@ -90,7 +90,7 @@ export const FilePath = open({
 });
 export type FilePath = z.infer<typeof FilePath>;
 
-/** Where a passage of the text comes from. */
+/** The source of a passage of the text. */
 export const Annotation = openUnion([UrlCitation, FileCitation, ContainerFileCitation, FilePath]);
 export type Annotation = z.infer<typeof Annotation>;
 
@@ -127,7 +127,7 @@ export type ReasoningText = z.infer<typeof ReasoningText>;
 export const SummaryText = open({ type: z.literal("summary_text"), text: z.string() });
 export type SummaryText = z.infer<typeof SummaryText>;
 
-/** Text of no side, as conversations keep it. */
+/** Text without a side, as conversations store it. */
 export const PlainText = open({ type: z.literal("text"), text: z.string() });
 export type PlainText = z.infer<typeof PlainText>;
 
@@ -147,7 +147,7 @@ export const ComputerScreenshot = open({
 });
 export type ComputerScreenshot = z.infer<typeof ComputerScreenshot>;
 
-/** What one agent tells another, readable by the vendor alone. */
+/** A message from one agent to another that only the vendor can read. */
 export const EncryptedContent = open({
   type: z.literal("encrypted_content"),
   encrypted_content: z.string(),

@@ -5,7 +5,7 @@ import { Failure } from "../base/failure.ts";
 import { choose } from "./open.ts";
 import { parseAs } from "./parse.ts";
 
-/** Of the published API. */
+/** A limit of the published API. */
 const MAX_INPUTS = 2048;
 
 const Text = z.string();
@@ -23,20 +23,23 @@ const EmbeddingInput = choose<string | string[] | number[] | number[][]>(
   { among: [Text, Texts, Tokens, TokenLists] },
 );
 
-/** Fields that it does not know are refused by name: there is no place in the answer to tell of them. */
+/**
+ * The body of a request for embeddings. Unknown fields are refused by name: the answer has no place to
+ * report them.
+ */
 export const CreateEmbeddings = z.strictObject({
-  /** Must be said: vectors of whichever model is the usual one today fit no others. */
+  /** Required: vectors of today's default model would not fit those of another one. */
   model: z.string().min(1),
   input: EmbeddingInput,
   dimensions: z.int().positive().nullable().optional(),
   encoding_format: z.enum(["float", "base64"]).nullable().optional(),
   user: z.string().nullable().optional(),
-  /** What the vectors are for (`search_query`, `passage`), where a model wants to know it. */
+  /** The purpose of the vectors (`search_query`, `passage`), if the model needs to know. */
   input_type: z.string().nullable().optional(),
 });
 export type CreateEmbeddings = z.infer<typeof CreateEmbeddings>;
 
-/** One thing to embed. */
+/** One text to embed, as text or as tokens. */
 export type EmbeddingText = string | readonly number[];
 
 export interface EmittedEmbeddings {
@@ -53,12 +56,12 @@ interface EmittedEmbedding {
   readonly embedding: readonly number[] | string;
 }
 
-/** Rejects with `invalid_request`, by the name of the field. */
+/** Rejects with `invalid_request` and the name of the field. */
 export function parseCreateEmbeddings(body: unknown): CreateEmbeddings {
   return parseAs(CreateEmbeddings, body, "request");
 }
 
-/** The things to embed, one entry each. An empty text is refused, as the API does. */
+/** The texts to embed, one entry each. An empty text is refused, as the API does. */
 export function toEmbeddingTexts({ input }: CreateEmbeddings): readonly EmbeddingText[] {
   const texts = toList(input);
   const empty = texts.indexOf("");

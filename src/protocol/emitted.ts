@@ -1,8 +1,8 @@
 /**
- * What our server sends: the parse types, made strict. Every field that any client of the API relies
- * on is there, with the type that OpenAI's own client promises (`test/protocol/openai-types.test.ts`).
+ * The types that our server sends: the parse types, made strict. It has every field that any client of the API relies
+ * on, with the type that OpenAI's own client promises (`test/protocol/openai-types.test.ts`).
  *
- * Items of a vendor's own tools are passed on as they came; what is in them is the vendor's promise.
+ * Items of a vendor's own tools are passed on unchanged; their content is the vendor's promise.
  */
 
 import type {
@@ -37,7 +37,7 @@ import type * as toolEvents from "./tool-call-events.ts";
 import type { Tool, ToolChoice } from "./tools.ts";
 import type { Usage } from "./usage.ts";
 
-/** `Kind` with some of its fields given another type. */
+/** `Kind` with another type for some of its fields. */
 type With<Kind, Fields> = Omit<Kind, keyof Fields> & Fields;
 
 interface Span {
@@ -64,7 +64,7 @@ export type EmittedText = With<
   { annotations: EmittedAnnotation[]; logprobs: EmittedLogprob[] }
 >;
 
-/** A part as `content_part` events carry it; thinking is never part of a message. */
+/** A part as `content_part` events carry it; reasoning is never part of a message. */
 export type EmittedPart = EmittedText | Refusal | ReasoningText;
 
 interface Made {
@@ -129,12 +129,15 @@ export type EmittedItem = OwnItem | PassedItem;
 
 export type EmittedError = With<ResponseError, { code: NonNullable<ResponseError["code"]> }>;
 
-/** A superset of what the published API, Open Responses and the older reference require. */
+/**
+ * A response as our server sends it: a superset of what the published API, Open Responses and the older
+ * reference require.
+ */
 export type EmittedResponse = Pick<
   Response,
   "id" | "object" | "model" | "prompt" | "prompt_cache_retention"
 > & {
-  /** Seconds, whole. */
+  /** Whole seconds. */
   created_at: number;
   completed_at: number | null;
   status: ResponseStatus;
@@ -145,14 +148,17 @@ export type EmittedResponse = Pick<
   /** Null until the response has ended. */
   usage: Usage | null;
   metadata: Metadata;
-  /** This server's own: what of the request was left out, and why exactly it ended. Not there where there is neither. */
+  /**
+   * A field of this server: the parameters of the request that were ignored, and why exactly it ended.
+   * Missing if there is neither.
+   */
   offshoot?: { ignored: string[]; stop?: StopDetail } | undefined;
-  /** Programs for vetted customers of one vendor; nobody else has any. */
+  /** Always null: one vendor has such programs, for vetted customers. */
   access_programs: null;
   instructions: string | null;
   previous_response_id: string | null;
   conversation: { id: string } | null;
-  /** As the client sent them. */
+  /** The tools as the client sent them. */
   tools: Tool[];
   tool_choice: ToolChoice;
   parallel_tool_calls: boolean;
@@ -178,7 +184,7 @@ export type EmittedResponse = Pick<
   user: string | null;
 };
 
-/** An event with the number and the place that our server always gives. */
+/** An event with the number and the position that our server always gives. */
 type Sent<Event, Fields = unknown> = With<
   Event,
   Fields &
@@ -216,11 +222,11 @@ export type EmittedEvent =
   | Sent<toolEvents.CustomToolCallInputDone>
   | EmittedErrorEvent;
 
-/** The calls we stream ourselves. */
+/** The calls that we stream ourselves. */
 type OwnDelta = "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta";
 
 /** An event before it has its number. */
 export type Unnumbered = WithoutNumber<EmittedEvent>;
 
-/** Over each member of a union by itself, so that it stays one. */
+/** Applied to each member of a union, so that the result stays a union. */
 type WithoutNumber<Event> = Event extends unknown ? Omit<Event, "sequence_number"> : never;

@@ -1,9 +1,9 @@
-/** What the stream events of a response have in common, and how one is declared. */
+/** The fields that all stream events of a response share, and how an event is declared. */
 
 import { z } from "zod";
 import { open } from "./open.ts";
 
-/** Where in the answer an event belongs. Some servers leave the number of the item out. */
+/** The position of an event in the answer. Some servers leave out the number of the item. */
 export const place = { item_id: z.string(), output_index: z.number().optional() };
 
 /** One shape of event, under one or several names. Not every server numbers its events. */
@@ -15,8 +15,8 @@ export function event<const Name extends string, Shape extends z.ZodRawShape>(
 }
 
 const common = {
-  /** From 0, without gaps, where a server gives it. */
+  /** From 0, without gaps, if a server numbers its events. */
   sequence_number: z.number().optional(),
-  /** Which of several agents it is about. */
+  /** The agent of a team that the event is about. */
   agent: open({ agent_name: z.string() }).nullable().optional(),
 };

@@ -1,23 +1,24 @@
 /**
- * What tools did to files, as a run's log has it, so that it can be undone. Each change is two events: how the
- * file was, written before it is touched, and how the call left it. A change without the second was interrupted.
+ * Changes that tools made to files, as a run's log stores them, so that they can be undone. Each change is
+ * two events: the file before, written before it is touched, and the file after the call. A change without
+ * the second was interrupted.
  */
 
-/** Most bytes of one file that are kept. */
+/** Largest file whose content is kept, in bytes. */
 export const MAX_KEPT_BYTES: number = 4 * 1024 * 1024;
-/** Most bytes of files that one run keeps; what is changed after that is named and not kept. */
+/** Most bytes of files that one run keeps. Later changes are listed without their content. */
 export const MAX_RUN_BYTES: number = 64 * 1024 * 1024;
 
-/** Which changes are kept: those of the tools for files, those of commands too, none. */
+/** Which changes are kept: those of all tools, those of file tools without commands, or none. */
 export const UNDO_MODES = ["all", "files", "off"] as const;
 export type UndoMode = (typeof UNDO_MODES)[number];
 
-/** What lies at a path. Two are the same where nobody could tell them apart by their content and mode. */
+/** The state of a path. Two states are the same if content and mode are. */
 export type FileState =
   | { readonly kind: "none" }
   | { readonly kind: "folder"; readonly mode: number }
   | { readonly kind: "link"; readonly target: string }
-  /** `sha256` is null where the content was not read. */
+  /** `sha256` is null if the content was not read. */
   | {
       readonly kind: "file";
       readonly mode: number;
@@ -27,7 +28,7 @@ export type FileState =
   /** A socket, a pipe, a device: never restored. */
   | { readonly kind: "other" };
 
-/** Why the old content of a file was not kept, one line each. */
+/** The reasons why the old content of a file was not kept, one line each. */
 export const LOST = {
   large: "it is larger than 4 MB",
   full: "the run had changed more than 64 MB of files",
@@ -42,22 +43,22 @@ export interface KeptContent {
   readonly data: string;
 }
 
-/** A file as it was, right before a call changes it. */
+/** A file as it was just before a call changes it. */
 export interface FileBefore {
   readonly type: "file_before";
   readonly call_id: string;
-  /** From the workspace, with `/` between names. */
+  /** Relative to the workspace, with `/` between names. */
   readonly path: string;
   readonly state: FileState;
-  /** Left out where there is none, or the run's log has the same content already. */
+  /** Missing if there is none, or if the run's log has the same content already. */
   readonly content?: KeptContent | undefined;
   readonly lost?: LostReason | undefined;
-  /** When the change may have begun: for a command, when it started. */
+  /** The earliest time of the change: for a command, its start. */
   readonly since_ms: number;
   readonly at_ms: number;
 }
 
-/** The same file as the call left it. */
+/** The file as the call left it. */
 export interface FileAfter {
   readonly type: "file_after";
   readonly call_id: string;
@@ -70,12 +71,12 @@ export interface FileAfter {
 export interface FileWatch {
   readonly type: "file_watch";
   readonly call_id: string;
-  /** What was not compared, for a person; null where that is nothing but `UNWATCHED_FOLDERS`. */
+  /** Folders that were not compared, for a person; null if only `UNWATCHED_FOLDERS` were left out. */
   readonly missed: string | null;
   readonly at_ms: number;
 }
 
-/** Folders that commands fill and nobody edits: what lies in them is not compared. */
+/** Folders that commands fill and people do not edit: their content is not compared. */
 export const UNWATCHED_FOLDERS: readonly string[] = [
   ...["node_modules", "bower_components", ".yarn", ".pnpm-store", "Pods"],
   ...[".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache"],
@@ -86,7 +87,7 @@ export type FileEvent = FileBefore | FileAfter | FileWatch;
 
 export const NOTHING_THERE: FileState = { kind: "none" };
 
-/** Whether both are the same; what was not read is like nothing. */
+/** True if both states are the same; content that was not read equals nothing. */
 export function isSameState(one: FileState, other: FileState): boolean {
   switch (one.kind) {
     case "none":

@@ -1,8 +1,8 @@
-/** Requests to an images API and what it gives back, as OpenAI's and those like it spell them. */
+/** Requests to an images API and its answers, as OpenAI and compatible servers spell them. */
 
 import type { Usage } from "./usage.ts";
 
-/** What both of its endpoints take. What is not set is the server's choice. */
+/** The fields that both endpoints accept. The server chooses a field that is not set. */
 export interface ImageBody {
   readonly prompt: string;
   readonly model?: string | undefined;
@@ -13,9 +13,9 @@ export interface ImageBody {
   readonly output_format?: string | undefined;
   /** Percent. */
   readonly output_compression?: number | undefined;
-  /** How many pictures are sent while it is drawn; 0 to 3. */
+  /** How many partial pictures are sent while it is drawn; 0 to 3. */
   readonly partial_images?: number | undefined;
-  /** To change pictures, those to change; their presence makes it an edit. */
+  /** The pictures to change; if there are any, the request is an edit. */
   readonly images?: readonly ImageRef[] | undefined;
   readonly mask?: ImageRef | undefined;
   readonly input_fidelity?: string | undefined;
@@ -26,11 +26,11 @@ export interface ImageRef {
   readonly image_url: string;
 }
 
-/** A picture, or one on the way to it. */
+/** A picture, finished or partial. */
 export interface MadeImage {
   /** Base64. */
   readonly b64_json: string;
-  /** What the server counted for it, where it says so. */
+  /** The usage that the server counted for it, if it says so. */
   readonly usage?: Usage | undefined;
   readonly revised_prompt?: string | undefined;
   readonly size?: string | undefined;

@@ -43,30 +43,56 @@ export type {
   PassedItem,
   Unnumbered,
 } from "./emitted.ts";
+export { HOSTED_ITEM_KINDS, ToolSearchCallOutput } from "./hosted-items.ts";
 export {
   ApplyPatchCall,
   ApplyPatchCallOutput,
+  ApplyPatchDiffDone,
+  ApplyPatchTool,
+} from "./hosted-kinds/apply-patch.ts";
+export {
   CodeInterpreterCall,
+  CodeInterpreterCodeDone,
+  CodeInterpreterTool,
+} from "./hosted-kinds/code-interpreter.ts";
+export {
   ComputerCall,
   ComputerCallOutput,
-  FileSearchCall,
-  HOSTED_ITEM_KINDS,
+  ComputerTool,
+  ComputerUsePreviewTool,
+} from "./hosted-kinds/computer.ts";
+export { FileSearchCall, FileSearchTool } from "./hosted-kinds/file-search.ts";
+export {
   ImageGenerationCall,
+  ImageGenerationTool,
+  ImagePartial,
+} from "./hosted-kinds/image-generation.ts";
+export {
   LocalShellCall,
   LocalShellCallOutput,
+  LocalShellTool,
+} from "./hosted-kinds/local-shell.ts";
+export {
   McpApprovalRequest,
   McpApprovalResponse,
   McpCall,
+  McpCallArgumentsDone,
   McpListTools,
-  Program,
-  ProgramOutput,
+  McpTool,
+} from "./hosted-kinds/mcp.ts";
+export { Program, ProgrammaticToolCalling, ProgramOutput } from "./hosted-kinds/program.ts";
+export {
   ShellCall,
   ShellCallOutput,
+  ShellCommand,
+  ShellCommandDelta,
   ShellOutput,
-  ToolSearchCall,
-  ToolSearchCallOutput,
-  WebSearchCall,
-} from "./hosted-items.ts";
+  ShellOutputDelta,
+  ShellOutputDone,
+  ShellTool,
+} from "./hosted-kinds/shell.ts";
+export { ToolSearchCall, ToolSearchTool } from "./hosted-kinds/tool-search.ts";
+export { WebSearchCall, WebSearchPreviewTool, WebSearchTool } from "./hosted-kinds/web-search.ts";
 export {
   AdditionalTools,
   AgentMessage,
@@ -153,45 +179,24 @@ export {
   type TurnStart,
 } from "./run-events.ts";
 export {
-  ApplyPatchDiffDone,
-  CodeInterpreterCodeDone,
   CustomToolCallInputDone,
   FunctionCallArgumentsDone,
-  ImagePartial,
   LegacyArgumentsDelta,
   LegacyArgumentsDone,
-  McpCallArgumentsDone,
-  ShellCommand,
-  ShellCommandDelta,
-  ShellOutputDelta,
-  ShellOutputDone,
   TOOL_CALL_EVENT_KINDS,
   ToolCallDelta,
   ToolCallProgress,
 } from "./tool-call-events.ts";
 export {
   AllowedTools,
-  ApplyPatchTool,
-  CodeInterpreterTool,
-  ComputerTool,
-  ComputerUsePreviewTool,
   CustomTool,
-  FileSearchTool,
   FunctionTool,
   HostedToolChoice,
-  ImageGenerationTool,
-  LocalShellTool,
-  McpTool,
   McpToolChoice,
   NamedToolChoice,
   NamespaceTool,
-  ProgrammaticToolCalling,
-  ShellTool,
   TOOL_TYPES,
   Tool,
   ToolChoice,
-  ToolSearchTool,
-  WebSearchPreviewTool,
-  WebSearchTool,
 } from "./tools.ts";
 export { addUsage, NO_USAGE, toUsage, type Usage } from "./usage.ts";

@@ -3,10 +3,10 @@
 import { z } from "zod";
 import { open, openEnum, openUnion } from "./open.ts";
 
-/** What any item may carry. A vendor gives the id; an item made by a client may have none. */
+/** Fields that any item may have. A vendor gives the id; an item made by a client may have none. */
 export const itemFields = {
   id: z.string().nullable().optional(),
-  /** Which of several agents said it: `/root`, `/root/research`. */
+  /** The agent that said it: `/root`, `/root/research`. */
   agent: open({ agent_name: z.string() }).nullable().optional(),
   created_by: z.string().optional(),
 };
@@ -16,11 +16,11 @@ const Caller = openUnion([
   open({ type: z.literal("program"), caller_id: z.string() }),
 ]);
 
-/** What every call carries, and its output to be paired with it. */
+/** Fields that every call has, and its output too, so that they can be paired. */
 export const callFields = {
   ...itemFields,
   call_id: z.string(),
-  /** Whether the model made the call itself or a program it wrote did. */
+  /** Who made the call: the model itself, or a program that it wrote. */
   caller: Caller.nullable().optional(),
 };
 

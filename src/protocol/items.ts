@@ -1,9 +1,9 @@
 /**
  * The conversation, as the Responses API spells it: a flat list of items.
  *
- * Each schema and its type share one name, so there is one place to look and nothing to keep in
- * step. An item keeps the wire's snake_case everywhere in the process; there is no second spelling.
- * What the vendors' own tools leave behind is in `hosted-items.ts`.
+ * Each schema and its type share one name, so there is one place to look and nothing to keep in step. An
+ * item keeps the wire's snake_case everywhere in the process; there is no second spelling. Items of
+ * hosted tools are in `hosted-kinds/`.
  */
 
 import { z } from "zod";
@@ -19,7 +19,7 @@ const messageFields = {
   role: z.enum(["user", "assistant", "system", "developer"]),
   content: textOr(z.array(ContentPart)),
   status: itemStatus,
-  /** Whether the model was still at work when it said this. */
+  /** Says whether the model was still working when it wrote this. */
   phase: openEnum(["commentary", "final_answer"]).nullable().optional(),
 };
 
@@ -75,20 +75,20 @@ export const Reasoning = open({
   ...itemFields,
   summary: z.array(SummaryText),
   content: z.array(ReasoningText).nullable().optional(),
-  /** What the vendor needs to go on thinking where it stopped; it must come back unchanged. */
+  /** Reasoning that the vendor needs to continue; it must be sent back unchanged. */
   encrypted_content: z.string().nullable().optional(),
   status: itemStatus,
 });
 export type Reasoning = z.infer<typeof Reasoning>;
 
-/** Stands for an item the server keeps. */
+/** Stands for an item that the server stores. */
 export const ItemReference = open({ type: z.literal("item_reference"), id: z.string() });
 export type ItemReference = z.infer<typeof ItemReference>;
 
 const EasyReference = open({ type: z.null().optional(), id: z.string() });
 type EasyReference = z.infer<typeof EasyReference>;
 
-/** The conversation before it, compressed into what only its maker can read. */
+/** The earlier conversation, compressed into a form that only its maker can read. */
 export const Compaction = open({
   type: z.literal("compaction"),
   ...itemFields,
@@ -100,7 +100,7 @@ export type Compaction = z.infer<typeof Compaction>;
 export const CompactionTrigger = open({ type: z.literal("compaction_trigger"), ...itemFields });
 export type CompactionTrigger = z.infer<typeof CompactionTrigger>;
 
-/** Tools that the model may call from here on. */
+/** Tools that the model may call from this item on. */
 export const AdditionalTools = open({
   type: z.literal("additional_tools"),
   ...itemFields,
@@ -137,7 +137,7 @@ export const MultiAgentCallOutput = open({
 });
 export type MultiAgentCallOutput = z.infer<typeof MultiAgentCallOutput>;
 
-/** What one agent of a tree tells another. */
+/** A message from one agent of a tree to another. */
 export const AgentMessage = open({
   type: z.literal("agent_message"),
   ...itemFields,
@@ -195,8 +195,8 @@ export function parseItems(value: unknown): Item[] {
 }
 
 /**
- * A request's `input` as items: text becomes one user message, and what left its `type` out gets it.
- * Rejects like `parseItem`, with a path that starts at `input`.
+ * A request's `input` as items: text becomes one user message, and items without `type` get theirs. Rejects
+ * like `parseItem`, with a path that starts at `input`.
  */
 export function toItems(input: string | readonly unknown[]): Item[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
@@ -204,7 +204,7 @@ export function toItems(input: string | readonly unknown[]): Item[] {
   return fromInput(request.input);
 }
 
-/** Of input that was parsed already. */
+/** Like `toItems`, for input that was parsed already. */
 export function fromInput(input: string | readonly InputItem[]): Item[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return input.map(toItem);

@@ -1,13 +1,16 @@
 /**
- * Content blocks of Anthropic's Messages API, for both who speak it here: the wire that asks servers in it, and the
- * endpoint that clients ask in it. What a block becomes that no item of ours has a place for is named here, so that
- * either side gives back what the other took.
+ * Content blocks of Anthropic's Messages API, for both sides that use it here: the wire that sends requests
+ * to servers, and the endpoint that clients call. Blocks that fit none of our items get a name here, so
+ * that each side gives back what the other took.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import type { Annotation } from "./content.ts";
 
-/** Marks the end of a prefix that the server keeps: for five minutes, or for an hour. */
+/** The published values of the header `anthropic-version`, from the oldest. The newest refuses sampling parameters. */
+export const MESSAGES_VERSIONS = ["2023-01-01", "2023-06-01", "2026-10-21"] as const;
+
+/** Marks the end of a prefix that the server caches: for five minutes, or for an hour. */
 export interface Cached {
   cache_control?: { readonly type: "ephemeral"; readonly ttl?: "1h" };
 }
@@ -63,7 +66,7 @@ export interface ToolResultBlock extends Cached {
   is_error?: boolean;
 }
 
-/** As the server takes a citation back: what it gave, but for `file_id`. */
+/** A citation as the server accepts it back: what it gave, except `file_id`. */
 export type Citation =
   | {
       type: "web_search_result_location";
@@ -81,7 +84,7 @@ export type Citation =
       end_page_number: number;
     };
 
-/** Blocks that we write ourselves; those a server gave us go back word for word, under a cast. */
+/** Blocks that we write ourselves. Blocks from a server go back word for word, under a cast. */
 export type MessagesBlock =
   | TextBlock
   | ImageBlock
@@ -91,7 +94,7 @@ export type MessagesBlock =
   | ToolUseBlock
   | ToolResultBlock;
 
-/** Instructions stand in the middle of a conversation, where a client has put them there. */
+/** A turn of the conversation. Instructions may be in the middle of it, if a client put them there. */
 export type MessagesTurn =
   | { role: "user" | "assistant"; content: MessagesBlock[] }
   | { role: "system"; content: TextBlock[] };
@@ -99,26 +102,30 @@ export type MessagesTurn =
 /** Names this API in the envelope of a sealed block (`sealed-reasoning.ts`). */
 export const SEALER = "messages";
 
-/** The type of an item that carries a block is this and the block's own; the block is its `block`. */
+/**
+ * The type of an item that carries a block is this prefix and the block's own type; the block is its
+ * `block`.
+ */
 export const FOREIGN = "anthropic:";
 
-/** Stands for the fields of a call that a function call has no place for. */
+/** The name for fields of a call that a function call has no place for. */
 export const CALL_FIELDS = "tool_use";
 
-/** Stands for the machine on which the vendor runs the answer's programs. */
+/** The name for the machine on which the vendor runs the answer's programs. */
 export const CONTAINER = "container";
 
 /**
- * The field that holds what the vendor is told word for word: of an item the blocks it was made of, of an annotation
- * its citation, of a part its block or fields of it, of a tool fields of its definition, of a message where it stands.
+ * The field that holds what the vendor is sent word for word: the blocks that an item was made of, the
+ * citation of an annotation, the block or some fields of a part, fields of a tool's definition, the
+ * position of a message.
  */
 export const BLOCKS = "anthropic";
 
-/** What `BLOCKS` of a message says of its place. */
+/** The position of a message, in its `BLOCKS`. */
 export interface MessagePlace {
-  /** Instructions that stay where the client put them, as a turn of their own. */
+  /** Instructions that stay where the client put them, as a separate turn. */
   readonly in_place?: true;
-  /** The beginning of the answer, which the model goes on with. */
+  /** The beginning of the answer, which the model continues. */
   readonly prefill?: true;
 }
 
@@ -128,8 +135,7 @@ export function placeOf(message: object): MessagePlace {
 }
 
 /**
- * Tokens to think with, for each effort, where a model is given a budget of them. The API takes no less than the
- * first.
+ * Thinking tokens for each effort, for models that take a budget. The API accepts no less than the first.
  */
 export const THINKING_BUDGETS = {
   minimal: 1024,
@@ -141,7 +147,8 @@ export const THINKING_BUDGETS = {
 } as const;
 
 /**
- * What a text cites, as an annotation that keeps the citation itself: the API wants it back with the text. `end`: where the cited text ends; it starts at 0, because it is all of its part.
+ * A citation of a text as an annotation. The annotation keeps the citation itself, because the API wants it
+ * back with the text. `end` is where the cited text ends; it starts at 0, because it is all of its part.
  */
 export function toAnnotation(citation: JsonObject, end: number): Annotation {
   const span = { start_index: 0, end_index: end, [BLOCKS]: citation };
@@ -160,10 +167,10 @@ export function toAnnotation(citation: JsonObject, end: number): Annotation {
   };
 }
 
-/** What a call says beside its input: which program made it, of which set of tools it is. */
+/** The fields of a call besides its input: which program made it, and which set of tools it belongs to. */
 export function fieldsOfCall(block: JsonObject): JsonObject | undefined {
   const { caller } = block;
-  // A direct call is what the API takes one for that says nothing.
+  // The API treats a call without a caller as a direct one.
   const isDirect = !isJsonObject(caller) || caller["type"] === "direct";
   const known = ["type", "id", "name", "input", "cache_control", ...(isDirect ? ["caller"] : [])];
   const fields = Object.entries(block).filter(([name]) => !known.includes(name));

@@ -1,10 +1,10 @@
 /**
- * What a provider may say while a model answers. Wires emit these and nothing else; the Responses
- * API's much longer list of events is made from them in one place (`responses/event-writer.ts`).
+ * The events that a provider may emit while a model answers. Wires emit nothing else; the much longer list
+ * of events of the Responses API is made from them in one place (`responses/event-writer.ts`).
  *
- * Order: one `start`; then for each item one `item_start`, any number of its deltas and one
- * `item_end`, items side by side told apart by `index`; then exactly one `end`, and nothing after.
- * A provider that fails throws a `Failure`; there is no error event to forget to handle.
+ * Order: one `start`; then for each item one `item_start`, any number of its deltas and one `item_end`,
+ * items side by side distinguished by `index`; then exactly one `end`, and nothing after. A provider that
+ * fails throws a `Failure`; there is no error event to forget to handle.
  */
 
 import type { JsonObject } from "../base/json.ts";
@@ -16,7 +16,7 @@ export type ModelEvent =
   | ModelStart
   | ItemStart
   | TextDelta
-  | RefusalDelta
+  | RefusalTextDelta
   | ReasoningDelta
   | ArgumentsDelta
   | AnnotationAdded
@@ -26,33 +26,33 @@ export type ModelEvent =
 
 export interface ModelStart {
   readonly type: "start";
-  /** The vendor's own id of this answer; empty where it gives none. */
+  /** The vendor's id of this answer; empty if it gives none. */
   readonly response_id: string;
-  /** The model that really answers; empty where the vendor does not say. */
+  /** The model that really answers; empty if the vendor does not say. */
   readonly model: string;
 }
 
 /** Opens an item, as far as it is known: a message without text, a call without arguments. */
 export interface ItemStart {
   readonly type: "item_start";
-  /** Place in this answer's output, from 0. */
+  /** Position in this answer's output, from 0. */
   readonly index: number;
   readonly item: Item;
-  /** Whether it is a call that this server makes, and not the vendor, who tells its progress itself. */
+  /** True for a call that this server makes. The vendor reports the progress of its own calls itself. */
   readonly own?: boolean | undefined;
 }
 
 export interface TextDelta {
   readonly type: "text_delta";
   readonly index: number;
-  /** Which content part of the message, from 0. */
+  /** The content part of the message, from 0. */
   readonly part: number;
   readonly delta: string;
-  /** How likely its tokens were, where that was asked for. */
+  /** How likely its tokens were, if the request asked for that. */
   readonly logprobs?: readonly Logprob[] | undefined;
 }
 
-export interface RefusalDelta {
+export interface RefusalTextDelta {
   readonly type: "refusal_delta";
   readonly index: number;
   readonly part: number;
@@ -82,20 +82,20 @@ export interface AnnotationAdded {
   readonly annotation: Annotation;
 }
 
-/** A vendor's event we do not interpret (progress of a tool it runs itself), word for word. */
+/** An event of the vendor that we do not interpret (progress of a tool it runs itself), word for word. */
 export interface OpaqueEvent {
   readonly type: "opaque";
   readonly event: JsonObject;
 }
 
-/** Closes an item. `item` is whole: what the deltas said is in it, and it goes into the history. */
+/** Closes an item. `item` is complete: it contains what the deltas said, and goes into the history. */
 export interface ItemEnd {
   readonly type: "item_end";
   readonly index: number;
   readonly item: Item;
   /**
-   * The id of a call that is still to be made: the item stays open, and the `tool_end` of that call
-   * closes it. Only where a server makes calls that it shows as items of their own.
+   * The id of a call that is still to be made: the item stays open, and the `tool_end` of that call closes
+   * it. Only for calls that the server makes and shows as items of their own.
    */
   readonly pending?: string | undefined;
 }
@@ -104,45 +104,48 @@ export interface ModelEnd {
   readonly type: "end";
   readonly reason: EndReason;
   readonly usage: Usage;
-  /** What the vendor says that it charges, in US dollars; left out where it does not say. */
+  /** The price that the vendor names, in US dollars; left out if it names none. */
   readonly cost_usd?: number | undefined;
-  /** What the vendor says of the ending beyond its reason; left out where it says no more. */
+  /** Details of the ending that the vendor gives besides its reason; left out if it gives none. */
   readonly stop?: StopDetail | undefined;
-  /** What the same wire needs to go on from here; nobody else looks inside. */
+  /** State that the same wire needs to continue from here. No other code looks inside. */
   readonly continuation: Continuation | undefined;
-  /** Who answered, where the model's name stands for several deployments. */
+  /** The deployment that answered, if the model's name stands for several. */
   readonly by?: AnsweredBy | undefined;
 }
 
-/** Why exactly an answer ended, where its vendor says it. */
+/** Why exactly an answer ended, if its vendor says so. */
 export interface StopDetail {
-  /** `stop_sequence`: a text of the request's `stop` came up. `context_window`: the model's window was full. */
+  /**
+   * `stop_sequence`: a text of the request's `stop` occurred. `context_window`: the model's window was
+   * full.
+   */
   readonly reason: "stop_sequence" | "context_window";
-  /** The text that came up, where the vendor says which. */
+  /** The text that occurred, if the vendor says which. */
   readonly sequence?: string | undefined;
 }
 
-/** The one of several deployments that answered. */
+/** The deployment that answered, one of several. */
 export interface AnsweredBy {
-  /** As records, log lines and metrics name it: `custom/qwen3-8b@gpu-1:8000`. */
+  /** The deployment's name in records, log lines and metrics: `custom/qwen3-8b@gpu-1:8000`. */
   readonly deployment: string;
   /** `vendor/model`. */
   readonly model: string;
-  /** How often deployments were asked for this answer, this time included. */
+  /** How often deployments were asked for this answer, including this time. */
   readonly tries: number;
 }
 
 /**
- * `length`: the token limit cut the answer. `refusal`: the vendor's filter or the model declined.
- * `pause`: the vendor wants the same conversation sent again to go on.
+ * `length`: the answer reached the token limit. `refusal`: the vendor's filter or the model declined.
+ * `pause`: the vendor wants the same conversation again to continue.
  */
 export type EndReason = "stop" | "tool_calls" | "length" | "refusal" | "pause";
 
 /** Where a stateful vendor stands after an answer. */
 export interface Continuation {
   readonly response_id: string;
-  /** The vocabulary the server spoke; results are given in the same one. */
+  /** The vocabulary that the server used; results are sent in the same one. */
   readonly dialect: "function_call" | "tool_call";
-  /** Whether the server keeps the answer under its id. */
+  /** True if the server stores the answer under its id. */
   readonly stored: boolean;
 }

@@ -1,26 +1,28 @@
-/** What a model's vendor does itself of a request. The vendors answer it; the Responses API asks it. */
+/**
+ * Which parts of a request a model's vendor does itself. The vendors answer that; the Responses API asks.
+ */
 
 import type { Item } from "./items.ts";
 import type { Tool } from "./tools.ts";
 
-/** The request around a tool. */
+/** The request that a tool is part of. */
 export interface AskedTools {
   readonly tools: readonly Tool[];
-  /** What the client wants to see (`include`). */
+  /** The optional output that the client asks for (`include`). */
   readonly include: readonly string[];
 }
 
 export interface Native {
-  /** Whether the vendor runs the tool for this request, or knows it under its own type. */
+  /** True if the vendor runs the tool for this request, or knows it under its own type. */
   runs(tool: Tool, asked: AskedTools): boolean;
-  /** Fields of a tool that the vendor has no word for, and that are not worth another way. */
+  /** Fields of a tool that the vendor does not support, and that are not worth another way. */
   lost(tool: Tool): readonly string[];
-  /** Whether it reads items of this type, whoever made them. */
+  /** True if it reads items of this type, whatever made them. */
   knows(type: string): boolean;
-  /** Whether an item is its own, or one that it can be given back. */
+  /** True if an item is its own, or one that can be sent back to it. */
   owns(item: Item): boolean;
-  /** Whether what the tool costs is known. */
+  /** True if the price of the tool is known. */
   isPriced(tool: Tool): boolean;
-  /** Whether the tool reads what the operator's account keeps with the vendor. */
+  /** True if the tool reads data that the operator's account stores with the vendor. */
   readsStores(tool: Tool): boolean;
 }

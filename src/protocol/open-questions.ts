@@ -1,4 +1,4 @@
-/** The questions of a log that nobody has answered yet: the one rule for every reader of a log. Pure. */
+/** The questions in a log that have no answer yet: the one rule for every reader of a log. Pure. */
 
 import type { RunEvent } from "./run-events.ts";
 import type { ToolQuestion } from "./tool-question.ts";
@@ -6,7 +6,7 @@ import type { ToolQuestion } from "./tool-question.ts";
 export interface OpenToolQuestions {
   /** Call it with each event of one run's log, in order. */
   read(event: RunEvent): void;
-  /** In the order they were asked. */
+  /** Open questions, in the order they were asked. */
   readonly open: readonly ToolQuestion[];
 }
 
@@ -22,7 +22,7 @@ export function createOpenToolQuestions(): OpenToolQuestions {
       } else if (event.type === "tool_decision" && open.length > 0) {
         open = open.filter(({ question }) => question !== event.question);
       } else if (event.type === "run_resume" || event.type === "run_end") {
-        // Whoever asked is gone; the next owner of the run asks again.
+        // The process that asked is gone; the next owner of the run asks again.
         open = NONE;
       }
     },

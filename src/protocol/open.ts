@@ -1,8 +1,8 @@
 /**
- * How a schema stays open: fields, kinds and words we never heard of pass untouched. The types name
- * only what is known, so that `item.type === "function_call"` narrows and a typo does not compile.
- * The price, paid in this file alone: a value may carry a kind or a word its type does not list, so
- * code that switches over one needs a branch for the rest.
+ * How a schema stays open: unknown fields, kinds and words pass unchanged. The types name only what is
+ * known, so that `item.type === "function_call"` narrows and a typo does not compile. The price, paid in
+ * this file alone: a value may carry a kind or a word its type does not list, so code that switches over
+ * one needs a branch for the rest.
  */
 
 import { z } from "zod";
@@ -19,18 +19,18 @@ export function open<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Sha
   return z.looseObject(shape) as unknown as z.ZodObject<Shape>;
 }
 
-/** A word out of a list that may grow: any text passes. */
+/** A word from a list that may grow: any text passes. */
 export function openEnum<const Words extends readonly string[]>(
   _words: Words,
 ): z.ZodType<Words[number]> {
   return z.string() as unknown as z.ZodType<Words[number]>;
 }
 
-/** One kind of object in an open union; a kind may go by several names. */
-type Kind = z.ZodObject<{ type: z.ZodLiteral<string> }>;
+/** The schema of one kind of object in an open union; a kind may have several names. */
+export type TypedSchema = z.ZodObject<{ type: z.ZodLiteral<string> }>;
 
 /** Objects told apart by `type`. A known kind is checked; an unknown one needs only its `type`. */
-export function openUnion<const Kinds extends readonly Kind[]>(
+export function openUnion<const Kinds extends readonly TypedSchema[]>(
   kinds: Kinds,
 ): z.ZodType<z.infer<Kinds[number]>> {
   const known = new Map(
@@ -41,12 +41,12 @@ export function openUnion<const Kinds extends readonly Kind[]>(
   return choose(pick, { among: kinds, knownTypes: [...known.keys()] });
 }
 
-/** Every `type` that the kinds go by, in their order. */
-export function typesOf(kinds: readonly Kind[]): string[] {
+/** Every `type` of the kinds, in their order. */
+export function typesOf(kinds: readonly TypedSchema[]): string[] {
   return kinds.flatMap((kind) => [...kind.shape.type.values]);
 }
 
-/** Text, or what `schema` takes: the two forms in which the API lets most content be written. */
+/** Text, or a value of `schema`: the two forms in which the API lets most content be written. */
 export function textOr<Out>(schema: z.ZodType<Out>): z.ZodType<string | Out> {
   const text = z.string();
   const pick = (value: unknown): z.ZodType =>
@@ -55,11 +55,14 @@ export function textOr<Out>(schema: z.ZodType<Out>): z.ZodType<string | Out> {
 }
 
 /**
- * A schema found by looking at the value. Unlike a union it complains about the one alternative that
- * was meant, and it hands the value back as it came, keys in their order. `choice` tells descriptions of it
- * what `pick` picks from.
+ * A schema that is chosen by looking at the value. Unlike a union it complains about the one alternative
+ * that was meant, and it returns the value as it came, keys in their order. `choice` lists what `pick`
+ * picks from, for descriptions of the schema.
  */
-export function choose<Out>(pick: Choice["pick"], choice: Omit<Choice, "pick">): z.ZodType<Out> {
+export function choose<Out>(
+  pick: SchemaChoice["pick"],
+  choice: Omit<SchemaChoice, "pick">,
+): z.ZodType<Out> {
   const schema = z.unknown().check((context) => {
     const checked = pick(context.value).safeParse(context.value);
     for (const issue of checked.error?.issues ?? []) {
@@ -70,18 +73,18 @@ export function choose<Out>(pick: Choice["pick"], choice: Omit<Choice, "pick">):
   return schema as unknown as z.ZodType<Out>;
 }
 
-export interface Choice {
-  /** The schema that a value is held against. */
+export interface SchemaChoice {
+  /** The schema that a value is checked with. */
   readonly pick: (value: unknown) => z.ZodType;
   readonly among: readonly z.ZodType[];
-  /** Objects of any other `type` pass, too, where this is given. */
+  /** If this is given, objects of any other `type` pass, too. */
   readonly knownTypes?: readonly string[] | undefined;
 }
 
-const choices = new WeakMap<z.core.$ZodType, Choice>();
+const choices = new WeakMap<z.core.$ZodType, SchemaChoice>();
 
-/** What a schema of this file chooses from; undefined for any other schema. */
-export function choiceOf(schema: z.core.$ZodType): Choice | undefined {
+/** The alternatives of a schema made by `choose`; undefined for any other schema. */
+export function choiceOf(schema: z.core.$ZodType): SchemaChoice | undefined {
   return choices.get(schema);
 }
 

@@ -1,11 +1,11 @@
 /**
- * `options`: fields of a vendor's own, which our vocabulary has no word for. Whoever asks writes them as
- * they stand in the vendor's API. What Offshoot itself writes into a request is not theirs to change.
+ * `options`: fields of a vendor's API that our vocabulary has no word for, spelled as that API spells them.
+ * They cannot change what Offshoot itself writes into a request.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 
-/** Maps are joined, all else is replaced. */
+/** Puts options over a body: maps are merged, everything else is replaced. */
 export function layOver(body: JsonObject, own: JsonObject | undefined): JsonObject {
   if (!own) return body;
   const joined: Record<string, Json | undefined> = { ...body };
@@ -16,7 +16,7 @@ export function layOver(body: JsonObject, own: JsonObject | undefined): JsonObje
   return joined;
 }
 
-/** Two sets of options, the second over the first; undefined where there are none. */
+/** Two sets of options, the second over the first; undefined if there are none. */
 export function joinOptions(
   below: JsonObject | null | undefined,
   above: JsonObject | null | undefined,
@@ -26,15 +26,15 @@ export function joinOptions(
 }
 
 interface OwnedRow {
-  /** In any spelling: `max_tokens` is `maxTokens` too. A point leads into a map. */
+  /** In any spelling: `max_tokens` is `maxTokens` too. A dot leads into a map. */
   readonly names: readonly string[];
-  /** Why they are not to be set, and what to use. */
+  /** Why they cannot be set, and what to use. */
   readonly why: string;
 }
 
 /**
- * What the runtime writes, in the words of all APIs: options that named it could send another request
- * than the one that was checked, recorded and paid for.
+ * The fields that the runtime writes, in the words of all APIs. Options with these fields could send
+ * another request than the one that was checked, recorded and paid for.
  */
 export const OWNED_FIELDS: readonly OwnedRow[] = [
   {
@@ -45,12 +45,12 @@ export const OWNED_FIELDS: readonly OwnedRow[] = [
     names: [
       ...["model", "messages", "input", "contents", "system", "instructions", "prompt"],
       ...["system_instruction", "previous_response_id", "conversation"],
-      // Variables of a template, and not the template or what it is filled with.
+      // Variables of a template are allowed; the template and what fills it are not.
       ...["chat_template", "tokenize", "messages", "conversation", "tools"].map(
         (name) => `chat_template_kwargs.${name}`,
       ),
     ],
-    why: "Offshoot writes what is asked, and of whom",
+    why: "Offshoot writes the prompt and the name of the model",
   },
   {
     names: [...["tools", "tool_choice", "tool_config", "functions", "function_call"]],
@@ -78,17 +78,19 @@ const OWNED: ReadonlyMap<string, string> = new Map(
   OWNED_FIELDS.flatMap(({ names, why }) => names.map((name) => [toPlain(name), why] as const)),
 );
 
-/** What is wrong with a set of options, for a sentence that begins with where it stands. */
+/** The problem of a set of options, for a sentence that begins with their place. */
 export function findOptionsProblem(options: unknown): string | undefined {
   if (!isJsonObject(options)) return "must be a map of fields for the request's body";
   const found = findOwned(options);
   return found && `cannot set \`${found.name}\`: ${found.why}`;
 }
 
-/** Maps that are themselves a body, of the model behind an API. */
+/** Maps that are themselves a request body, for the model that an API passes it to. */
 const BODIES: ReadonlySet<string> = new Set(["additionalmodelrequestfields"]);
 
-/** `within` is the map that the fields stand in, as the table names it; `shown` as a person does. */
+/**
+ * `within` is the map that contains the fields, as the table names it; `shown` is its name for a person.
+ */
 function findOwned(
   options: JsonObject,
   within = "",
@@ -98,7 +100,7 @@ function findOwned(
     const plain = toPlain(within + name);
     const why = OWNED.get(plain) ?? (name === "__proto__" ? "it is not a field" : undefined);
     if (why !== undefined) return { name: shown + name, why };
-    // Names of the table lead into one map at most.
+    // Names in the table lead into one map at most.
     if (within !== "" || !isJsonObject(value)) continue;
     const inner = findOwned(value, BODIES.has(plain) ? "" : `${name}.`, `${shown}${name}.`);
     if (inner) return inner;
@@ -106,7 +108,7 @@ function findOwned(
   return undefined;
 }
 
-/** Google takes both spellings of each name. */
+/** Google accepts both spellings of each name. */
 function toPlain(name: string): string {
   return name.replaceAll("_", "").toLowerCase();
 }

@@ -1,6 +1,6 @@
 /**
- * From unknown to typed, with a complaint a person can act on: which field, what it is, what it
- * should be. The value is handed back itself, not a copy, so that a round trip keeps every byte.
+ * From unknown to typed, with a complaint a person can act on: which field, what it is, what it should be.
+ * Returns the value itself, not a copy, so that a round trip keeps every byte.
  */
 
 import type { z } from "zod";
@@ -11,8 +11,8 @@ import { clip } from "../base/text.ts";
 type Path = readonly PropertyKey[];
 
 /**
- * Rejects with `Failure("invalid_request")`; `param` is the path to the field at fault. `what` names
- * the whole value where no field of it is to blame: "request".
+ * Rejects with `Failure("invalid_request")`; `param` is the path to the field at fault. `what` names the
+ * whole value if no single field is at fault: "request".
  */
 export function parseAs<Out>(schema: z.ZodType<Out>, value: unknown, what: string): Out {
   const parsed = schema.safeParse(value);
@@ -25,7 +25,7 @@ export function parseAs<Out>(schema: z.ZodType<Out>, value: unknown, what: strin
   throw new Failure("invalid_request", `${name} ${reason}.`, { param, cause: parsed.error });
 }
 
-/** A field that is not known is itself at fault, and not the object that has it. */
+/** The path to the fault. For an unknown field that is the field, not the object around it. */
 function toPath(issue: z.core.$ZodIssue): Path {
   const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   return [...issue.path, ...unknown];
@@ -52,7 +52,7 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
     case "invalid_type":
       return `must be ${NOUNS[issue.expected] ?? issue.expected}, not ${nameKind(value)}`;
     case "invalid_value":
-      // Only words of closed lists come here, so what was given is safe to show.
+      // Only words of closed lists come here, so the given value is safe to show.
       return `must be ${list(issue.values)}, not ${show(value)}`;
     case "unrecognized_keys":
       return "is not a field of this request; leave it out";
@@ -87,13 +87,16 @@ function list(options: readonly unknown[]): string {
   return shown.length === 0 ? last : `${shown.join(", ")} or ${last}`;
 }
 
-/** Of a value that may be very large only the beginning is written. */
+/** Shows a value. Only the beginning of a large one is written. */
 function show(value: unknown): string {
   const [beginning = ""] = toJsonPieces(value);
   return clip(beginning, 60);
 }
 
-/** Text is never quoted where none was wanted: it may be a secret put into the wrong field. */
+/**
+ * The kind of a value. Text is never quoted where another type was expected: it may be a secret in the
+ * wrong field.
+ */
 function nameKind(value: unknown): string {
   if (typeof value === "string") return "a string";
   if (Array.isArray(value)) return "an array";

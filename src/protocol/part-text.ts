@@ -1,4 +1,4 @@
-/** What a content part says as a text. A part of a kind that we do not know may have anything under that name. */
+/** The text of a content part. A part of an unknown kind may have anything in that field. */
 export function textOfPart(part: object): string | undefined {
   return "text" in part && typeof part.text === "string" ? part.text : undefined;
 }

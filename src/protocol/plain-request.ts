@@ -1,7 +1,7 @@
 /**
- * The requests that most clients send, recognised without their schema: nothing but known fields with
- * plain values. It says yes only to what the schema would take, and the schema judges everything else;
- * it is there because it costs a twentieth (bench/gateway.ts).
+ * The requests that most clients send, recognised without the schema: only known fields with plain values.
+ * It accepts only what the schema would accept, and leaves everything else to the schema. It exists because
+ * it costs a twentieth (bench/gateway.ts).
  */
 
 type Check = (value: unknown) => boolean;

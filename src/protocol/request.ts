@@ -6,6 +6,7 @@
  */
 
 import { z } from "zod";
+import { HOSTED_INCLUDES } from "./hosted-kinds/includes.ts";
 import { InputItem } from "./items.ts";
 import { JsonObject, JsonValue, open, openEnum, openUnion, textOr } from "./open.ts";
 import { parseAs } from "./parse.ts";
@@ -15,7 +16,7 @@ import { Tool, ToolChoice } from "./tools.ts";
 const MAX_METADATA_PAIRS = 16;
 const MAX_METADATA_KEY_CHARS = 64;
 const MAX_METADATA_VALUE_CHARS = 512;
-/** Of `safety_identifier` and `prompt_cache_key`. */
+/** Longest `safety_identifier` and `prompt_cache_key`. */
 const MAX_KEY_CHARS = 64;
 const MIN_COMPACT_THRESHOLD_TOKENS = 1000;
 
@@ -67,24 +68,20 @@ export const ReasoningConfig = open({
   summary,
   /** The older name of `summary`. */
   generate_summary: summary,
-  /** Which turns' thinking the model is shown again. */
+  /** Which turns' reasoning the model is shown again. */
   context: openEnum(["auto", "current_turn", "all_turns"]).nullable().optional(),
   mode: openEnum(["standard", "pro"]).nullable().optional(),
 });
 export type ReasoningConfig = z.infer<typeof ReasoningConfig>;
 
-/** What a client may ask to see that is left out by default. */
+/** Output that is left out by default and that a client may ask for. */
 export const INCLUDES = [
-  "file_search_call.results",
-  "web_search_call.results",
-  "web_search_call.action.sources",
+  ...HOSTED_INCLUDES,
   "message.input_image.image_url",
   "message.output_text.logprobs",
-  "computer_call_output.output.image_url",
-  "code_interpreter_call.outputs",
   "reasoning.encrypted_content",
 ] as const;
-/** Others pass, and are named as left out. */
+/** Other words pass, and are reported as ignored. */
 export const Include = openEnum(INCLUDES);
 export type Include = z.infer<typeof Include>;
 
@@ -99,7 +96,7 @@ export const ServiceTier = openEnum([
 ]);
 export type ServiceTier = z.infer<typeof ServiceTier>;
 
-/** A prompt kept by the server, with what fills its gaps. */
+/** A prompt that the server stores, with values for its variables. */
 export const Prompt = open({
   id: z.string(),
   version: z.string().nullable().optional(),
@@ -161,12 +158,14 @@ const service = {
     .nullable()
     .optional(),
   moderation: JsonObject.nullable().optional(),
-  /** This server's own: fields of the model's vendor, as its API spells them. */
+  /** A field of this server: options of the model's vendor, as its API spells them. */
   options: JsonObject.nullable().optional(),
 };
 
 export const CreateResponse = open({
-  /** Both may be missing: a server may have a default model, and a chain or a prompt an input. */
+  /**
+   * Both may be missing: a server may have a default model, and a chain or a prompt may supply the input.
+   */
   model: z.string().nullable().optional(),
   input: textOr(z.array(InputItem)).nullable().optional(),
   instructions: z.string().nullable().optional(),

@@ -1,5 +1,5 @@
 /**
- * Everything a server may say while it streams a response. Those about tool calls are in
+ * All events that a server may send while it streams a response. Those about tool calls are in
  * `tool-call-events.ts`.
  *
  * Order: `created` (or `queued`), `in_progress`; for each item `output_item.added`, its own events,
@@ -15,7 +15,7 @@ import { parseAs } from "./parse.ts";
 import { Response } from "./response.ts";
 import { TOOL_CALL_EVENT_KINDS } from "./tool-call-events.ts";
 
-/** How the response as a whole stands, with all that is known of it. */
+/** The state of the whole response, with all that is known of it. */
 export const Lifecycle = event(
   [
     "response.created",
@@ -113,7 +113,7 @@ export const SummaryTextDone = event(["response.reasoning_summary_text.done"], {
 });
 export type SummaryTextDone = z.infer<typeof SummaryTextDone>;
 
-/** Sound, and what was said in it; neither names an item. */
+/** Sound, and its transcript; neither names an item. */
 export const AudioDelta = event(["response.audio.delta", "response.audio.transcript.delta"], {
   delta: z.string(),
 });
@@ -128,7 +128,7 @@ const errorFields = {
   param: z.string().nullable().optional(),
 };
 
-/** Flat in the published document, nested in what servers send; either may be there. */
+/** Flat in the published document, nested in what servers send; both forms are accepted. */
 export const ErrorEvent = event(["error"], {
   ...errorFields,
   error: open({ type: z.string().nullable().optional(), ...errorFields })
@@ -170,7 +170,7 @@ const EVENT_KINDS = [
   ...TOOL_CALL_EVENT_KINDS,
 ] as const;
 
-/** Every event we have a schema for; others are kept as they are. */
+/** Every event type that has a schema; others are kept as they are. */
 export const RESPONSE_EVENT_TYPES: readonly string[] = typesOf(EVENT_KINDS);
 
 export const ResponseEvent = openUnion(EVENT_KINDS);

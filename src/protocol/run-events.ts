@@ -1,36 +1,39 @@
 /**
  * The log of a run. Everything that is shown, stored, resumed or billed is a fold of these events.
  *
- * Order: one `run_start` (and `run_begin`, where it had to wait); turns of `turn_start`, the model's events and `turn_end`, each followed by
- * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap), and by what people said
- * meanwhile (`run_input`), and by what the conversation is in short (`compaction`); exactly one `run_end`, and nothing after. A call has one decision, and one more where it was let in and a guard stopped it;
- * a `tool_question` before it, where a person was asked.
- * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
- * and the turn starts again under the same number.
+ * Order: one `run_start` (and `run_begin`, if it had to wait); turns of `turn_start`, the model's events
+ * and `turn_end`, each followed by its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap),
+ * by messages of people (`run_input`), and by a shortened conversation (`compaction`); exactly one
+ * `run_end`, and nothing after. A call has one decision, and a second one if it was allowed and a guard
+ * then stopped it; if a person was asked, a `tool_question` comes first. A turn interrupted by a crash has
+ * no `turn_end`: a `run_resume` follows, its open items are `incomplete`, and the turn starts again under
+ * the same number.
  */
 
 import type { FailureCode } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { ChildBudget } from "./child-budget.ts";
 import type { ChildNews } from "./child-news.ts";
+import type { ChildQueue } from "./child-queue.ts";
 import type { FileEvent } from "./file-changes.ts";
 import type { Item } from "./items.ts";
 import type { AnsweredBy, EndReason, ModelEnd, ModelEvent, StopDetail } from "./model-events.ts";
 import type { ToldPart } from "./told-part.ts";
+import type { ToolProcess } from "./tool-process.ts";
 import type { ToolQuestion } from "./tool-question.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * Every way a run can end, with the exit code of a command that ends so. All but `completed` are
- * partial or empty, and never shown as complete. A failed run exits with its failure's own code.
+ * Every way a run can end, with the exit code of its command. All except `completed` are partial or empty,
+ * and never shown as complete. A failed run exits with the code of its failure.
  */
 export const ENDINGS = {
   completed: { exit: 0, summary: "The model gave its answer." },
-  max_turns: { exit: 3, summary: "The turn limit was reached; what there is is partial." },
-  budget: { exit: 4, summary: "A token or money limit was reached; what there is is partial." },
+  max_turns: { exit: 3, summary: "The turn limit was reached; the output is partial." },
+  budget: { exit: 4, summary: "A token or money limit was reached; the output is partial." },
   refused: { exit: 5, summary: "The model or its vendor declined to answer." },
-  timeout: { exit: 124, summary: "The run's time limit passed; what there is is partial." },
-  cancelled: { exit: 130, summary: "The user cancelled it; what there is is partial." },
+  timeout: { exit: 124, summary: "The run's time limit passed; the output is partial." },
+  cancelled: { exit: 130, summary: "The user cancelled the run; the output is partial." },
   failed: { exit: 1, summary: "Something broke; the error says what." },
 } as const;
 export type Ending = keyof typeof ENDINGS;
@@ -69,7 +72,7 @@ export interface RunStart {
   /** `/root`, `/root/research`: who delegated to whom. */
   readonly path: string;
   readonly created_at_ms: number;
-  /** What the run really works with, and why that model was taken. */
+  /** The settings that the run really works with, and why that model was chosen. */
   readonly settings: RunSettings;
   readonly input: readonly Item[];
 }
@@ -84,34 +87,36 @@ export interface RunSettings {
   readonly temperature: number | null;
   readonly max_output_tokens: number | null;
   readonly think: boolean;
+  /** How much, if not as usual. Old records do not have it. */
+  readonly effort?: string;
   readonly format: JsonObject;
-  /** What is done about calls that are to be asked about: `ask`, `auto`, `deny`. */
+  /** The handling of calls that need approval: `ask`, `auto`, `deny`. */
   readonly approve: string;
-  /** What holds the commands it runs: `none`, `process`, `sandbox`. */
+  /** The isolation of the commands it runs: `none`, `process`, `sandbox`. */
   readonly sandbox: string;
-  /** What limits it, a layer a run above it. */
+  /** The grant of the run: one layer for itself and for each run above it. */
   readonly grant: readonly JsonObject[];
-  /** What it may spend with everything below it, by kind; null where there is no limit. */
+  /** The limits of the run with everything below it, by kind; null if there is no limit. */
   readonly limits: JsonObject;
   readonly label: string | null;
   readonly depth: number;
-  /** Fields of the vendor's own that its model calls have, from the settings and from whoever asked. */
+  /** Options of the vendor that its model calls have, from the settings and from the request. */
   readonly options?: JsonObject | undefined;
-  /** What a request of the Responses API asked, as the answer repeats it. Other runs have none. */
+  /** The parameters of a request of the Responses API, as the answer repeats them. Other runs have none. */
   readonly response?: JsonObject | undefined;
-  /** The session that it belongs to; not there for a run of none. */
+  /** The session that it belongs to; missing if it belongs to none. */
   readonly session?: string | undefined;
-  /** What `instructions` were made of, in order; not there where somebody wrote them whole. */
+  /** The parts of `instructions`, in order; missing if they were given as a whole. */
   readonly told?: readonly ToldPart[] | undefined;
 }
 
-/** A run that had to wait for its turn begins. One that did not wait has no such event. */
+/** A run that had to wait for its turn begins. A run that did not wait has no such event. */
 export interface RunBegin {
   readonly type: "run_begin";
   readonly at_ms: number;
 }
 
-/** Another process went on with the run; whatever was open before it is `incomplete`. */
+/** Another process continues the run; everything that was open before it is `incomplete`. */
 export interface RunResume {
   readonly type: "run_resume";
   readonly epoch: number;
@@ -132,9 +137,9 @@ export interface TurnEnd {
   readonly usage: Usage;
   /** Null when the model's price is unknown, which is not the same as free. */
   readonly cost_usd: number | null;
-  /** Who answered, where the model's name stands for several deployments; else it is not there. */
+  /** The deployment that answered, if the model's name stands for several; otherwise missing. */
   readonly by?: AnsweredBy | undefined;
-  /** What the vendor says of the ending beyond its reason; else it is not there. */
+  /** Details of the ending that the vendor gives besides its reason; otherwise missing. */
   readonly stop?: StopDetail | undefined;
   readonly at_ms: number;
 }
@@ -147,21 +152,20 @@ export interface ToolStart {
   readonly at_ms: number;
 }
 
-/** Who decided whether a call may run, one line each. */
+/** Who or what decided whether a call may run, one line each. */
 export const DECIDERS = {
   tool: "There is no tool of that name.",
   arguments: "The arguments do not fit the tool.",
   grant: "The run was not granted it.",
-  rule: "A rule of the settings fits the call.",
+  rule: "A rule of the settings matches the call.",
   effect: "What the call does needs no question.",
   mode: "`--approve auto` or `--approve deny` answers the question.",
-  person: "The user was asked, and said so.",
-  nobody:
-    "It is to be asked about, and nobody answered: there is no terminal, or the wait was over.",
-  pin: "The tool is another one than the one that was agreed to.",
+  person: "The user was asked and decided.",
+  nobody: "It needs approval, and no answer came: there is no terminal, or the wait was over.",
+  pin: "The tool is not the one that was approved.",
   budget: "The run has no tool calls left.",
   hook: "A hook of the user's settings denied it.",
-  guard: "The tool's own guard refused what it came upon: a path, an address, a redirect.",
+  guard: "The tool's own guard refused a path, an address or a redirect.",
 } as const;
 export type DecidedBy = keyof typeof DECIDERS;
 
@@ -172,45 +176,24 @@ export interface ToolDecision {
   readonly name: string;
   readonly verdict: "allow" | "deny";
   readonly by: DecidedBy;
-  /** `deny shell(rm *)`: the rule that made it, or that asked; null where none did. */
+  /** The rule that decided, or that asked: `deny shell(rm *)`; null if none did. */
   readonly rule: string | null;
-  /** Where that rule stands. */
+  /** The file or flag that contains the rule. */
   readonly source: string | null;
-  /** For a person. */
+  /** The reason, for a person. */
   readonly reason: string;
-  /** What holds its commands. */
+  /** The isolation of its commands. */
   readonly sandbox: string;
-  /** The `tool_question` that it closes; not there where nobody was asked. */
+  /** The `tool_question` that it closes; missing if no person was asked. */
   readonly question?: string | undefined;
-  /** The key of the message that answered, where the answer came from another process. */
+  /** The key of the message that answered, if the answer came from another process. */
   readonly answer?: string | undefined;
-  /** The hook that denied it; not there where none did. */
+  /** The hook that denied it; missing if none did. */
   readonly hook?: string | undefined;
   readonly at_ms: number;
 }
 
-/**
- * A call is about to start a program, which waits until this is written. Whoever resumes the run ends
- * what is left of it first.
- */
-export interface ToolProcess extends ProcessMark {
-  readonly type: "tool_process";
-  readonly call_id: string;
-}
-
-/** How a started process is found again, also by another process. Parts that are unknown are empty. */
-export interface ProcessMark {
-  readonly pid: number;
-  /** When it started, in ticks since the system did. */
-  readonly started: string;
-  /** The start of the system and the PID namespace in which `pid` means something. */
-  readonly boot: string;
-  readonly pid_namespace: string;
-  /** What it and what it starts have in their environment. */
-  readonly mark: string;
-}
-
-/** What a call tells while it is made: an event of the Responses API without its place and number. */
+/** Progress of a call while it runs: an event of the Responses API without its position and number. */
 export interface ToolProgress {
   readonly type: "tool_progress";
   readonly call_id: string;
@@ -224,38 +207,13 @@ export interface ToolEnd {
   /** The item that goes back to the model. */
   readonly item: Item;
   /**
-   * What the conversation has in its place, where a server shows the call as an item of its own: that
-   * item, finished, and what follows it.
+   * The items that the conversation has in its place, if a server shows the call as an item of its own:
+   * that item, finished, and those that follow it.
    */
   readonly shown?: readonly Item[] | undefined;
-  /** Whether the text says what went wrong instead of a result. */
+  /** True if the text says what went wrong instead of giving a result. */
   readonly failed: boolean;
   readonly at_ms: number;
-}
-
-/** What a child that was asked for waits for, one line each. */
-export const WAITS = {
-  place: "As many children run at once as may.",
-  process: "As many child processes run at once as cores and memory allow.",
-  budget: "What is free of the budget does not cover its first call.",
-} as const;
-export type WaitReason = keyof typeof WAITS;
-
-/**
- * Children that were asked for and cannot be started yet: one event for all that begin to wait together.
- * A `child_start`, or the end of its call, ends the wait. A child may be in a later one with another reason.
- */
-export interface ChildQueue {
-  readonly type: "child_queue";
-  readonly why: WaitReason;
-  readonly children: readonly QueuedChild[];
-  readonly at_ms: number;
-}
-
-export interface QueuedChild {
-  /** The id that its run will have. */
-  readonly child_id: string;
-  readonly label: string;
 }
 
 /** A child was ordered: written before its first prompt, between its call's start and end. */
@@ -266,7 +224,7 @@ export interface ChildStart {
   readonly child_id: string;
   readonly label: string;
   readonly depth: number;
-  /** What was asked for, and what the child really has, by setting. */
+  /** The settings that were asked for, and those that the child really has. */
   readonly requested: JsonObject;
   readonly effective: JsonObject;
   readonly at_ms: number;
@@ -281,42 +239,42 @@ export interface ChildEnd {
   readonly turns: number;
   readonly usage: Usage;
   readonly cost_usd: number | null;
-  /** True where it completed without a tool call although it had tools; else it is not there. */
+  /** True if it completed without a tool call although it had tools; otherwise missing. */
   readonly did_nothing?: boolean;
-  /** True where it has said nothing that its parent could use; else it is not there. */
+  /** True if it said nothing that its parent could use; otherwise missing. */
   readonly no_answer?: boolean;
-  /** True where no call waited for its end; else it is not there. */
+  /** True if no call waited for its end; otherwise missing. */
   readonly background?: boolean;
   readonly at_ms: number;
 }
 
-/** What an agent of a team said or did, told again in the log of the run that started it. */
+/** An event of an agent of a team, repeated in the log of the run that started it. */
 export interface ChildEvent {
   readonly type: "child_event";
-  /** The run whose log has it, and its number there: it is told again once. */
+  /** The run whose log has the event, and its number there, so that it is repeated once. */
   readonly child_id: string;
   readonly child_seq: number;
-  /** Who said it: that run's agent, or one below it. */
+  /** The agent whose event it is: that run's agent, or one below it. */
   readonly agent: string;
   readonly event: Exclude<RunEvent, ChildEvent>;
 }
 
 /**
- * What the client has answered while the run went on: results of calls that it makes itself. The agent
- * whose calls they were goes on with them, before its next turn.
+ * Answers of the client while the run continued: results of calls that the client makes itself. The agent
+ * whose calls they were continues with them, before its next turn.
  */
 export interface ClientInput {
   readonly type: "client_input";
   readonly agent: string;
   readonly items: readonly Item[];
-  /** Its number in the log of the team's first run, where this is another one's. */
+  /** The event's number in the log of the team's first run, if this is another run's log. */
   readonly root_seq?: number | undefined;
-  /** Of the message that brought the answers: whoever left it waits for this event. */
+  /** The key of the message that brought the answers; its sender waits for this event. */
   readonly key?: string | undefined;
   readonly at_ms: number;
 }
 
-/** Answers of the client that were not taken, none of them, and why. */
+/** Answers of the client that were refused, all of them, and why. */
 export interface ClientRefusal {
   readonly type: "client_refused";
   readonly key: string;
@@ -325,8 +283,8 @@ export interface ClientRefusal {
 }
 
 /**
- * What people said to the run while it worked, as messages of its conversation: it reads them in the
- * turn that follows. Stands between two turns, and is written once.
+ * Messages of people to the run while it worked, as part of its conversation: the run reads them in the
+ * turn that follows. Written once, between two turns.
  */
 export interface RunInput {
   readonly type: "run_input";
@@ -335,30 +293,30 @@ export interface RunInput {
 }
 
 /**
- * The conversation had become too long for the model, and goes on in short: the task, a summary of what was
- * done, and the last turns. Stands before the turn that is asked with it, and is written once. Where a
- * vendor has refused that turn as too long, it ends that attempt: the turn starts again under its number.
+ * The conversation became too long for the model and continues shortened: the task, a summary of what was
+ * done, and the last turns. Written once, before the turn that uses it. If a vendor refused that turn as
+ * too long, it ends that attempt: the turn starts again under its number.
  */
 export interface RunCompaction {
   readonly type: "compaction";
   /** The turn that follows. */
   readonly turn: number;
-  /** The model's own words; empty where only long results of the last turn were cut. */
+  /** The model's own words; empty if only long results of the last turn were shortened. */
   readonly summary: string;
-  /** How many items the summary stands for. */
+  /** How many items the summary replaces. */
   readonly items: number;
-  /** How many of the last items stay behind the summary as they were; left out by older versions. */
+  /** How many of the last items follow the summary unchanged; left out by older versions. */
   readonly kept?: number | undefined;
-  /** The conversation's size, as far as it is known, and what is left of it, as estimated. */
+  /** The size of the conversation, as far as it is known, and the estimated size after it. */
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** Of the summary. It is no turn, and counts in the run's usage and cost. */
+  /** Usage of the summary. It is not a turn, but counts in the run's usage and cost. */
   readonly usage: Usage;
   readonly cost_usd: number | null;
   readonly at_ms: number;
 }
 
-/** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
+/** Something that the user should know and that is not output: a retry, a wait, a dropped parameter. */
 export interface Notice {
   readonly type: "notice";
   readonly code:
@@ -376,18 +334,18 @@ export interface Notice {
     | "background"
     | "hook";
   readonly message: string;
-  /** The parameters it is about, as requests spell them: `top_p`, `reasoning.effort`. */
+  /** The parameters that it is about, as requests spell them: `top_p`, `reasoning.effort`. */
   readonly params?: readonly string[];
 }
 
 export interface RunEnd {
   readonly type: "run_end";
   readonly ending: Ending;
-  /** Why it ended so, for a person; empty when it completed. */
+  /** The reason for the ending, for a person; empty when it completed. */
   readonly message: string;
-  /** The last turn's text. After a limit it is what there is, and `ending` says so. */
+  /** The text of the last turn. After a limit it is partial, and `ending` says so. */
   readonly output_text: string;
-  /** True where it ended because somebody else has to answer its calls; else it is not there. */
+  /** True if it ended because the client, or another agent, has to answer its calls; otherwise missing. */
   readonly waits?: true | undefined;
   /** The validated document, when one was asked for and the run completed. */
   readonly output_json: Json | undefined;
@@ -396,11 +354,11 @@ export interface RunEnd {
   readonly tool_calls: number;
   readonly usage: Usage;
   readonly cost_usd: number | null;
-  /** What it and everything below it took from the budget, by kind. */
+  /** The spending of the run and everything below it, by kind. */
   readonly spent: JsonObject;
-  /** Who gave the last answer, where the model's name stands for several deployments. */
+  /** The deployment that gave the last answer, if the model's name stands for several. */
   readonly by?: AnsweredBy | undefined;
-  /** What the vendor says of the last answer's ending beyond its reason; else it is not there. */
+  /** Details of the last answer's ending that the vendor gives besides its reason; otherwise missing. */
   readonly stop?: StopDetail | undefined;
   readonly at_ms: number;
 }
@@ -408,11 +366,11 @@ export interface RunEnd {
 export interface RunError {
   readonly code: FailureCode;
   readonly message: string;
-  /** The field of the request at fault, where there is one. */
+  /** The field of the request at fault, if there is one. */
   readonly param?: string | undefined;
 }
 
-/** A run event with its place in its run's log. */
+/** A run event with its position in its run's log. */
 export interface LoggedEvent {
   readonly run_id: string;
   /** From 0, without gaps. */

@@ -1,4 +1,4 @@
-/** A run as it stands in the record, whichever engine keeps it. */
+/** A run as the record has it, whichever engine stores it. */
 
 import type { Json } from "../base/json.ts";
 import type { Ending } from "./run-events.ts";
@@ -7,29 +7,32 @@ export interface RunRecord {
   readonly id: string;
   readonly parent_id: string | null;
   readonly path: string;
-  /** Which body runs it: the name given to `engine.define`. */
+  /** The body that runs it: the name given to `engine.define`. */
   readonly name: string;
   readonly input: Json;
   /** One line for a listing: the beginning of the prompt. */
   readonly title: string;
   readonly created_at_ms: number;
-  /** The tenant of a server whose run it is; null for a run of the command line. */
+  /** The tenant of the server that owns the run; null for a run of the command line. */
   readonly tenant: string | null;
   readonly status: "running" | "ended";
-  /** How many owners it has had: what an earlier one writes is refused. */
+  /** How many owners it has had. Writes of an earlier owner are refused. */
   readonly epoch: number;
-  /** The process that has it, by a name of the engine's; null before one has it and while it waits for its turn. */
+  /**
+   * The process that owns it, by a name of the engine; null before a process takes it and while it waits
+   * for its turn.
+   */
   readonly owner: string | null;
   readonly ending: Ending | null;
   readonly result: Json;
   readonly ended_at_ms: number | null;
   /** The number the next event gets. */
   readonly next_seq: number;
-  /** The version of its journal (`src/store/journal-version.ts`): an older program does not go on with it. */
+  /** The version of its journal (`src/store/journal-version.ts`): an older program does not continue it. */
   readonly journal: number;
 }
 
-/** Without what it was given and gave, which may be megabytes: for who asks again and again. */
+/** A run without its input and result, which may be megabytes: for repeated reads. */
 export type RunStatus = Omit<RunRecord, "input" | "result">;
 
 export interface RunQuery {

@@ -1,2 +1,2 @@
-/** Whose things are those of the command line, of a server that asks for no key, and of keys that name nobody. */
+/** The tenant of the command line, of a server without keys, and of keys that name no tenant. */
 export const DEFAULT_TENANT = "default";

@@ -1,36 +1,16 @@
 /**
- * Stream events about a tool call on its way: its progress, and the pieces of what the model writes
- * into it. Kinds of one shape share a schema; which tool it was is in `type`.
+ * Stream events about a tool call in progress, and the pieces of what the model writes into it. Kinds of
+ * one shape share a schema; `type` says which tool it was. The names come from the facts of the hosted kinds.
  */
 
 import { z } from "zod";
 import { event, place } from "./event-fields.ts";
-import { ShellOutput } from "./hosted-items.ts";
-import { open } from "./open.ts";
+import type { ItemFacts } from "./hosted-kinds/hosted-kind.ts";
+import { type AnyHostedKind, HOSTED_KINDS } from "./hosted-kinds/hosted-kinds.ts";
 
-/** Says how far a tool that the server runs has come; the call itself is in the item's events. */
+/** Progress of a tool that the server runs; the call itself is in the item's events. */
 export const ToolCallProgress = event(
-  [
-    "response.file_search_call.in_progress",
-    "response.file_search_call.searching",
-    "response.file_search_call.completed",
-    "response.web_search_call.in_progress",
-    "response.web_search_call.searching",
-    "response.web_search_call.completed",
-    "response.code_interpreter_call.in_progress",
-    "response.code_interpreter_call.interpreting",
-    "response.code_interpreter_call.completed",
-    "response.image_generation_call.in_progress",
-    "response.image_generation_call.generating",
-    "response.image_generation_call.completed",
-    "response.mcp_call.in_progress",
-    "response.mcp_call.completed",
-    "response.mcp_call.failed",
-    "response.mcp_list_tools.in_progress",
-    "response.mcp_list_tools.completed",
-    "response.mcp_list_tools.failed",
-    "response.compaction.compacting",
-  ],
+  [...toProgressTypes(), "response.compaction.compacting"],
   place,
 );
 export type ToolCallProgress = z.infer<typeof ToolCallProgress>;
@@ -40,9 +20,7 @@ export const ToolCallDelta = event(
   [
     "response.function_call_arguments.delta",
     "response.custom_tool_call_input.delta",
-    "response.mcp_call_arguments.delta",
-    "response.code_interpreter_call_code.delta",
-    "response.apply_patch_call_operation_diff.delta",
+    ...toDeltaTypes(),
   ],
   { ...place, delta: z.string(), obfuscation: z.string().optional() },
 );
@@ -56,31 +34,13 @@ export const FunctionCallArgumentsDone = event(["response.function_call_argument
 });
 export type FunctionCallArgumentsDone = z.infer<typeof FunctionCallArgumentsDone>;
 
-export const McpCallArgumentsDone = event(["response.mcp_call_arguments.done"], {
-  ...place,
-  arguments: z.string(),
-});
-export type McpCallArgumentsDone = z.infer<typeof McpCallArgumentsDone>;
-
 export const CustomToolCallInputDone = event(["response.custom_tool_call_input.done"], {
   ...place,
   input: z.string(),
 });
 export type CustomToolCallInputDone = z.infer<typeof CustomToolCallInputDone>;
 
-export const CodeInterpreterCodeDone = event(["response.code_interpreter_call_code.done"], {
-  ...place,
-  code: z.string(),
-});
-export type CodeInterpreterCodeDone = z.infer<typeof CodeInterpreterCodeDone>;
-
-export const ApplyPatchDiffDone = event(["response.apply_patch_call_operation_diff.done"], {
-  ...place,
-  diff: z.string(),
-});
-export type ApplyPatchDiffDone = z.infer<typeof ApplyPatchDiffDone>;
-
-/** The call is named by the first of the three ids that is there. */
+/** The first of the three ids that is present names the call. */
 const legacyPlace = {
   item_id: z.string().optional(),
   tool_call_id: z.string().optional(),
@@ -88,7 +48,7 @@ const legacyPlace = {
   output_index: z.number().optional(),
 };
 
-/** What servers of the legacy vocabulary say instead of `function_call_arguments`. */
+/** Servers of the legacy vocabulary send this instead of `function_call_arguments`. */
 export const LegacyArgumentsDelta = event(["response.tool_call_arguments.delta"], {
   ...legacyPlace,
   delta: z.string(),
@@ -101,58 +61,36 @@ export const LegacyArgumentsDone = event(["response.tool_call_arguments.done"], 
 });
 export type LegacyArgumentsDone = z.infer<typeof LegacyArgumentsDone>;
 
-export const ImagePartial = event(["response.image_generation_call.partial_image"], {
-  ...place,
-  partial_image_index: z.number().optional(),
-  partial_image_b64: z.string(),
-});
-export type ImagePartial = z.infer<typeof ImagePartial>;
-
-/** Shell events tell their command by its number; only those about output name the item. */
-const commandPlace = {
-  item_id: z.string().optional(),
-  output_index: z.number(),
-  command_index: z.number(),
-};
-
-export const ShellCommand = event(
-  ["response.shell_call_command.added", "response.shell_call_command.done"],
-  { ...commandPlace, command: z.string() },
-);
-export type ShellCommand = z.infer<typeof ShellCommand>;
-
-export const ShellCommandDelta = event(["response.shell_call_command.delta"], {
-  ...commandPlace,
-  delta: z.string(),
-  obfuscation: z.string().optional(),
-});
-export type ShellCommandDelta = z.infer<typeof ShellCommandDelta>;
-
-export const ShellOutputDelta = event(["response.shell_call_output_content.delta"], {
-  ...commandPlace,
-  delta: open({ stdout: z.string().optional(), stderr: z.string().optional() }),
-});
-export type ShellOutputDelta = z.infer<typeof ShellOutputDelta>;
-
-export const ShellOutputDone = event(["response.shell_call_output_content.done"], {
-  ...commandPlace,
-  output: z.array(ShellOutput),
-});
-export type ShellOutputDone = z.infer<typeof ShellOutputDone>;
+type HostedEvent = AnyHostedKind["events"][number];
 
 export const TOOL_CALL_EVENT_KINDS = [
   ToolCallProgress,
   ToolCallDelta,
   FunctionCallArgumentsDone,
-  McpCallArgumentsDone,
   CustomToolCallInputDone,
-  CodeInterpreterCodeDone,
-  ApplyPatchDiffDone,
   LegacyArgumentsDelta,
   LegacyArgumentsDone,
-  ImagePartial,
-  ShellCommand,
-  ShellCommandDelta,
-  ShellOutputDelta,
-  ShellOutputDone,
+  ...HOSTED_KINDS.flatMap(({ events }): readonly HostedEvent[] => events),
 ] as const;
+
+/** The facts of the items of all hosted kinds. */
+type HostedFacts = FactsOf<AnyHostedKind>;
+type FactsOf<Kind> = Kind extends { readonly items: infer Items } ? Items[keyof Items] : never;
+
+/** The values of an object type, for each member of a union. */
+type ValueOf<Value> = Value extends object ? Value[keyof Value] : never;
+type ProgressType = Extract<ValueOf<HostedFacts["progress"]>, string>;
+type DeltaType = Extract<HostedFacts["writes"], { readonly delta: string }>["delta"];
+
+function toProgressTypes(): ProgressType[] {
+  const types = hostedFacts().flatMap(({ progress }) => Object.values(progress ?? {}));
+  return types.filter((type): type is ProgressType => type !== undefined);
+}
+
+function toDeltaTypes(): DeltaType[] {
+  return hostedFacts().flatMap(({ writes }) => (writes ? [writes.delta as DeltaType] : []));
+}
+
+function hostedFacts(): ItemFacts[] {
+  return HOSTED_KINDS.flatMap(({ items }) => Object.values<ItemFacts>(items));
+}

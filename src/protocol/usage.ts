@@ -6,26 +6,30 @@ export interface Usage {
   input_tokens_details: {
     /** Part of `input_tokens` that was read from the vendor's prompt cache. */
     cached_tokens: number;
-    /** Part of `input_tokens` that was written to it; vendors that say nothing write none. */
+    /** Part of `input_tokens` that was written to it; 0 for vendors that do not say. */
     cache_write_tokens: number;
-    /** Part of `cache_write_tokens` that is kept for an hour, which costs more; left out where none is. */
+    /**
+     * Part of `cache_write_tokens` that is kept for an hour, which costs more; left out if there is none.
+     */
     cache_write_hour_tokens?: number;
-    /** Part of `input_tokens` that the vendor does not charge for; left out where it charges for all. */
+    /** Part of `input_tokens` that the vendor does not charge for; left out if it charges for all. */
     unbilled_tokens?: number;
   };
   output_tokens: number;
   output_tokens_details: {
     /** Part of `output_tokens`. */
     reasoning_tokens: number;
-    /** Part of `output_tokens` that the vendor does not charge for; left out where it charges for all. */
+    /** Part of `output_tokens` that the vendor does not charge for; left out if it charges for all. */
     unbilled_tokens?: number;
   };
   total_tokens: number;
-  /** Calls of tools that the vendor runs and bills by the call, by its names; left out where there are none. */
+  /**
+   * Calls of tools that the vendor runs and bills for each call, by its names; left out if there are none.
+   */
   native_calls?: Record<string, number>;
 }
 
-/** Builds a usage from the counts a vendor gives; what it leaves out, or counts below 0, is 0. */
+/** Builds a usage from a vendor's counts; a count that is missing or below 0 is 0. */
 export function toUsage(counts: {
   input?: number | undefined;
   cached?: number | undefined;
@@ -40,12 +44,11 @@ export function toUsage(counts: {
   unbilledOutput?: number | undefined;
   nativeCalls?: Readonly<Record<string, number>> | undefined;
 }): Usage {
-  // Less than nothing would be given back to the budget.
-  const [input, output] = [Math.max(0, counts.input ?? 0), Math.max(0, counts.output ?? 0)];
-  const [cached, cacheWrite] = [
-    Math.max(0, counts.cached ?? 0),
-    Math.max(0, counts.cacheWrite ?? 0),
-  ];
+  // A negative number would be given back to the budget.
+  const input = Math.max(0, counts.input ?? 0);
+  const output = Math.max(0, counts.output ?? 0);
+  const cached = Math.max(0, counts.cached ?? 0);
+  const cacheWrite = Math.max(0, counts.cacheWrite ?? 0);
   const reasoning = Math.max(0, counts.reasoning ?? 0);
   return {
     input_tokens: input,

@@ -1,4 +1,4 @@
-/** What a webhook is told of a background response, in the words of the published API. */
+/** The event that a webhook gets about a background response, in the words of the published API. */
 
 export const WEBHOOK_EVENTS = [
   "response.completed",
@@ -9,7 +9,7 @@ export const WEBHOOK_EVENTS = [
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
 
 export interface WebhookEvent {
-  /** The same for each try, so that whoever hears of it twice knows it again. */
+  /** The id of the event. Each try has the same one, so that a receiver recognises a repeated delivery. */
   readonly id: string;
   readonly object: "event";
   /** Seconds since 1970: when the response ended. */

@@ -64,7 +64,7 @@ describe("an aborted signal", () => {
     assert.equal(toAbortFailure(signal), reason);
   });
 
-  it("with any other reason is thrown as cancelled, and keeps the reason", () => {
+  it("is thrown as cancelled for any other reason, and keeps the reason", () => {
     const reason = new Error("gone");
     assert.throws(() => throwIfAborted(AbortSignal.abort(reason)), {
       code: "cancelled",
@@ -73,7 +73,7 @@ describe("an aborted signal", () => {
     assert.throws(() => throwIfAborted(AbortSignal.abort()), { code: "cancelled" });
   });
 
-  it("is only thrown when it has aborted", () => {
+  it("is thrown only after it has aborted", () => {
     throwIfAborted(new AbortController().signal);
   });
 });
@@ -85,18 +85,18 @@ describe("untilAborted", () => {
     const waiting = untilAborted(new Promise(() => {}), stop.signal);
     stop.abort();
     await assert.rejects(waiting, { code: "cancelled" });
-    const late = Promise.reject(new Error("nobody waits for it"));
+    const late = Promise.reject(new Error("an unhandled rejection"));
     await assert.rejects(untilAborted(late, stop.signal), { code: "cancelled" });
   });
 });
 
 describe("stops of a signal", () => {
-  it("are called when it aborts, but for those that were taken back", () => {
+  it("are called when it aborts, except those that were removed", () => {
     const controller = new AbortController();
     const called: string[] = [];
     const [first, second, third] = ["first", "second", "third"].map((name) => () => {
       called.push(name);
-      // One that ends another in the middle does not disturb the rest.
+      // A stop that removes another one does not disturb the rest.
       if (name === "first" && third) removeStop(controller.signal, third);
     });
     for (const stop of [first, second, third]) if (stop) addStop(controller.signal, stop);

@@ -35,7 +35,7 @@ describe("closeJson", () => {
     it(`closes ${JSON.stringify(text).slice(0, 40)}`, () => assert.equal(closeJson(text), closed));
   }
 
-  it("gives a part of the value wherever the document is cut, and all of it at its end", () => {
+  it("gives a part of the value wherever the document ends, and all of it at its real end", () => {
     const value: Json = {
       id: "x",
       texts: ["plain", 'a "quote" \\ and \n', "é 😀 \u0001", ""],
@@ -53,7 +53,7 @@ describe("closeJson", () => {
   });
 });
 
-/** As some servers write it: every character that is not ASCII as an escape. */
+/** JSON with every character that is not ASCII as an escape, as some servers write it. */
 function ascii(value: Json): string {
   return JSON.stringify(value).replace(
     /[^ -~]/g,
@@ -61,7 +61,7 @@ function ascii(value: Json): string {
   );
 }
 
-/** Whether a value says nothing that the whole does not: texts and lists may be shorter, members may lack. */
+/** True if a value is a part of the whole: texts and lists may be shorter, members may be missing. */
 function isPart(part: Json, whole: Json | undefined): boolean {
   if (typeof part === "string") return typeof whole === "string" && whole.startsWith(part);
   if (Array.isArray(part)) {

@@ -1,4 +1,7 @@
-/** How often the event loop turned while something was done: nobody else was served in work that takes no turn. */
+/**
+ * Counts how often the event loop turned while something was done. Work that takes no turn blocks
+ * everything else.
+ */
 
 export async function countTurns<Out>(
   work: () => Promise<Out>,

@@ -39,7 +39,7 @@ describe("Failure", () => {
     assert.ok(failure instanceof Error);
   });
 
-  it("may be one that asking again does not help, although its code's often do", () => {
+  it("can be marked as not retryable although its code is retryable", () => {
     const refused = new Failure("provider_unreachable", "No.", { retryable: false });
     assert.equal(refused.retryable, false);
   });
@@ -51,7 +51,7 @@ describe("toFailure", () => {
     assert.equal(toFailure(failure), failure);
   });
 
-  it("takes an aborted operation for a cancelled run", () => {
+  it("turns an aborted operation into a cancelled run", () => {
     const aborted = new DOMException("aborted", "AbortError");
     const { code, cause } = toFailure(aborted);
     assert.deepEqual([code, cause], ["cancelled", aborted]);
@@ -63,7 +63,7 @@ describe("toFailure", () => {
     [undefined, "undefined"],
     [{ toString: () => "odd" }, "odd"],
   ] as const) {
-    it(`takes anything else for a defect: ${message}`, () => {
+    it(`turns anything else into an internal defect: ${message}`, () => {
       const failure = toFailure(thrown);
       assert.deepEqual(
         [failure.code, failure.message, failure.cause],

@@ -25,7 +25,7 @@ const CASES: readonly [glob: string, matches: readonly string[], others: readonl
   ["", [""], ["a"]],
 ];
 
-/** What a glob means, as a regular expression: right, but in bad cases without an end. */
+/** A glob as a regular expression: correct, but it may never end in bad cases. */
 function toExpression(glob: string): RegExp {
   const toSource = (part: string): string =>
     part.replace(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[{}]/g, (token, list?: string) => {
@@ -65,14 +65,14 @@ describe("glob", () => {
     );
   });
 
-  it("takes no longer for globs that can match in many ways", () => {
+  it("takes no longer for a glob that can match in many ways", () => {
     const text = "a".repeat(4000);
     for (const glob of ["**a**a**a**b", "*a".repeat(200), "**/*/**".repeat(100), "{*,**}b"]) {
       assert.equal(matchesGlob(text, `${glob}b`), false);
     }
   });
 
-  it("is one pattern for several globs", () => {
+  it("becomes one pattern together with other globs", () => {
     const pattern = toGlobPattern(["*.ts", "**/b"]);
     assert.deepEqual(
       ["a.ts", "x/b", "b", "x/a.ts"].map((text) => pattern.test(text)),

@@ -20,7 +20,7 @@ describe("ids", () => {
     assert.deepEqual([...ids].sort(), ids);
   });
 
-  it("of one millisecond are all different and sort by birth", () => {
+  it("of the same millisecond are all different and sort in the order they were made", () => {
     const makeId = createIds(createManualClock(1_700_000_000_000));
     const ids = Array.from({ length: 5000 }, () => makeId("run"));
     assert.equal(new Set(ids).size, ids.length);
@@ -34,7 +34,7 @@ describe("ids", () => {
     assert.notEqual(ids[0], ids[1]);
   });
 
-  it("still sort by birth when the clock goes back", () => {
+  it("sort in the order they were made when the clock goes back", () => {
     let nowMs = 2000;
     const makeId = createIds({ now: () => nowMs, sleep: () => Promise.resolve() });
     const before = makeId("run");

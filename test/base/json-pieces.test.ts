@@ -10,15 +10,15 @@ const LONG_TEXT = "A line of text.\n".repeat(20_000);
 const VALUES: Readonly<Record<string, unknown>> = {
   "a short object": { a: 1, b: [true, null, "x"], c: undefined },
   "a long text": LONG_TEXT,
-  "a long text in a list in an object": { a: { b: [1, LONG_TEXT, "behind it"] }, c: 2 },
+  "a long text in a list in an object": { a: { b: [1, LONG_TEXT, "after it"] }, c: 2 },
   "two long texts beside fields that are left out": { a: LONG_TEXT, b: undefined, c: LONG_TEXT },
-  "a long text behind nothing": [undefined, LONG_TEXT],
+  "a long text after nothing": [undefined, LONG_TEXT],
   "many short things": Array.from({ length: 20_000 }, (_, at) => ({ at, text: "short" })),
   "an object that is long by its names": Object.fromEntries(
     Array.from({ length: 20_000 }, (_, at) => [`name "${at}"`, at]),
   ),
   "an empty object and list beside a long text": { a: {}, b: [], c: LONG_TEXT },
-  "long texts that end with backslashes and quotes, one behind the other": [
+  "long texts that end with backslashes and quotes, one after the other": [
     `${LONG_TEXT}\\`,
     `${LONG_TEXT}\\\\"`,
     `"${LONG_TEXT}\\"\\`,
@@ -45,7 +45,7 @@ describe("JSON in pieces", () => {
     assert.ok([...pieces].length > 2);
   });
 
-  it("is for values that are large, which is told without looking through them", () => {
+  it("is used for large values, which are recognised without reading all of them", () => {
     assert.equal(isLarge({ a: "b".repeat(1000) }), false);
     assert.equal(isLarge(["b".repeat(300_000)]), true);
     assert.equal(isLarge(Array.from({ length: 100_000 }, () => 1)), true);

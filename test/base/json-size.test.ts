@@ -27,7 +27,10 @@ describe("the size of a value as JSON", () => {
 
   it("is about that of its JSON", () => {
     const value = Array.from({ length: 100 }, (_, at) => ({
-      ...{ type: "message", role: "user", status: null, left: undefined },
+      type: "message",
+      role: "user",
+      status: null,
+      left: undefined,
       content: [{ type: "input_text", text: "word ".repeat(at) }],
     }));
     const written = JSON.stringify(value).length;
@@ -35,7 +38,7 @@ describe("the size of a value as JSON", () => {
     assert.ok(Math.abs(counted - written) < written * 0.02, `${counted}, not ${written}`);
   });
 
-  it("leaves the length of a text to whoever knows its field better", () => {
+  it("counts a text with the given function, by the name of its field", () => {
     const value = { data: "x".repeat(1000), list: ["x".repeat(1000)] };
     const plain = countJsonChars(value);
     const counted = countJsonChars(value, ({ length }, name) => (name === "data" ? 0 : length));

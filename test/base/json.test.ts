@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import {
+  asJson,
+  asJsonObject,
   isJsonObject,
   isSameJson,
   parseJson,
@@ -10,6 +12,22 @@ import {
 } from "../../src/base/json.ts";
 
 describe("JSON", () => {
+  it("of a typed value is that value, and a value with functions does not compile", () => {
+    interface Row {
+      readonly name: string;
+      readonly of?: readonly Row[] | undefined;
+    }
+    const row: Row = { name: "a", of: [{ name: "b" }] };
+    assert.equal(asJson(row), row);
+    assert.equal(asJsonObject(row)["name"], "a");
+    const open = { name: "a", close: () => 1 };
+    // @ts-expect-error A function is not JSON.
+    assert.equal(asJson(open), open);
+    const day = { at: new Date(0) };
+    // @ts-expect-error An object with methods is not JSON.
+    assert.equal(asJsonObject(day), day);
+  });
+
   it("is parsed, whatever its kind", () => {
     for (const value of [{ a: [1, null] }, [], "x", 0, false, null]) {
       assert.deepEqual(parseJson(JSON.stringify(value), "it"), value);
@@ -17,7 +35,7 @@ describe("JSON", () => {
     }
   });
 
-  it("that must be JSON and is not fails with its name and a short reason", () => {
+  it("that is required and invalid fails with its name and a short reason", () => {
     const text = `{"a": ${"x".repeat(5000)}`;
     assert.throws(
       () => parseJson(text, "The schema file"),
@@ -31,26 +49,26 @@ describe("JSON", () => {
     );
   });
 
-  it("that may not be JSON and is not is undefined", () => {
+  it("that is optional and invalid is undefined", () => {
     for (const text of ["", "{", "[DONE]", "undefined", "{a:1}"]) {
       assert.equal(tryParseJson(text), undefined);
     }
   });
 
-  it("objects are told from everything else", () => {
+  it("objects are distinguished from everything else", () => {
     assert.ok(isJsonObject({}));
     for (const value of [[], null, undefined, "a", 1, true]) assert.ok(!isJsonObject(value));
   });
 });
 
 describe("tryParsePayload", () => {
-  it("takes a payload that lacks only the braces at its end", () => {
+  it("accepts a payload that lacks only the braces at its end", () => {
     assert.deepEqual(tryParsePayload('{"a":{"b":{}}'), { a: { b: {} } });
     assert.deepEqual(tryParsePayload('{"a":{"b":{}'), { a: { b: {} } });
     assert.deepEqual(tryParsePayload('{"a":1}'), { a: 1 });
   });
 
-  it("takes no other half of a document", () => {
+  it("refuses any other incomplete document", () => {
     for (const text of ['{"a":"b', '{"a":1', '{"a":[{}', "{}}", "garbage", ""]) {
       assert.equal(tryParsePayload(text), undefined, text);
     }

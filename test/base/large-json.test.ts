@@ -1,4 +1,7 @@
-/** Large JSON, parsed and written in slices: the same as `JSON.parse` and `JSON.stringify`, in more turns. */
+/**
+ * Large JSON, parsed and written in slices: the same result as `JSON.parse` and `JSON.stringify`, in more
+ * turns.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -18,7 +21,7 @@ const write = async (value: unknown): Promise<string> => {
   return text;
 };
 
-/** Longer than what is parsed or written at once. */
+/** Longer than one batch of parsing or writing. */
 const LONG = 200_000;
 
 const VALUES: Readonly<Record<string, unknown>> = {
@@ -60,7 +63,7 @@ describe("large JSON", () => {
     });
   }
 
-  it("costs no more for texts of backslashes and quotes, however deep they stand", async () => {
+  it("costs the same for texts of backslashes and quotes, at any depth", async () => {
     const nest = (text: string): string =>
       `${"[".repeat(120)}${JSON.stringify(text)}${"]".repeat(120)}`;
     const plain = nest("a".repeat(2_000_000));
@@ -79,7 +82,7 @@ describe("large JSON", () => {
     }
   });
 
-  it("may have much space in what is empty", async () => {
+  it("may have much space in empty lists and objects", async () => {
     const space = " ".repeat(100_000);
     assert.deepEqual(await parse(`[[${space}],{${space}},1${space}]`), [[], {}, 1]);
     await assert.rejects(parse(`[1,${space}]`), SyntaxError);
@@ -135,7 +138,7 @@ describe("large JSON", () => {
     "a line break in a text": `["a\n${long.slice(1)}]`,
     "an escape that is none": `["\\x${long.slice(1)}]`,
   })) {
-    it(`is refused where it is none: ${name}`, async () => {
+    it(`is refused when it is not JSON: ${name}`, async () => {
       assert.throws(() => JSON.parse(text), SyntaxError);
       await assert.rejects(parse(text), SyntaxError);
     });

@@ -30,7 +30,7 @@ describe("line reader", () => {
     ["characters of one to four bytes", "aé€😀\r\nß\n", ["aé€😀", "ß"]],
   ];
   for (const [name, body, lines] of bodies) {
-    it(`gives the same lines wherever two cuts fall: ${name}`, () => {
+    it(`gives the same lines wherever the bytes are split: ${name}`, () => {
       const bytes = Buffer.from(body);
       for (let first = 0; first <= bytes.length; first++) {
         for (let second = first; second <= bytes.length; second++) {
@@ -45,7 +45,7 @@ describe("line reader", () => {
     });
   }
 
-  it("does not take the LF behind a CRLF for a part of it", () => {
+  it("does not take the LF after a CRLF for a part of it", () => {
     assert.deepEqual(linesOf("any", "a\r", "\n", "\nb"), ["a", "", "b"]);
   });
 
@@ -56,11 +56,11 @@ describe("line reader", () => {
     assert.deepEqual(lines, ["a"]);
   });
 
-  it("passes over empty pieces, also between CR and LF and before the mark", () => {
+  it("ignores empty pieces, also between CR and LF and before the byte order mark", () => {
     assert.deepEqual(linesOf("any", "", "\ufeff", "", "a\r", "", "\nb", ""), ["a", "b"]);
   });
 
-  it("splits JSON lines at LF alone: CR and a mark belong to the text", () => {
+  it("splits JSON lines at LF alone: CR and a byte order mark belong to the text", () => {
     assert.deepEqual(linesOf("lf", '\ufeff{"a":1}\r\n{"b":"x\ry"}\n', "c\r", "\nd"), [
       '\ufeff{"a":1}\r',
       '{"b":"x\ry"}',
@@ -94,7 +94,7 @@ describe("line reader", () => {
     assert.throws(() => reader.push(megabyte), { code: "provider_broke_protocol" });
   });
 
-  it("lets out what the reader of a line throws", () => {
+  it("passes on what the reader of a line throws", () => {
     const reader = createLineReader({
       endings: "lf",
       onLine: (line) => assert.fail(`refused ${line}`),

@@ -67,7 +67,7 @@ describe("log", () => {
     assert.ok(!lines.join("").includes("hunter2"));
   });
 
-  it("can be silent", () => {
+  it("writes nothing when it is switched off", () => {
     for (const level of LEVELS) assert.equal(silentLog[level]("nothing"), undefined);
   });
 });

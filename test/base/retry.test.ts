@@ -31,7 +31,7 @@ function failing(...failures: readonly unknown[]): { run: () => Promise<string>;
   return counted;
 }
 
-/** Lets the code under test come to its wait, then moves the time on. */
+/** Waits until the code under test waits, then advances the clock. */
 async function pass(clock: ManualClock, ms: number): Promise<void> {
   await clock.advance(0);
   await clock.advance(ms);
@@ -148,7 +148,7 @@ describe("retry", () => {
     assert.deepEqual(waits, []);
   });
 
-  it("tells of each wait before it, with its failure and the number of the try", async () => {
+  it("reports each wait before it begins, with the failure and the number of the try", async () => {
     const { clock, retrying } = setUp();
     const told: [string, number, number][] = [];
     const onRetry: Retrying["onRetry"] = (failure, waitMs, attempt) =>

@@ -7,7 +7,7 @@ const PATIENT = { limitMs: PATIENCE_MS, what: "The schema", param: "text.format"
 const SHORT = { ...PATIENT, limitMs: 50 };
 
 describe("work that may never end", () => {
-  it("gives what it comes to, and throws what it throws", () => {
+  it("returns what the work returns, and throws what it throws", () => {
     assert.equal(
       runWithin(PATIENT, () => 6 * 7),
       42,
@@ -45,7 +45,7 @@ describe("work that may never end", () => {
     );
   });
 
-  it("is tried again with more time where the machine had none for it", () => {
+  it("is tried again with more time when the machine was too busy to run it", () => {
     let tries = 0;
     const slow = (): number => {
       tries++;
@@ -58,7 +58,7 @@ describe("work that may never end", () => {
     assert.ok(tries > 1, "the first try was too short");
   });
 
-  it("is refused where it asks for more than there is", () => {
+  it("is refused when it needs too much memory or depth", () => {
     const deeper = (depth: number): number => deeper(depth + 1) + 1;
     const works: readonly (() => unknown)[] = [() => deeper(0), () => "x".repeat(2 ** 30)];
     for (const work of works) {

@@ -1,11 +1,11 @@
-/** Long work of several owners: one slice for each turn of the loop, and everybody has theirs. */
+/** Long work of several owners: one slice for each turn of the loop, and every owner gets its share. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createSlices } from "../../src/base/slices.ts";
 import { nextTurn } from "../../src/base/turn.ts";
 
-/** Takes so many slices, and notes each. */
+/** Takes a number of slices, and notes each. */
 async function work(owner: string, count: number, seen: string[]): Promise<void> {
   const slices = createSlices(owner);
   for (let slice = 0; slice < count; slice++) {
@@ -36,7 +36,7 @@ describe("slices of long work", () => {
     await Promise.all(many);
   });
 
-  it("are over after a while, and not before the first piece of work", async () => {
+  it("end after a while, but not before the first piece of work", async () => {
     const slices = createSlices("owner");
     assert.equal(slices.isOver(), true);
     await slices.next();

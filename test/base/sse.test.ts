@@ -57,7 +57,7 @@ describe("SSE reader", () => {
     ["several data lines", "data: a\ndata:\ndata: b\n\n", [["", "a\n\nb"]]],
     ["`data` without a colon", "data\n\n", [["", ""]]],
     ["two of them are a line break", "data\ndata\n\n", [["", "\n"]]],
-    ["no space behind the colon", "event:a\ndata:1\n\n", [["a", "1"]]],
+    ["no space after the colon", "event:a\ndata:1\n\n", [["a", "1"]]],
     ["only one space is taken away", "data:  1 \n\n", [["", " 1 "]]],
     ["a colon in the data", "data: a: b\n\n", [["", "a: b"]]],
     ["a tab is part of the data", "data:\t1\n\n", [["", "\t1"]]],
@@ -86,7 +86,7 @@ describe("SSE reader", () => {
     ["characters of one to four bytes", "event: é\ndata: a€😀\n\n", [["é", "a€😀"]]],
   ];
   for (const [name, body, events] of bodies) {
-    it(`reads, cut at every byte or not at all: ${name}`, () => {
+    it(`reads a body, split at every byte or not at all: ${name}`, () => {
       assert.deepEqual(eventsOf(body), events);
       const bytes = Buffer.from(body);
       assert.deepEqual(eventsOf(...Array.from(bytes, (byte) => Uint8Array.of(byte))), events);
@@ -109,7 +109,7 @@ describe("SSE reader", () => {
     assert.deepEqual(eventsOf("data: 1\n\n", ""), [["", "1"]]);
   });
 
-  it("reads back whatever was encoded, with any line ends, cut anywhere", () => {
+  it("reads back whatever was encoded, with any line ends, split anywhere", () => {
     const name = fc.stringMatching(/^[a-z_.]{1,12}$/);
     const frames = fc.array(fc.tuple(name, fc.dictionary(fc.string(), fc.jsonValue())), {
       maxLength: 8,

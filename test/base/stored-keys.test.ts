@@ -35,7 +35,7 @@ describe("a stored key", () => {
     );
   });
 
-  it("goes along with a copy of the environment and is listed nowhere", () => {
+  it("is part of a copy of the environment and is listed nowhere", () => {
     const copy = { ...withKey(), MORE: "1" };
     assert.equal(storedIn(copy, "OPENAI_API_KEY"), KEY);
     assert.deepEqual(Object.keys(copy), ["MORE"]);
@@ -48,13 +48,13 @@ describe("a stored key", () => {
     assert.equal(redact(`said ${KEY} aloud`), "said [redacted] aloud");
   });
 
-  it("goes to no command, not even where its variable is let through by name", () => {
+  it("is not passed to commands, not even if its variable is let through by name", () => {
     const env = withKey("GITHUB_TOKEN", { PATH: "/bin", LANG: `x${KEY}` });
     const given = commandVariables(env, ["GITHUB_TOKEN"]);
     assert.deepEqual(given, { PATH: "/bin" });
   });
 
-  it("goes to a child process that needs it, and to no other", () => {
+  it("is passed to a child process that needs it, and to no other", () => {
     const env = withKey("OPENAI_API_KEY", { PATH: "/bin" });
     assert.deepEqual(childVariables(env, ["OPENAI_API_KEY"]), {
       PATH: "/bin",
@@ -65,8 +65,8 @@ describe("a stored key", () => {
   });
 });
 
-describe("the model that nobody chose", () => {
-  it("is that of a stored key, and the reason says so", async () => {
+describe("the default model, when none was chosen", () => {
+  it("is a model of a vendor with a stored key, and the reason says so", async () => {
     const env = withKey("ANTHROPIC_API_KEY");
     assert.equal(keyVariableIn("anthropic", env), "ANTHROPIC_API_KEY");
     const { ref, reason } = await chooseModel({ explicit: undefined, env, findLocal });
@@ -74,13 +74,13 @@ describe("the model that nobody chose", () => {
     assert.match(reason, /its key is stored/);
   });
 
-  it("is that of a key in the environment before that of a stored one", async () => {
+  it("prefers a key in the environment to a stored key", async () => {
     const env = withKey("OPENAI_API_KEY", { GROQ_API_KEY: "gsk_environment" });
     const { ref } = await chooseModel({ explicit: undefined, env, findLocal });
     assert.match(ref, /^groq\//);
   });
 
-  it("is not another one where the stored keys may not be read", async () => {
+  it("is not replaced by another one when the stored keys cannot be read", async () => {
     const env = {};
     attachStoredKeys(env, new Map(), "Run `chmod 600 FILE`.");
     assert.equal(storedProblem(env), "Run `chmod 600 FILE`.");

@@ -3,17 +3,17 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { clip, cutToBytes, cutToChars, nearest, plural } from "../../src/base/text.ts";
 
-/** Of characters of one to four bytes, one and two units. */
+/** Texts of characters of one to four bytes, one and two units. */
 const texts = fc.array(fc.constantFrom("a", " ", "\n", "é", "€", "😀")).map((all) => all.join(""));
 
 describe("clip", () => {
-  it("puts a text on one line and marks a cut", () => {
+  it("puts a text on one line and marks where it was shortened", () => {
     assert.equal(clip("  a\n\tb  c ", 10), "a b c");
     assert.equal(clip("abcdef", 6), "abcdef");
     assert.equal(clip("abcdefg", 6), "abcde…");
   });
 
-  it("is the whole text with one space for each gap, cut", () => {
+  it("is the beginning of the text with one space for each gap", () => {
     const long = fc
       .array(fc.constantFrom("  ", "x".repeat(499), "é\n", "😀"))
       .map((all) => all.join(""));
@@ -27,7 +27,7 @@ describe("clip", () => {
     );
   });
 
-  it("is never longer than asked and cuts no character in two", () => {
+  it("is never longer than asked and splits no character", () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 20 }), (text, max) => {
         const clipped = clip(text, max);
@@ -89,22 +89,22 @@ describe("nearest", () => {
     });
   }
 
-  it("knows nothing near where nothing is known", () => {
+  it("returns nothing when no names are known", () => {
     assert.equal(nearest("read", []), undefined);
   });
 
-  it("takes the first of two that are as near", () => {
+  it("returns the first of two names that are equally near", () => {
     assert.equal(nearest("rat", ["cat", "bat"]), "cat");
   });
 });
 
-/** Whether no character was cut in two. */
+/** True if no character was split. */
 function isWellFormed(text: string): boolean {
   return Buffer.from(text).toString() === text;
 }
 
 describe("cutToChars", () => {
-  it("cuts no character in two", () => {
+  it("a text is never shortened in the middle of a character", () => {
     assert.equal(cutToChars("abc🦦", 5), "abc🦦");
     assert.equal(cutToChars("abc🦦d", 4), "abc");
     assert.equal(cutToChars("abc", 2), "ab");

@@ -5,7 +5,7 @@ import { readThreadMs } from "../../src/base/thread-time.ts";
 
 const isTold = process.platform === "linux" || "threadCpuUsage" in process;
 
-/** Works for so many milliseconds of the processor's time, and wakes whoever waits. */
+/** Works for a number of milliseconds of processor time, and wakes the waiting thread. */
 const BUSY = `
   const { workerData: { flag, ms } } = require("node:worker_threads");
   const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
@@ -14,13 +14,13 @@ const BUSY = `
   Atomics.notify(flag, 0);
 `;
 
-describe("the time of a thread", () => {
+describe("the processor time of a thread", () => {
   it("grows with its own work", () => {
     const before = readThreadMs();
     while (readThreadMs() - before < 20);
   });
 
-  it("does not grow with the work of another", { skip: !isTold }, async () => {
+  it("does not grow with the work of another thread", { skip: !isTold }, async () => {
     const flag = new Int32Array(new SharedArrayBuffer(4));
     const before = readThreadMs();
     const worker = new Worker(BUSY, { eval: true, workerData: { flag, ms: 500 } });

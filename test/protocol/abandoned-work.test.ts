@@ -20,17 +20,17 @@ const whole = turn(1, ...message(0, "Whole"));
 const half = whole.slice(0, -1);
 
 describe("what a takeover abandons", () => {
-  it("is the turn that was open, also where its items had ended", () => {
+  it("is the open turn, even if its items had ended", () => {
     const log = [runStart(), ...half, RESUME, ...whole, runEnd()];
     assert.deepEqual(withoutAbandoned(log), [runStart(), RESUME, ...whole, runEnd()]);
   });
 
-  it("is nothing where the run ended in the middle of its work", () => {
+  it("is nothing if the run ended in the middle of its work", () => {
     const log = [runStart(), ...half, runEnd({ ending: "cancelled" })];
     assert.deepEqual(withoutAbandoned(log), log);
   });
 
-  it("is a turn that was refused as too long, where the conversation is made short for it", () => {
+  it("is a turn that was refused as too long, if the conversation is then shortened", () => {
     const before = turn(1, ...functionCall(0, call, "{}"));
     const [refused, ...rest] = turn(2, ...message(0, "Whole"));
     assert.ok(refused);
@@ -46,7 +46,7 @@ describe("what a takeover abandons", () => {
     assert.deepEqual(withoutAbandoned(usual), usual);
   });
 
-  it("is the calls that were being made, and none that had ended", () => {
+  it("is the calls in flight, and none that had ended", () => {
     const asked = turn(1, ...functionCall(0, call, "{}"), ...functionCall(1, other, "{}"));
     const [start, end] = toolRun(call, "found");
     const [otherStart, otherEnd] = toolRun(other, "found too");
@@ -55,20 +55,20 @@ describe("what a takeover abandons", () => {
     assert.deepEqual(withoutAbandoned(log), kept);
   });
 
-  it("is what was told of children that are told of again", () => {
+  it("is the news of children that are reported again", () => {
     const [start, end] = toolRun(call, "found");
     const child = [childStart("run_1/a", "count", 1), childEnd("run_1/a", "count")];
     const log = [start, ...child, RESUME, start, ...child, end];
     assert.deepEqual(withoutAbandoned(log), [RESUME, start, ...child, end]);
   });
 
-  it("is nothing that others said or sent meanwhile", () => {
+  it("is not what others sent meanwhile", () => {
     const given: RunEvent = { type: "client_input", agent: "/root", items: [], at_ms: 0 };
     const log = [...half, given, RESUME, ...whole];
     assert.deepEqual(withoutAbandoned(log), [given, RESUME, ...whole]);
   });
 
-  it("is all of it where a run was taken over twice", () => {
+  it("is the work of both owners if a run was taken over twice", () => {
     const log = [...half, RESUME, ...half, RESUME, ...whole];
     assert.deepEqual(withoutAbandoned(log), [RESUME, RESUME, ...whole]);
   });

@@ -1,4 +1,4 @@
-/** What examples of the API's values must do, ours and those of a reference. */
+/** The checks for examples of the API's values, ours and those of a reference. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -7,7 +7,7 @@ import type { Json } from "../../src/base/json.ts";
 
 export interface ExampleGroup {
   readonly schema: z.ZodType;
-  /** The names that its kinds must be known by: an unknown kind parses whatever it holds. */
+  /** The names that its kinds must be known by: an unknown kind parses with any content. */
   readonly types?: readonly string[];
   readonly examples: readonly Json[];
 }
@@ -30,7 +30,7 @@ export function describeExamples(
   });
 }
 
-/** Undefined for what is written without a type. */
+/** The type of an example; undefined if it is written without one. */
 export function typeOf(example: Json): string | undefined {
   const { type } = example as { readonly type?: string | null };
   return type ?? undefined;

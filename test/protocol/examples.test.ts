@@ -42,7 +42,7 @@ describeExamples("examples of the API", GROUPS);
 describe("examples of the API", () => {
   for (const [name, { types, examples }] of Object.entries(GROUPS)) {
     if (!types) continue;
-    it(`have one for each kind: ${name}`, () => {
+    it(`include one for each kind: ${name}`, () => {
       const found = new Set(examples.map(typeOf));
       assert.deepEqual(
         types.filter((type) => !found.has(type)),

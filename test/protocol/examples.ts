@@ -301,7 +301,7 @@ export const RESPONSES: readonly JsonObject[] = [
       ...{ output_tokens: 5, output_tokens_details: { reasoning_tokens: 2 }, total_tokens: 12 },
     },
   },
-  // A server may say nothing of what was not asked for, in so many words.
+  // A server may write null for what was not asked for.
   {
     ...{ ...ANSWER, created_at: 1_700_000_000.25, status: "queued", output: [], error: null },
     ...{ incomplete_details: null, instructions: null, previous_response_id: null },

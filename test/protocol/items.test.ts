@@ -15,13 +15,13 @@ describe("toItems", () => {
     ]);
   });
 
-  it("takes a reference whose type is null", () => {
+  it("accepts a reference whose type is null", () => {
     assert.deepEqual(toItems([{ type: null, id: "msg_1" }]), [
       { type: "item_reference", id: "msg_1" },
     ]);
   });
 
-  it("hands typed items over as they are", () => {
+  it("passes typed items on as they are", () => {
     const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
     const foreign = { type: "acme:thing", payload: [1] };
     const items = toItems([call, foreign]);
@@ -59,13 +59,13 @@ describe("parseItem", () => {
     ],
   ];
   for (const [value, message] of wrong) {
-    it(`says: ${message}`, () => {
+    it(`refuses an item with: ${message}`, () => {
       assert.throws(() => parseItem(value), { code: "invalid_request", message });
     });
   }
 });
 
-it("parseItems wants a list", () => {
+it("refuses anything but a list for parseItems", () => {
   assert.deepEqual(parseItems([{ type: "compaction_trigger" }]), [{ type: "compaction_trigger" }]);
   assert.throws(() => parseItems({}), {
     message: "The list of items must be an array, not an object.",

@@ -6,14 +6,31 @@ import type { ToolQuestion } from "../../src/protocol/tool-question.ts";
 
 const asked = (question: string): ToolQuestion => ({
   type: "tool_question",
-  ...{ question, call_id: "call_1", name: "shell", arguments: "{}", effect: "execute" },
-  ...{ reason: "", sandbox: "none", always: [], asker: null, until_ms: null, at_ms: 0 },
+  question,
+  call_id: "call_1",
+  name: "shell",
+  arguments: "{}",
+  effect: "execute",
+  reason: "",
+  sandbox: "none",
+  always: [],
+  asker: null,
+  until_ms: null,
+  at_ms: 0,
 });
 
 const decided = (question?: string): ToolDecision => ({
   type: "tool_decision",
-  ...{ call_id: "call_1", name: "shell", verdict: "allow", by: "person", rule: null },
-  ...{ source: null, reason: "", sandbox: "none", question, at_ms: 0 },
+  call_id: "call_1",
+  name: "shell",
+  verdict: "allow",
+  by: "person",
+  rule: null,
+  source: null,
+  reason: "",
+  sandbox: "none",
+  question,
+  at_ms: 0,
 });
 
 const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 0 };

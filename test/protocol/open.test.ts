@@ -1,4 +1,4 @@
-/** What nobody has heard of yet goes through every schema untouched. */
+/** Unknown kinds, fields and words pass every schema unchanged. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -75,7 +75,7 @@ describe("unknown fields", () => {
   });
 });
 
-it("an unknown word of a growing list survives", () => {
+it("survive as words of lists that may grow", () => {
   const item = parseItem({
     type: "shell_call",
     call_id: "c",

@@ -12,7 +12,7 @@ describe("a complaint about a value", () => {
     });
   });
 
-  it("writes no more of a large one than it shows", () => {
+  it("formats no more of a large value than it shows", () => {
     const unwritten = {
       toJSON(): never {
         throw new Error("written");

@@ -1,4 +1,4 @@
-/** Every name that the published API document has, we have: events, kinds and fields. */
+/** Our schemas have every name of the published API document: events, kinds and fields. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,7 +10,7 @@ import { RESPONSE_EVENT_TYPES } from "../../src/protocol/response-events.ts";
 import { TOOL_TYPES } from "../../src/protocol/tools.ts";
 import { publishedDocument } from "../published/document.ts";
 
-/** As much of JSON Schema as the document's unions and objects use. */
+/** The parts of JSON Schema that the document's unions and objects use. */
 interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];

@@ -30,7 +30,7 @@ describe("parseCreateResponse", () => {
     { temperature: null, tools: null, tool_choice: null, text: null, reasoning: null, input: null },
   ];
   for (const request of fine) {
-    it(`takes ${JSON.stringify(request).slice(0, 80)}`, () => {
+    it(`accepts ${JSON.stringify(request).slice(0, 80)}`, () => {
       assert.equal(parseCreateResponse(request), request);
     });
   }
@@ -92,7 +92,7 @@ describe("parseCreateResponse", () => {
     ],
   ];
   for (const [request, param, message] of wrong) {
-    it(`says: ${message}`, () => {
+    it(`refuses a request with: ${message}`, () => {
       assert.throws(() => parseCreateResponse(request), {
         code: "invalid_request",
         param,

@@ -1,6 +1,6 @@
 /**
- * Faults that are this server's own. Whoever asks it is told that there is one: their messages are for
- * those who run it, and may name paths of its machine.
+ * Faults of this server itself. A client learns only that there is one: the full messages are for the
+ * operator, and may name paths of the machine.
  */
 
 import type { FailureCode } from "./failure.ts";
@@ -9,6 +9,7 @@ const TOLD: Partial<Record<FailureCode, string>> = {
   internal: "Something went wrong inside.",
   store_failed: "The server cannot write its record.",
   store_full: "The server has no room to write its record.",
+  store_refused: "The server may not use its record.",
   store_busy: "The server's record is locked by another program. Try again.",
 };
 
@@ -17,12 +18,12 @@ interface Fault {
   readonly message: string;
 }
 
-/** Whether whoever runs the server must see to it. */
+/** True for a fault that the operator must look at. */
 export function isOwnFault({ code }: Fault): boolean {
   return TOLD[code] !== undefined;
 }
 
-/** What a client is told. Where this server's models are is not for clients to know. */
+/** The message for a client. It does not say where the server's models are. */
 export function toToldMessage({ code, message }: Fault): string {
   const told = TOLD[code] ?? message;
   if (!code.startsWith("provider_") && code !== "host_unknown") return told;
@@ -36,5 +37,5 @@ const UNKNOWN_HOST = /^The host `[^`\s]+`/;
 /** The host in a sentence about a connection (`transport-failure.ts`). */
 const CONNECTION =
   /^((?:Nothing answers at |No connection to |The certificate of |The connection to )?)`[^`\s]+`/;
-/** Advice for whoever set the address. */
+/** Advice for the person who set the address. */
 const MOVED = / Use \S+ as the URL\.$/;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { toToldMessage } from "../../src/base/own-fault.ts";
+import { toToldMessage } from "../../src/base/server-fault.ts";
 
-describe("what a client is told of a model's server", () => {
+describe("the message for a client about a model's server", () => {
   it("is a whole sentence without the server's address", () => {
     const told = (code: "host_unknown" | "provider_unreachable", message: string): string =>
       toToldMessage({ code, message });
