@@ -1,28 +1,31 @@
-/** Which of the unfinished runs nobody runs any more, and may be gone on with here. */
+/** Finds the unfinished runs that no process runs any more, and that this process may continue. */
 
 import type { RunStatus } from "../protocol/run-record.ts";
 import type { UnfinishedRun } from "../store/run-reader.ts";
 
 interface AbandonedParts {
-  /** Whether this process runs it, or is about to. */
+  /** True if this process runs it, or is about to. */
   isHere(id: string): boolean;
   hasBody(name: string): boolean;
-  /** Whether this program knows the run's journal; a newer one does otherwise. */
+  /** True if this program knows the run's journal; a newer journal belongs to a newer program. */
   knowsJournal(version: number): boolean;
-  /** Whether this is another process, and it lives. */
+  /** True if the owner is another process, and it lives. */
   isOther(owner: string): Promise<boolean>;
-  /** Whether a run of this age that nobody has claimed may still be by whoever wrote it down. */
+  /** True for a young run that was not claimed yet: the process that wrote it down may still claim it. */
   isYoung(createdAtMs: number): boolean;
 }
 
 interface TreeParts {
   /** Names of bodies. */
   readonly roots: readonly string[];
-  /** Asked about runs above an unfinished one that have ended. */
+  /** Called for runs above an unfinished one that have ended. */
   statusOf(id: string): Promise<RunStatus | undefined>;
 }
 
-/** Those whose tree begins with a run of one of these names. A tree whose root is gone counts by what is left. */
+/**
+ * The runs whose tree begins with a run of one of these names. If the root is gone, the topmost run that is left
+ * counts.
+ */
 export async function findTrees(
   runs: readonly UnfinishedRun[],
   { roots, statusOf }: TreeParts,
@@ -45,22 +48,22 @@ export async function findTrees(
 }
 
 /**
- * The topmost of each tree. A child whose parent runs, here or elsewhere, or is taken over too, is left to
- * that parent, which takes it over when it comes to it: a tree stays together, and a child spends what its
- * parent sets aside for it.
+ * The topmost run of each tree. A child whose parent runs, here or elsewhere, or is taken over too, is left to that
+ * parent, which takes it over when it reaches it: a tree stays together, and a child spends what its parent reserves
+ * for it.
  */
 export async function findAbandoned(
   runs: readonly UnfinishedRun[],
   parts: AbandonedParts,
 ): Promise<UnfinishedRun[]> {
   const found: UnfinishedRun[] = [];
-  /** Those that somebody runs or will run. Runs are given oldest first, so that a parent comes before its children. */
+  /** Runs that a process runs or will run. Runs are given oldest first, so that a parent comes before its children. */
   const kept = new Set<string>();
   const isOwned = createOwnedCheck(parts);
   for (const run of runs) {
     const { id, parent_id } = run;
     if (isQueued(run) && !parts.isHere(id)) continue;
-    // The tree of a newer program is that program's, whoever could go on with a child of it.
+    // The tree of a newer program belongs to that program, even if this one could continue a child of it.
     const isLeft = !parts.knowsJournal(run.journal) || (parent_id !== null && kept.has(parent_id));
     if (isLeft || (await isOwned(run))) kept.add(id);
     else if (parts.hasBody(run.name)) {
@@ -71,7 +74,7 @@ export async function findAbandoned(
   return found;
 }
 
-/** Whether somebody runs it, or is about to. Each owner is looked at once. */
+/** True if a process runs it, or is about to. Each owner is checked once. */
 function createOwnedCheck(parts: AbandonedParts): (run: UnfinishedRun) => Promise<boolean> {
   const owners = new Map<string, Promise<boolean>>();
   return async ({ id, owner, created_at_ms }) => {
@@ -83,7 +86,7 @@ function createOwnedCheck(parts: AbandonedParts): (run: UnfinishedRun) => Promis
   };
 }
 
-/** One that was begun and has no owner waits for its turn in a queue. */
+/** A run that was begun and has no owner waits for its turn in a queue. */
 export function isQueued({ owner, epoch }: Pick<UnfinishedRun, "owner" | "epoch">): boolean {
   return owner === null && epoch > 0;
 }

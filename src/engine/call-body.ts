@@ -1,8 +1,8 @@
-/** A body from its call to the ending that is written for it. */
+/** Runs a body, from its call to the ending that is written for it. */
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
-import type { Journal, StartedRun } from "../store/journal.ts";
+import type { Journal, NewQueuedRun } from "../store/journal.ts";
 import type { BrokenRun } from "./broken-runs.ts";
 import { toFailedOutcome, toUsedByRun, type UsedByRun } from "./ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
@@ -14,11 +14,11 @@ interface Called {
   readonly context: RunContext;
   readonly owned: OwnedRun;
   readonly clock: Clock;
-  /** What the run ends with in place of its body. */
+  /** What the run ends with; its body is not called then. */
   readonly broken: BrokenRun | undefined;
 }
 
-/** What the body throws is an outcome too. */
+/** A body that throws has an outcome too. */
 export async function callBody(
   body: RunBody | undefined,
   { context, owned, clock, broken }: Called,
@@ -44,10 +44,10 @@ interface EndingParts {
   readonly clock: Clock;
   readonly owned: OwnedRun;
   /** The runs that begin because of it. */
-  readonly starts: readonly StartedRun[] | undefined;
+  readonly starts: readonly NewQueuedRun[] | undefined;
 }
 
-/** Those who follow hear of its events, and need not look for the ending. */
+/** Followers receive its events, and need not look for the ending. */
 export async function writeEnding(
   { store, hub, clock, owned, starts }: EndingParts,
   { ending, result, events, things, settles, onEnded }: RunOutcome,

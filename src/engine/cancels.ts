@@ -1,7 +1,7 @@
 /**
- * Cancelling between processes. Whoever wants a run ended that another process owns leaves a message;
- * every owner looks for messages to its runs, all at once, for as long as it has any. The message stays:
- * should the owner die before it looks, whoever takes the run over finds it.
+ * Cancelling between processes. To end a run that another process owns, a process leaves a message; every owner looks
+ * for messages to all its runs at once, as long as it has any. The message stays: if the owner dies before it looks,
+ * the next owner finds it.
  */
 
 import type { Clock } from "../base/clock.ts";
@@ -9,7 +9,7 @@ import { isJsonObject, type Json } from "../base/json.ts";
 import type { Mailbox } from "../store/mailbox.ts";
 
 const TOPIC = "@cancel";
-/** What a person who cancels waits at most; a look takes some hundredths of a millisecond. */
+/** The longest wait of a person who cancels; a look takes some hundredths of a millisecond. */
 const LOOK_MS = 250;
 
 export interface Cancel {
@@ -17,7 +17,7 @@ export interface Cancel {
   readonly tree: boolean;
 }
 
-/** Leaves the message. Twice is once. */
+/** Leaves the message. A second message changes nothing. */
 export function askToCancel(store: Mailbox, { id, tree }: Cancel): Promise<void> {
   return store.putSignal(id, { topic: TOPIC, key: "cancel", body: { tree } });
 }
@@ -32,7 +32,7 @@ function isTree(body: Json): boolean {
 }
 
 export interface CancelWatch {
-  /** Looks until `pause`; a second time is as once. */
+  /** Looks until `pause`; a second call changes nothing. */
   begin(): void;
   pause(): void;
 }
@@ -41,7 +41,7 @@ interface WatchParts {
   readonly store: Mailbox;
   readonly clock: Clock;
   readonly owner: string;
-  /** Told of the same run again and again, until it has ended. */
+  /** Called for the same run again and again, until it has ended. */
   readonly onCancel: (cancel: Cancel) => void;
 }
 
@@ -70,7 +70,7 @@ async function look(
     } catch {
       return;
     }
-    // A store that is busy is looked at again; one that stays broken shows in the runs' own writes.
+    // A busy store is asked again; if it stays broken, the runs' own writes fail.
     const found = await findCancels(store, owner).catch(() => []);
     if (end.aborted) return;
     for (const cancel of found) onCancel(cancel);

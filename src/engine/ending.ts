@@ -1,4 +1,6 @@
-/** Endings the engine writes itself: for a body that threw, and from the store for one that ended. */
+/**
+ * Endings that the engine writes itself: for a body that threw, and, read from the store, for a run that has ended.
+ */
 
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
@@ -8,7 +10,7 @@ import { NO_USAGE } from "../protocol/usage.ts";
 import type { RunReader } from "../store/run-reader.ts";
 import type { RunOutcome } from "./engine.ts";
 
-/** Of an outcome that is not written: what it has used, which stays true, and who pays for it. */
+/** The part of an unwritten outcome that stays true: what it has used, and which key pays. */
 export interface UsedByRun extends Pick<RunOutcome, "settles" | "onEnded"> {
   readonly counts?: Pick<RunEnd, "turns" | "tool_calls" | "usage" | "cost_usd" | "spent">;
 }
@@ -62,7 +64,8 @@ export function toQuietOutcome(
   const cost = { cost_usd: 0, spent: {}, at_ms: atMs };
   const message = error?.message ?? "";
   return {
-    ...{ ending, result },
+    ending,
+    result,
     events: [{ type: "run_end", ending, message, error, ...none, ...cost }],
   };
 }
@@ -72,8 +75,8 @@ function endingOf({ code }: Failure): Ending {
 }
 
 /**
- * The outcome of a run that has ended. Its only event is `run_end`, whoever asks and whenever: a
- * parent that is replayed must be told the same as before.
+ * The outcome of a run that has ended. Its only event is `run_end`, whoever asks and whenever: a parent that is
+ * replayed must be told the same as before.
  */
 export async function readOutcome(store: RunReader, run: RunStatus): Promise<RunOutcome> {
   const last = await store.readEvents(run.id, run.next_seq - 2, 1);

@@ -7,7 +7,7 @@ export const ENGINES = ["own", "dbos"] as const;
 
 export type EngineName = (typeof ENGINES)[number];
 
-/** Where DBOS works; undefined for our own engine. Throws `invalid_request` where it cannot work with the store. */
+/** The database of DBOS; undefined for our own engine. Throws `invalid_request` if DBOS cannot work with the store. */
 export function toDbosPlace(
   name: EngineName | undefined,
   address: string | undefined,

@@ -1,31 +1,30 @@
 /**
- * One reader of one run's log. What is in the store comes from the store; what happens meanwhile in
- * this process comes from the hub, and a reader too slow for its buffer goes back to the store.
- * Events are told apart by their numbers, so the seam shows neither a gap nor a repetition.
+ * One reader of one run's log. Stored events come from the store; events that this process writes meanwhile come from
+ * the hub, and a reader too slow for its buffer goes back to the store. Events are identified by their numbers, so
+ * there is neither a gap nor a repetition in between.
  */
 
 import type { LoggedEvent } from "../protocol/run-events.ts";
-import { toUnknownRun } from "../store/refusal.ts";
 import type { Store } from "../store/store.ts";
-import type { Hub, Listener } from "./hub.ts";
+import type { Hub, RunEventsListener } from "./hub.ts";
+import type { Look } from "./look.ts";
 
 const PAGE_EVENTS = 1000;
-/** A few seconds of a fast model; a reader further behind costs no memory but a query. */
+/** A few seconds of a fast model; a slower reader costs a query, and no memory. */
 const MAX_BUFFERED = 2048;
-/** How often to look at a run that another process owns, while it is silent. */
+/** How often to look at a silent run that another process owns. */
 export const POLL_MS = 200;
-/** How often where the store tells of what others write: for what it may have lost. */
+/** How often to look if the store reports what others write: for news that was lost. */
 export const NEWS_POLL_MS = 1000;
-/** How often while it speaks: what a reader of another process lags behind. A look takes 0.03 ms. */
+/** How often while it writes: how far a reader in another process lags. A look takes 0.03 ms. */
 const BUSY_POLL_MS = 25;
 
 interface FollowParts {
   readonly store: Store;
   readonly hub: Hub;
-  /** Whether this process runs it, so that the hub tells of its events. */
+  /** True if this process runs it, so that the hub has its events. */
   isOwned(id: string): boolean;
-  /** Throws when nothing more can come. */
-  check(id: string): void;
+  readonly look: Look;
 }
 
 export async function* followRun(
@@ -40,10 +39,8 @@ export async function* followRun(
   let pollMs = POLL_MS;
   try {
     for (;;) {
-      parts.check(id);
       // Asked before the log is read: when it says ended, the log is read to its very end.
-      const run = await store.getRunStatus(id);
-      if (!run) throw toUnknownRun(id);
+      const run = await parts.look(id);
       const before = last;
       last = yield* readOn(store, id, last, signal);
       if (run.status === "ended") return;
@@ -83,10 +80,12 @@ interface Heard {
   readonly hasEnded: boolean;
 }
 
-/** Yields what is published, until the run has ended, this process has no more to tell or too much was missed. */
+/**
+ * Yields what is published, until the run has ended, this process has no more events of it or too many were missed.
+ */
 async function* hearOn(
   { isOwned }: FollowParts,
-  listener: Listener,
+  listener: RunEventsListener,
   { id, last: after, signal }: { id: string; last: number; signal: AbortSignal | undefined },
 ): AsyncGenerator<readonly LoggedEvent[], Heard> {
   let last = after;
@@ -97,7 +96,7 @@ async function* hearOn(
     for (const batch of batches) {
       const fresh = batch.filter(({ seq }) => seq > last);
       if (fresh.length === 0) continue;
-      // Another process had the run meanwhile, and what it wrote is in the store alone.
+      // Another process had the run meanwhile, and what it wrote is only in the store.
       if (fresh[0]?.seq !== last + 1) return { last, hasEnded: false };
       last += fresh.length;
       yield fresh;

@@ -1,8 +1,8 @@
-/** The runs that begin with the ending of another, as the store writes them down. */
+/** The runs that begin with the ending of another, in the form that the store writes down. */
 
 import type { Clock } from "../base/clock.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
-import type { StartedRun } from "../store/journal.ts";
+import type { NewQueuedRun } from "../store/journal.ts";
 import type { Following } from "./engine.ts";
 
 interface Starting {
@@ -11,12 +11,12 @@ interface Starting {
   readonly journal: number;
 }
 
-/** Undefined where none does, which is so for nearly all runs. */
+/** Undefined if no run begins, as for nearly all runs. */
 export function toStarts(
   ended: Pick<RunRecord, "id" | "parent_id" | "path" | "tenant" | "input" | "name">,
   followings: ReadonlyMap<string, Following>,
   { clock, journal }: Starting,
-): readonly StartedRun[] | undefined {
+): readonly NewQueuedRun[] | undefined {
   const followers = followings.get(ended.name)?.(ended) ?? [];
   if (followers.length === 0) return undefined;
   const created_at_ms = clock.now();
@@ -24,7 +24,11 @@ export function toStarts(
     id: `${ended.id}/${key}`,
     parent_id: ended.id,
     path: `${ended.path}/${key}`,
-    ...{ name, title, input, created_at_ms, journal },
+    name,
+    title,
+    input,
+    created_at_ms,
+    journal,
     tenant: ended.tenant,
     owner: null,
     place: { queue, lane },

@@ -1,6 +1,6 @@
 /**
- * News of runs inside this process: new events for those who follow, and a ring for those who wait.
- * It only makes things faster: whoever listens must find the same in the store.
+ * News of runs inside this process: new events for followers, and wake-ups for waiting callers. It
+ * only makes things faster: every listener must be able to find the same in the store.
  */
 
 import type { Clock } from "../base/clock.ts";
@@ -9,33 +9,34 @@ import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 export interface Hub {
   /**
    * Listens to one run until `close`. Keeps at most `maxEvents` that were not taken yet; with 0 it
-   * hears of no events at all, only rings.
+   * gets no events at all, only wake-ups.
    */
-  listen(id: string, maxEvents: number): Listener;
-  /** Tells of events that are in the store already. Costs nothing when nobody listens. */
+  listen(id: string, maxEvents: number): RunEventsListener;
+  /** Publishes events that are in the store already. Costs nothing without listeners. */
   publish(id: string, firstSeq: number, events: readonly RunEvent[]): void;
-  /** Wakes everyone who waits for this run: it ended, was lost, or has a message. */
+  /** Wakes every caller that waits for this run: it ended, was lost, or has a message. */
   ring(id: string): void;
   ringAll(): void;
-  /** Whether anybody hears the run's events. */
+  /** True if a listener gets the run's events. */
   isFollowed(id: string): boolean;
 }
 
-export interface Listener {
-  /** What was published since the last time; undefined when it was more than it keeps. */
+export interface RunEventsListener {
+  /** What was published since the last call; undefined when it was more than it keeps. */
   take(): readonly (readonly LoggedEvent[])[] | undefined;
   /**
-   * Until the next news, or `ms` later when given. Returns at once when there was news since the
-   * last wait. Without `ms` it costs no timer, which shows where each delta is waited for.
+   * Resolves with the next news, or `ms` later when given. Returns at once when there was news
+   * since the last wait. Without `ms` it needs no timer, which matters because each delta is waited
+   * for.
    */
   wait(ms: number | undefined, signal: AbortSignal | undefined): Promise<void>;
   close(): void;
 }
 
-/** Told of events of whichever run. Must not throw. */
+/** Called with events of any run. Must not throw. */
 export type Observe = (logged: LoggedEvent) => void;
 
-/** `observers` are told of everything that is published. */
+/** `observers` get everything that is published. */
 export function createHub(clock: Clock, observers: ReadonlySet<Observe> = new Set()): Hub {
   const listeners = new Map<string, Set<RunListener>>();
 
@@ -74,7 +75,7 @@ export function createHub(clock: Clock, observers: ReadonlySet<Observe> = new Se
   };
 }
 
-class RunListener implements Listener {
+class RunListener implements RunEventsListener {
   readonly #clock: Clock;
   readonly #maxEvents: number;
   readonly #onClose: (self: RunListener) => void;
@@ -121,7 +122,7 @@ class RunListener implements Listener {
     this.#rung = false;
   }
 
-  /** Gives the timer and the signal's listener back in every case. */
+  /** Always removes the timer and the signal's listener. */
   async #sleep(ms: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     const timer = ms === undefined ? undefined : new AbortController();
     let onAbort = (): void => {};

@@ -1,16 +1,17 @@
 /**
- * Whether this process can be sure, without asking, that nobody has taken its runs over. Others wait for `LEASE_MS` after
- * its last beat. A process that was stopped, or whose machine slept, finds out by this that it was silent for longer,
- * before it does anything to the world: the record refuses what it writes, but a model or a tool cannot.
+ * Whether this process can be sure, without asking, that no other process has taken its runs over. Others wait for
+ * `LEASE_MS` after its last beat. A process that was stopped, or whose machine slept, finds out here that it was
+ * silent for longer, before it does anything outside the record: the record refuses its writes, but a model or a tool
+ * cannot.
  *
- * A term is a time in which every beat came early enough after the one before it. Who has a run since an earlier term asks
- * the record whether it still has it.
+ * A term is a time in which every beat came soon enough after the one before. For a run that it has had since an
+ * earlier term, a process asks the record whether it still has it.
  */
 
 import type { Clock } from "../base/clock.ts";
 import { LEASE_MS } from "../store/ownership.ts";
 
-/** Half of it, so that what is begun now has left before others come: a beat is due each second. */
+/** Half of it, so that what is begun now is sent before others take over: a beat is due each second. */
 const SURE_MS = LEASE_MS / 2;
 
 /** Two clocks: the monotonic one stands still while the machine sleeps, and the wall clock may be set back. */
@@ -21,7 +22,7 @@ export interface Moment {
 
 export interface Lease {
   now(): Moment;
-  /** Called when a beat is in the record that was sent at this moment. True where the one before it was too long ago. */
+  /** Called when a beat that was sent at this moment is in the record. True if the one before it was too long ago. */
   renewed(sent: Moment): boolean;
   readonly isSure: boolean;
   /** Grows with each gap between two beats. */
@@ -51,9 +52,9 @@ export function createLease(clock: Clock, monotonicMs: () => number): Lease {
   };
 }
 
-/** What somebody has since some moment, and whether it may have been taken over since. */
-export interface Term {
-  /** Calls `check`, which asks the record, where this process was silent for too long since the last time. */
+/** The time since a process has a run, and whether the run may have been taken over since. */
+export interface LeaseTerm {
+  /** Calls `check`, which asks the record, if this process was silent for too long since the last call. */
   confirm(check: () => Promise<void>): Promise<void>;
 }
 
@@ -62,7 +63,7 @@ interface Renewable {
   renew(): Promise<void>;
 }
 
-export function createTerm({ lease, renew }: Renewable): Term {
+export function createTerm({ lease, renew }: Renewable): LeaseTerm {
   let { term } = lease;
   return {
     async confirm(check) {

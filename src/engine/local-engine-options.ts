@@ -1,4 +1,4 @@
-/** What an engine of one process is made with. */
+/** The options of an engine of one process. */
 
 import type { Clock } from "../base/clock.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
@@ -6,36 +6,36 @@ import type { Worker } from "../store/ownership.ts";
 import type { Store } from "../store/store.ts";
 import type { Carrier } from "./carrier.ts";
 import type { Observe } from "./hub.ts";
-import type { Surroundings } from "./worker.ts";
+import type { MachineFacts } from "./worker.ts";
 
 export interface LocalEngineOptions {
   readonly store: Store;
   readonly clock?: Clock | undefined;
-  /** Unique among living processes; made up when left out. */
+  /** Unique among living processes; generated when left out. */
   readonly workerId?: string | undefined;
-  /** Whether another owner lives; looks at its process and its last beat when left out. */
+  /** True if another owner lives; checks its process and its last beat when left out. */
   readonly isAlive?: ((worker: Worker) => boolean) | undefined;
-  readonly around?: Surroundings | undefined;
-  /** What executes its runs; it calls their bodies itself when left out. */
+  readonly around?: MachineFacts | undefined;
+  /** Executes its runs; it calls their bodies itself when left out. */
   readonly carrier?: Carrier | undefined;
   /** The newest version of journals that this program knows; another one for tests. */
   readonly journal?: number | undefined;
   /**
-   * Told of each event that runs of this process write, in each run's order, once it is in the store.
-   * Of a run that is taken over it is told the beginning again. Must not throw.
+   * Called with each event that runs of this process write, in each run's order, once it is in the store. For a run
+   * that is taken over it gets the beginning again. Must not throw.
    */
   readonly observe?: Observe | undefined;
-  /** Whether others use the store, too: `stop` leaves it open. */
+  /** True if other parts use the store, too: `stop` leaves it open. */
   readonly isShared?: boolean | undefined;
 }
 
 /** How a run is begun here. */
 export interface LaunchOptions {
-  /** The epoch it had when it was looked at: whoever took it meanwhile keeps it. */
+  /** The epoch it had when it was read: if another process took it meanwhile, that process keeps it. */
   readonly from?: number | undefined;
-  /** Set where this process owns it already, since this epoch. */
+  /** Set if this process owns it already, since this epoch. */
   readonly epoch?: number | undefined;
   readonly limitMs?: number | undefined;
-  /** Set where this process has just written it down as its own: nothing of it has to be read. */
+  /** Set if this process has just written it down as its own: nothing of it has to be read. */
   readonly fresh?: RunRecord | undefined;
 }

@@ -1,6 +1,7 @@
 /**
  * The engine of one process over one store. Several processes may share the store: each run has one
- * owner, an owner that died is taken over, and one that only seemed dead is fenced off by its epoch.
+ * owner, the runs of a dead owner are taken over, and an owner that only seemed dead is fenced off
+ * by its epoch.
  *
  * Owns the store from here on: `stop` closes it.
  */
@@ -18,7 +19,7 @@ import type {
   EndedOptions,
   Engine,
   Following,
-  Held,
+  HeldRun,
   QueueLimits,
   RecordReader,
   RunBody,
@@ -30,7 +31,7 @@ import { toStarts } from "./following.ts";
 import type { Observe } from "./hub.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 import { LocalRuns } from "./local-runs.ts";
-import { waitForOutcome } from "./outcome.ts";
+import { waitForEnd, waitForOutcome } from "./outcome.ts";
 import { isYoung } from "./worker.ts";
 
 export function createLocalEngine(options: LocalEngineOptions): Engine {
@@ -63,6 +64,7 @@ class LocalEngine implements Engine {
 
   async start(roots?: readonly string[]): Promise<string[]> {
     const { store, bodies, owners, clock, broken } = this.#here;
+    await broken.tidy(store);
     const unfinished = await store.listUnfinished();
     this.#here.heartbeat.noteAnswer();
     const statusOf = (id: string): Promise<RunStatus | undefined> => store.getRunStatus(id);
@@ -125,7 +127,10 @@ class LocalEngine implements Engine {
     const { store, owners, broken } = this.#here;
     const run = await store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
-    if (run.status === "ended") throw toEnded(run);
+    if (run.status === "ended") {
+      broken.noteEnded(run);
+      throw toEnded(run);
+    }
     this.#here.checkRunnable(id, run.name);
     if (run.journal > this.#here.journal) throw toNewerJournal(run, this.#here.journal);
     if (await owners.hasSurely(run)) throw await owners.toRunning(run);
@@ -141,6 +146,10 @@ class LocalEngine implements Engine {
 
   async input(id: string): Promise<Json | undefined> {
     return (await this.record.getRun(id))?.input;
+  }
+
+  async ended(id: string, signal?: AbortSignal): Promise<void> {
+    await waitForEnd(this.#here.seen, id, signal, async () => {});
   }
 
   async result(id: string, signal?: AbortSignal): Promise<RunOutcome> {
@@ -160,18 +169,18 @@ class LocalEngine implements Engine {
     const canTakeOver = bodies.has(run.name) && run.journal <= this.#here.journal;
     if (!canTakeOver && !(await owners.has(run))) throw toAbandoned(id);
     await askToCancel(store, { id, tree });
-    await waitForOutcome(seen, id, undefined, async () => {
+    await waitForEnd(seen, id, undefined, async () => {
       if (canTakeOver) await this.#here.adopt(id, { isQueued: true });
       else if (!(await owners.has(run))) throw toAbandoned(id);
     });
   }
 
-  async isHeld(run: Held, { surely } = { surely: false }): Promise<boolean> {
+  async isHeld(run: HeldRun, { surely } = { surely: false }): Promise<boolean> {
     const { owners } = this.#here;
     return surely ? await owners.hasSurely(run) : await owners.has(run);
   }
 
-  async nameHolder(run: Held): Promise<string> {
+  async nameHolder(run: HeldRun): Promise<string> {
     return await this.#here.owners.name(run);
   }
 

@@ -1,6 +1,6 @@
 /**
- * The runs that one process has: from the claim that makes it their owner, through their bodies, to the
- * ending that is written, or to the moment it gives them up. `local-engine.ts` decides what to begin.
+ * The runs that one process has: from the claim that makes it their owner, through their bodies, to the written
+ * ending, or to the moment it gives them up. `local-engine.ts` decides what to begin.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -15,29 +15,23 @@ import { callBody, writeEnding } from "./call-body.ts";
 import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
 import { type Carried, type Carrier, directCarrier } from "./carrier.ts";
 import { toStopped, toUsedByRun } from "./ending.ts";
-import type {
-  ChildOptions,
-  Engine,
-  Following,
-  QueuedPlace,
-  RunBody,
-  RunContext,
-  RunOutcome,
-} from "./engine.ts";
+import type { Engine, Following, QueuedPlace, RunBody, RunContext, RunOutcome } from "./engine.ts";
 import type { followRun } from "./follow.ts";
 import { toStarts } from "./following.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
 import { createTerm } from "./lease.ts";
 import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
+import { createLook, type Look, type LookParts } from "./look.ts";
 import { waitForOutcome } from "./outcome.ts";
+import { type ChildWork, createOwnChildren } from "./own-children.ts";
 import { type OwnedRun, openOwnedRun } from "./owned-run.ts";
 import { abortAll, confirmAll, findAbove, findBelow } from "./owned-tree.ts";
 import { createOwners, type Owners } from "./owners.ts";
 import { createResting } from "./resting.ts";
 import { createRunContext } from "./run-context.ts";
-import { holdToLimit } from "./time-limit.ts";
-import { createTurns, type Turns } from "./turns.ts";
-import { waitUncounted } from "./uncounted.ts";
+import { holdToLimit, LIMIT_KEY, saveLimit } from "./time-limit.ts";
+import { createTurns, type QueueTurns } from "./turns.ts";
+import { waitUncounted } from "./uncounted-time.ts";
 import {
   createHeartbeat,
   createLiveness,
@@ -46,8 +40,6 @@ import {
   makeWorkerId,
 } from "./worker.ts";
 
-/** Journal key of a run's time limit, so that it holds after a takeover too. */
-const LIMIT_KEY = "@limit_ms";
 /** Of the process that has written a run down. */
 const FIRST_EPOCH = 1;
 const LEFT_IN_QUEUE = { isQueued: false };
@@ -59,22 +51,22 @@ export class LocalRuns {
   readonly clock: Clock;
   readonly hub: Hub;
   readonly owners: Owners;
-  readonly turns: Turns;
+  readonly turns: QueueTurns;
   readonly bodies = new Map<string, RunBody>();
-  /** By the names of bodies. */
+  /** What follows runs, by the names of their bodies. */
   readonly followings = new Map<string, Following>();
   readonly observers = new Set<Observe>();
-  /** Told of each run that is given up without an ending. */
+  /** Called with each run that is given up without an ending. */
   readonly leavers = new Set<(id: string) => void>();
   readonly broken = createBrokenRuns();
-  /** What those see of runs who follow them or wait for their ending. */
+  /** The parts that followers of runs and callers that wait for endings use. */
   readonly seen: Parameters<typeof followRun>[0];
   /** The engine, as bodies see it. */
   readonly #engine: Engine;
   readonly heartbeat: Heartbeat;
   readonly #cancels: CancelWatch;
   readonly carrier: Carrier;
-  /** Runs whose claim is on its way: a second start of one of them joins the first. */
+  /** Runs whose claim is in flight: a second start of one of them joins the first. */
   readonly #launching = new Map<string, Promise<boolean>>();
   readonly #owned = new Map<string, OwnedRun>();
   readonly resting = createResting(this.#owned, (id) => this.hub.isFollowed(id));
@@ -82,7 +74,7 @@ export class LocalRuns {
   readonly #executions = new Map<string, Promise<void>>();
   /** Runs that end with everything below them. */
   readonly #treeEnds = new Set<string>();
-  /** Runs that left children to whichever process has room. */
+  /** Runs that left children to any process with room. */
   readonly #placing = new Set<string>();
   readonly #unlisten: (() => void) | undefined;
   readonly #isShared: boolean;
@@ -99,7 +91,9 @@ export class LocalRuns {
     this.clock = clock;
     if (observe) this.observers.add(observe);
     this.hub = createHub(clock, this.observers);
-    this.#unlisten = store.news?.listen((id) => this.#hear(id));
+    this.#unlisten = store.news?.listen((id) =>
+      id === undefined ? this.hub.ringAll() : this.hub.ring(id),
+    );
     const rhythm = createRhythm();
     const onGap = (): void => confirmAll(this.#owned);
     this.heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm, onGap });
@@ -113,7 +107,7 @@ export class LocalRuns {
       isHere: (id) => this.isHere(id),
     });
     const isOwned = (id: string): boolean => this.#owned.has(id);
-    this.seen = { store, hub: this.hub, isOwned, check: (id) => this.#check(id) };
+    this.seen = { store, hub: this.hub, isOwned, look: this.#createLook(this.broken.tell) };
     this.turns = createTurns({
       ...{ store, owner: workerId, journal, beat: () => this.heartbeat.begin() },
       launch: ({ id, epoch }) => this.launch(id, { epoch }),
@@ -141,7 +135,7 @@ export class LocalRuns {
     if (owned && !owned.lost) return Promise.resolve(true);
     const known = this.#launching.get(id);
     if (known !== undefined) return known;
-    // One that was given up here comes to its end first.
+    // A run that was given up here comes to its end first.
     const ended = Promise.resolve(this.#executions.get(id));
     const launch = ended
       .then(() => this.#claim(id, options))
@@ -153,7 +147,7 @@ export class LocalRuns {
     return launch;
   }
 
-  /** Takes over a run whose owner is gone. One that waits in a queue is left there, unless it is meant too. */
+  /** Takes over a run whose owner is gone. A run that waits in a queue is left there without `isQueued`. */
   async adopt(id: string, options: { readonly isQueued: boolean } = LEFT_IN_QUEUE): Promise<void> {
     if (this.#owned.has(id)) return;
     const run = await this.store.getRunStatus(id);
@@ -161,17 +155,16 @@ export class LocalRuns {
     if (!(await this.owners.has(run))) await this.launch(id, { from: run.epoch });
   }
 
-  /** Puts a run into its queue that this process has just written down: it is whoever's who has room. */
+  /** Puts a run that this process has just written down into its queue: any process with room may take it. */
   async leaveToOthers(id: string, place: QueuedPlace, limitMs: number | undefined): Promise<void> {
-    const { name: queue, lane } = place;
     if (limitMs !== undefined) {
       await this.store.saveStep(id, FIRST_EPOCH, { key: LIMIT_KEY, value: limitMs });
     }
-    await this.store.awaitTurn(id, FIRST_EPOCH, { queue, lane, atOnce: 0 });
+    await this.turns.handOver(id, FIRST_EPOCH, place);
     void this.takeTurns();
   }
 
-  /** Has a run ended with everything below it: here at once, elsewhere by a message. */
+  /** Ends a run with everything below it: here at once, elsewhere by a message. */
   async #cancelTree(id: string): Promise<void> {
     if (await this.abort(id, { tree: true })) return;
     const run = await this.store.getRunStatus(id);
@@ -186,7 +179,7 @@ export class LocalRuns {
     return this.#abortOwned(id, { tree });
   }
 
-  /** What cannot be taken now is taken with the next start. */
+  /** A run that cannot be taken now is taken with the next start. */
   async takeTurns(): Promise<void> {
     if (!this.#stopped) await this.turns.take().catch(() => {});
     this.#rest();
@@ -208,27 +201,23 @@ export class LocalRuns {
     this.hub.ringAll();
     await Promise.all(this.#executions.values());
     await this.carrier.close();
-    await this.heartbeat.end();
+    // If the record refuses the farewell, the others wait for the lease. The store is closed in any case: its open
+    // connection would keep the process alive.
+    await this.heartbeat.end().catch(() => {});
     this.#unlisten?.();
     if (!this.#isShared) await this.store.close();
   }
 
   #abortOwned(id: string, { tree }: { tree: boolean }): boolean {
     const own = this.#owned.get(id);
-    // One that this process gave up is cancelled where it runs next.
+    // A run that this process gave up is cancelled where it runs next.
     const here = [...(own && !own.lost ? [own] : []), ...(tree ? findBelow(this.#owned, id) : [])];
     if (tree) for (const { run } of here) this.#treeEnds.add(run.id);
     abortAll(here, new Failure("cancelled", "The run was cancelled."));
     return here.length > 0;
   }
 
-  /** Another process wrote to a run, or to any. */
-  #hear(id: string | undefined): void {
-    if (id === undefined) this.hub.ringAll();
-    else this.hub.ring(id);
-  }
-
-  /** The name of this process as an owner. First the beat: an owner nobody has heard of would count as dead. */
+  /** The name of this process as an owner. First the beat: an owner that is not in the record would count as dead. */
   async toOwner(): Promise<string> {
     await this.heartbeat.begin();
     return this.heartbeat.workerId;
@@ -241,9 +230,7 @@ export class LocalRuns {
     const epoch = own ?? (await store.claim(id, owner, options.from, this.journal));
     if (epoch === undefined) return false;
     const owned = await openOwnedRun({ store, hub, id, fresh, epoch, term });
-    if (limitMs !== undefined) {
-      await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
-    }
+    await saveLimit(store, { id, epoch, limitMs });
     if (this.observers.size > 0 && owned.run.next_seq > 0) {
       const [first] = await store.readEvents(id, -1, 1);
       for (const observe of this.observers) if (first) observe(first);
@@ -251,7 +238,7 @@ export class LocalRuns {
     const broken = this.broken.take(id);
     this.#owned.set(id, owned);
     this.#cancels.begin();
-    // Asked for while its last owner was dying; whoever comes later is heard by the watch.
+    // Left while its last owner was dying; later messages are found by the watch.
     const cancels = epoch > 1 ? await findCancels(store, owner) : [];
     for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
     const limit = limitMs ?? owned.journal.get(LIMIT_KEY);
@@ -260,7 +247,7 @@ export class LocalRuns {
     return true;
   }
 
-  /** Never rejects: what could not be begun is tried again with a later start, as a run that broke. */
+  /** Never rejects: a run that could not be begun is tried again with a later start, like a broken run. */
   async #carry(owned: OwnedRun, isNew: boolean, work: () => Promise<Carried>): Promise<void> {
     const { id } = owned.run;
     try {
@@ -298,10 +285,10 @@ export class LocalRuns {
     }
   }
 
-  /** Leaves a run without an ending, to whoever goes on with it. */
-  #giveUp({ run, lost }: OwnedRun, thrown: unknown, outcome?: RunOutcome): void {
+  /** Leaves a run without an ending, to the next owner. */
+  #giveUp({ run, lost, epoch }: OwnedRun, thrown: unknown, outcome?: RunOutcome): void {
     const used = outcome && toUsedByRun(outcome);
-    if (!lost) this.broken.add(run.id, { failure: toFailure(thrown), used });
+    if (!lost) this.broken.add(run.id, { failure: toFailure(thrown), used, epoch });
     for (const leave of this.leavers) leave(run.id);
   }
 
@@ -321,15 +308,13 @@ export class LocalRuns {
 
   async #runBody(owned: OwnedRun, broken: BrokenRun | undefined): Promise<RunOutcome> {
     const { store, hub, clock, resting } = this;
-    const children = {
+    const children = createOwnChildren({
+      seen: { ...this.seen, look: this.#createLook(this.broken.reasonOf) },
+      owned,
       start: this.#startChild.bind(this),
-      result: (id: string, signal: AbortSignal) => {
-        const check = (child: string): void => this.#check(child, this.broken.reasonOf);
-        return waitForOutcome({ ...this.seen, check }, id, signal, () => this.adopt(id));
-      },
-      // A run that goes on elsewhere has its children there.
-      cancel: async (id: string) => void (owned.lost || (await this.#cancelTree(id))),
-    };
+      adopt: (id) => this.adopt(id),
+      cancelTree: (id) => this.#cancelTree(id),
+    });
     const uncounted: RunContext["uncounted"] = (work, { alone } = { alone: false }) =>
       waitUncounted(alone ? [owned] : findAbove(this.#owned, owned), clock, work);
     const turns = {
@@ -343,9 +328,9 @@ export class LocalRuns {
   }
 
   /**
-   * A run ends after everything below it. After a takeover there may be children that nobody waits for:
-   * their parent was cancelled before it came to them. Those that other processes run, or take out of a
-   * queue at this moment, are asked to end, all of them before any is waited for.
+   * A run ends after everything below it. After a takeover there may be children without a waiting parent: it was
+   * cancelled before it reached them. Children that other processes run, or take out of a queue at this moment, are
+   * asked to end, all of them before any is waited for.
    */
   async #endBelow(id: string): Promise<void> {
     const query = { limit: Number.MAX_SAFE_INTEGER, parent_id: id, status: "running" } as const;
@@ -363,7 +348,7 @@ export class LocalRuns {
     }
   }
 
-  /** False where another process was faster. */
+  /** False if another process was faster. */
   async #endHere({ id, epoch }: Pick<RunStatus, "id" | "epoch">): Promise<boolean> {
     this.#treeEnds.add(id);
     if (!(await this.launch(id, { from: epoch }))) {
@@ -378,7 +363,7 @@ export class LocalRuns {
   async #startChild(
     parent: OwnedRun,
     key: string,
-    { name, input, timeoutMs, title = key, queue }: ChildOptions & { name: string; input: Json },
+    { name, input, timeoutMs, title = key, queue }: ChildWork,
   ): Promise<string> {
     const [id, path] = [`${parent.run.id}/${key}`, `${parent.run.path}/${key}`];
     const { id: parent_id, tenant } = parent.run;
@@ -391,11 +376,9 @@ export class LocalRuns {
     return id;
   }
 
-  /** Throws when there is nothing to wait for any more. */
-  #check(id: string, whyBroken = this.broken.tell): void {
-    const broken = whyBroken(id);
-    if (broken) throw broken;
-    if (this.#stopped) throw toStopped();
+  #createLook(whyBroken: LookParts["whyBroken"]): Look {
+    const { store, broken } = this;
+    return createLook({ store, broken, whyBroken, isStopped: () => this.#stopped });
   }
 
   /** Stops the beat when this process has nothing that could be taken over. */

@@ -1,9 +1,9 @@
 /**
- * The engine over what is kept: the one place where the engine's half of a record is taken out of it. Whoever
- * has the engine needs no store, and whoever only reads has `Kept.record`.
+ * Opens the engine over what is kept: the one place that takes the engine's half out of a record. Code with the engine
+ * needs no store, and code that only reads has `KeptRecord.record`.
  */
 
-import type { Kept } from "../store/kept.ts";
+import type { KeptRecord } from "../store/kept.ts";
 import type { Engine } from "./engine.ts";
 import { createLocalEngine } from "./local-engine.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
@@ -13,9 +13,9 @@ interface OpenOptions extends Pick<LocalEngineOptions, "clock" | "observe" | "is
   readonly dbos?: { readonly address: string } | undefined;
 }
 
-/** Its `stop` closes what runs are kept in, unless others use it, too (`isShared`). */
+/** Its `stop` closes the store, unless other parts use it, too (`isShared`). */
 export async function openEngine(
-  kept: Pick<Kept, "runs">,
+  kept: Pick<KeptRecord, "runs">,
   { dbos: place, ...options }: OpenOptions = {},
 ): Promise<Engine> {
   const store = await kept.runs();
@@ -24,7 +24,7 @@ export async function openEngine(
     const { openDbosEngine } = await import("./dbos/dbos-engine.ts");
     return await openDbosEngine({ ...options, store, place });
   } catch (thrown) {
-    // Its connections would keep the process that is told so.
+    // Its connections would keep the failing process alive.
     if (!options.isShared) await store.close();
     throw thrown;
   }

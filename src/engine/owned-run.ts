@@ -1,8 +1,8 @@
 /**
  * A run while this process owns it: its right to write, its signal and its log.
  *
- * Ownership ends once, by losing it (another process took over, or this one stops) or by finishing.
- * After that every write is refused here already, before the store would do it.
+ * Ownership ends once: when another process takes over, when this one stops, or when the run finishes. After that
+ * every write is refused here already, before the store would do it.
  */
 
 import { setMaxListeners } from "node:events";
@@ -13,9 +13,9 @@ import type { Journal } from "../store/journal.ts";
 import { toRefusal, toUnknownRun } from "../store/refusal.ts";
 import type { RunReader } from "../store/run-reader.ts";
 import type { Hub } from "./hub.ts";
-import type { Term } from "./lease.ts";
+import type { LeaseTerm } from "./lease.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
-import { createUncounted, type Uncounted } from "./uncounted.ts";
+import { createUncounted, type Uncounted } from "./uncounted-time.ts";
 
 export interface OwnedRun {
   readonly run: RunRecord;
@@ -27,8 +27,8 @@ export interface OwnedRun {
   /** Why this process may write no more; undefined while it may. */
   readonly lost: Failure | undefined;
   /**
-   * Called before something is done to the world. Rejects where another process has taken the run over; asks the record
-   * only where this process was silent for so long that one may have.
+   * Called before an effect outside the record. Rejects if another process has taken the run over; asks the record
+   * only if this process was silent for so long that this is possible.
    */
   confirm(): Promise<void>;
   /** Does one write of the owner. A refusal as `fenced` ends the ownership. */
@@ -49,7 +49,7 @@ interface OwnedRunOptions {
   readonly epoch: number;
   readonly journal: ReadonlyMap<string, Json>;
   /** Begun before the run was claimed. */
-  readonly term: Term;
+  readonly term: LeaseTerm;
 }
 
 function createOwnedRun(options: OwnedRunOptions): OwnedRun {
@@ -88,7 +88,13 @@ function createOwnedRun(options: OwnedRunOptions): OwnedRun {
     publish: (firstSeq, events) => hub.publish(id, firstSeq, events),
   });
   return {
-    ...{ run, epoch, journal, log, confirm, write, lose },
+    run,
+    epoch,
+    journal,
+    log,
+    confirm,
+    write,
+    lose,
     signal: controller.signal,
     uncounted: createUncounted(),
     get lost() {
@@ -102,8 +108,8 @@ function createOwnedRun(options: OwnedRunOptions): OwnedRun {
 }
 
 /**
- * A run that this process has claimed, read after the claim: from then on nobody else can add to it. One that
- * it has just written down (`fresh`) need not be read. Rejects where there is no such run.
+ * A run that this process has claimed, read after the claim: from then on no other process can add to it. A run that
+ * it has just written down (`fresh`) need not be read. Rejects if there is no such run.
  */
 export async function openOwnedRun({
   id,
@@ -115,7 +121,8 @@ export async function openOwnedRun({
 }): Promise<OwnedRun> {
   const { store } = parts;
   if (fresh) return createOwnedRun({ ...parts, run: fresh, journal: new Map() });
-  const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
+  const run = await store.getRun(id);
+  const journal = await store.readSteps(id);
   if (!run) throw toUnknownRun(id);
   return createOwnedRun({ ...parts, run, journal });
 }

@@ -1,11 +1,11 @@
-/** The runs of this process, as the trees that they are. */
+/** The runs of this process, as the trees that they form. */
 
 import type { Failure } from "../base/failure.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
 type OwnedRuns = ReadonlyMap<string, OwnedRun>;
 
-/** Those below this one, at any depth, whether it is here itself or not. */
+/** The owned runs below this one, at any depth, whether it is here itself or not. */
 export function findBelow(runs: OwnedRuns, id: string): OwnedRun[] {
   const below = [...runs.values()].filter(({ run }) => run.parent_id === id);
   return below.flatMap((owned) => [owned, ...findBelow(runs, owned.run.id)]);
@@ -22,8 +22,8 @@ export function abortAll(runs: readonly OwnedRun[], reason: Failure): void {
   for (const { abort } of runs) abort(reason);
 }
 
-/** Has those that another process has taken over meanwhile find it out, and stop what they do. */
+/** Lets each run check whether another process has taken it over meanwhile; such a run stops. */
 export function confirmAll(runs: OwnedRuns): void {
-  // Whoever cannot ask now is refused with its next write.
+  // A run that cannot check now is refused with its next write.
   for (const { confirm } of runs.values()) confirm().catch(() => {});
 }

@@ -1,4 +1,4 @@
-/** Who owns runs, as one process sees it: itself, or another one that lives. */
+/** Owners of runs, as one process sees them: itself, or another one that lives. */
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
@@ -9,14 +9,16 @@ import { BEAT_MS, type Life } from "./worker.ts";
 type Owned = Pick<RunStatus, "id" | "owner">;
 
 export interface Owners {
-  /** Whether somebody runs it, here or elsewhere. */
+  /** True if a process runs it, here or elsewhere. */
   has(run: Owned): Promise<boolean>;
-  /** The same, once it is sure: an owner on another machine is watched for the length of a lease. */
+  /**
+   * The same, once it is certain: an owner on another machine is watched for the length of a lease.
+   */
   hasSurely(run: Owned): Promise<boolean>;
-  /** Whether this is another process, and it may live. */
+  /** True if it is another process, and it may live. */
   isOther(owner: string): Promise<boolean>;
   toRunning(run: Owned): Promise<Failure>;
-  /** In words for a person. */
+  /** The owner in words for a person. */
   name(run: Owned): Promise<string>;
 }
 
@@ -25,7 +27,7 @@ interface OwnersParts {
   readonly workerId: string;
   readonly clock: Clock;
   lifeOf(worker: Worker): Life;
-  /** Whether this process runs it, or is about to. */
+  /** True if this process runs it, or is about to. */
   isHere(id: string): boolean;
 }
 

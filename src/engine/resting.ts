@@ -1,18 +1,18 @@
 /**
- * How the runs of a process come to rest before it stops. A run that nobody follows stops where it asks
- * for a rest (`RunContext.rest`), between two calls; one that is followed goes on. So what a model or a
- * tool is doing is finished and journaled, and the next owner does not do it again.
+ * Brings the runs of a process to rest before it stops. A run without followers stops where it asks for a rest
+ * (`RunContext.rest`), between two calls; a run with followers continues. So the current calls of models and tools are
+ * finished and journaled, and the next owner does not repeat them.
  */
 
 import type { OwnedRun } from "./owned-run.ts";
 
 export interface Resting {
-  /** Waits until the run is lost where this process stops; else it resolves at once. */
+  /** Waits until the run is lost, if this process stops; otherwise it resolves at once. */
   rest(owned: OwnedRun): Promise<void>;
   /** Notes a step that runs, by its key. */
   begin(owned: OwnedRun, key: string): void;
   end(owned: OwnedRun, key: string): void;
-  /** Notes that a step (all of the run where no key is given) does nothing until others have. */
+  /** Notes that a step (all of the run if no key is given) does nothing until other runs have. */
   wait<Out>(owned: OwnedRun, key: string | undefined, work: () => Promise<Out>): Promise<Out>;
   /** Resolves when every run is resting, waiting, or has ended. From here on runs rest. */
   drain(): Promise<void>;
@@ -90,7 +90,7 @@ export function createResting(
   };
 }
 
-/** Whether nothing of it would be lost: what it does next, it does after others have done something. */
+/** True if stopping now loses nothing: its next work comes after other runs have done something. */
 function isQuiet({ steps, waits, isResting }: Doing): boolean {
   if (isResting || waits.has(undefined)) return true;
   return waits.size > 0 && [...steps].every((key) => waits.has(key));

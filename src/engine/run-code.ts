@@ -1,6 +1,6 @@
 /**
- * Says which code of a run is at work, for whoever holds it against the rule: children, waits and other steps
- * belong to run code, never to the code of a step. Nobody listens in a program; the tests do.
+ * Reports which code of a run is at work, to check the rule that children, waits and other steps belong to run code,
+ * never to the code of a step. Programs have no listener; the tests do.
  */
 
 import { channel } from "node:diagnostics_channel";
@@ -10,13 +10,13 @@ export interface CodeOfRun {
   readonly run: string;
   readonly key: string;
   /**
-   * `body` is run code outside of steps. A stage is run code, too. A `look` reads outside of steps what a takeover
-   * reads again, and holds against what the journal says of it.
+   * `body` is run code outside steps. A stage is run code, too. A `look` reads, outside steps, what a takeover reads
+   * again and compares with the journal.
    */
   readonly kind: "body" | "step" | "stage" | "look";
 }
 
-/** What run code alone may do, as `offshoot:run-code` carries it. */
+/** What only run code may do, as `offshoot:run-code` carries it. */
 export interface RunCodeUse {
   readonly run: string;
   readonly does: string;
@@ -29,7 +29,7 @@ export function enterCode<Out>(code: CodeOfRun, work: () => Promise<Out>): Promi
   return entered.hasSubscribers ? entered.runStores(code, work) : work();
 }
 
-/** Reads what is too large for a journal: whoever calls this sees to it that a takeover goes on with the same. */
+/** Reads what is too large for a journal: the caller makes sure that a takeover continues with the same. */
 export function lookAgain<Out>(run: string, read: () => Promise<Out>): Promise<Out> {
   return enterCode({ run, key: "", kind: "look" }, read);
 }

@@ -1,6 +1,6 @@
 /**
- * What run code sees of the engine: journaled steps, children, waits and the log. One context for
- * each execution of a body; a takeover makes a new one over the same journal.
+ * What run code sees of the engine: journaled steps, children, waits and the log. One context for each execution of a
+ * body; a takeover makes a new one over the same journal.
  */
 
 import type { Clock } from "../base/clock.ts";
@@ -8,16 +8,17 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { FinishedStep } from "../store/journal.ts";
+import type { Mailbox } from "../store/mailbox.ts";
 import type { Store } from "../store/store.ts";
 import { TURN_KEY } from "../store/turns.ts";
-import type { Child, ChildOptions, OtherRuns, RunContext, RunOutcome, Step } from "./engine.ts";
+import type { Child, ChildOptions, OtherRuns, RunContext, Step } from "./engine.ts";
 import type { Hub } from "./hub.ts";
+import type { OwnChildren } from "./own-children.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import { readLog } from "./read-log.ts";
 import type { Resting } from "./resting.ts";
 import { enterCode, noteRunCode } from "./run-code.ts";
 import type { Append } from "./run-log.ts";
-import { createTakes, type Take } from "./take.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
 
 interface ContextParts {
@@ -25,7 +26,7 @@ interface ContextParts {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly owned: OwnedRun;
-  readonly children: Children;
+  readonly children: OwnChildren;
   readonly uncounted: RunContext["uncounted"];
   readonly resting: Resting;
   readonly turns: OwnTurn;
@@ -34,25 +35,10 @@ interface ContextParts {
 
 /** The run's turn in a queue. */
 interface OwnTurn {
-  /** Aborts when this process lets no more runs have their turns. */
+  /** Aborts when this process gives no more runs their turns. */
   readonly closed: AbortSignal;
   enter(queue: string, lane: string): Promise<void>;
   giveBack(): Promise<void>;
-}
-
-interface ChildWork extends ChildOptions {
-  readonly name: string;
-  readonly input: Json;
-}
-
-/** The engine's side of delegation. */
-interface Children {
-  /** Starts the child, or finds it: running here, running elsewhere, or ended. */
-  start(parent: OwnedRun, key: string, work: ChildWork): Promise<string>;
-  /** Waits for the child's ending, taking it over should its owner die. */
-  result(id: string, signal: AbortSignal): Promise<RunOutcome>;
-  /** Ends the child and what is below it, where it runs here. */
-  cancel(id: string): Promise<void>;
 }
 
 export function createRunContext(parts: ContextParts): RunContext {
@@ -89,7 +75,8 @@ class Context implements RunContext {
     this.tenant = run.tenant;
     this.epoch = epoch;
     this.signal = signal;
-    const [waitFor, take] = [createWaits(parts), createTakes(parts)];
+    const waitFor = createWaits(parts);
+    const take = createTakes(parts);
     this.waitFor = async (topic, ...rest) => {
       this.#note(`waits for \`${topic}\``);
       return await waitFor(topic, ...rest);
@@ -130,7 +117,7 @@ class Context implements RunContext {
     const results: Out[] = new Array(steps.length);
     const errors: unknown[] = [];
     const waiting = steps.entries();
-    // One iterator for all lanes: each takes the next step that nobody has started.
+    // One iterator for all lanes: each takes the next step that was not started.
     const lane = async (): Promise<void> => {
       for (const [index, step] of waiting) {
         try {
@@ -159,6 +146,7 @@ class Context implements RunContext {
     return {
       id,
       result: () => children.result(id, this.signal),
+      end: () => children.end(id),
       cancel: () => children.cancel(id),
     };
   }
@@ -182,7 +170,7 @@ class Context implements RunContext {
     return await this.#parts.resting.wait(this.#parts.owned, step, work);
   }
 
-  // Not async: the log's own promise may be left alone, one wrapped around it would have to be caught.
+  // Not async: callers may ignore the log's own promise, but would have to catch one wrapped around it.
   emit(events: readonly RunEvent[]): Promise<number> {
     if (this.#running > 0) return this.#parts.owned.log.emit(events);
     const message = `Run ${this.id} emits outside a step; a replay would write the events twice.`;
@@ -244,7 +232,7 @@ class Context implements RunContext {
     if (last.length > 0) {
       const append: Append = (firstSeq, events) => save({ ...step, last: { firstSeq, events } });
       const saved = owned.log.emit(last, append, step.survives);
-      // What may be done again is written with what follows it; should that fail, it fails all of that.
+      // A step that may be done again is written with what follows it; if that fails, all of it fails.
       if (step.survives !== "process") await saved;
       return;
     }
@@ -270,4 +258,35 @@ class Context implements RunContext {
     }
     this.#used.add(name);
   }
+}
+
+/**
+ * Messages that run code looks for between two steps, without waiting. A look that finds nothing writes nothing; the
+ * store journals what a look found as it is taken.
+ */
+interface TakeParts {
+  readonly store: Mailbox;
+  readonly owned: OwnedRun;
+}
+
+type Take = (topic: string, before: string) => Promise<readonly Json[]>;
+
+/** The looks of one execution. They are identified by the steps that follow them. */
+function createTakes({ store, owned }: TakeParts): Take {
+  const used = new Set<string>();
+  const { run, epoch, journal, signal } = owned;
+  return async (topic, before) => {
+    const key = `@take:${topic}:${before}`;
+    if (used.has(key)) {
+      const message = `Run ${run.id} takes \`${topic}\` twice before \`${before}\`.`;
+      throw new Failure("internal", message);
+    }
+    used.add(key);
+    const known = journal.get(key);
+    if (Array.isArray(known)) return known;
+    // The step was made without it: messages that came since are for a later one.
+    if (journal.has(before)) return [];
+    signal.throwIfAborted();
+    return await owned.write(() => store.takeSignals(run.id, epoch, { topic, key }));
+  };
 }

@@ -8,7 +8,6 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import { createRecentEvents } from "./recent-events.ts";
 
 export interface RunLog {
   /** The number after the last event in the store. */
@@ -67,7 +66,7 @@ export function createRunLog({ next: start, append: usual, publish }: RunLogOpti
       batch.append ??= append;
       open = batch;
       const emitted = batch.written.then(() => last);
-      // Whoever does not await an event still learns of its failure from `settled`.
+      // A caller that does not await an event still learns of its failure from `settled`.
       emitted.catch(() => {});
       return emitted;
     },
@@ -93,4 +92,35 @@ export function createRunLog({ next: start, append: usual, publish }: RunLogOpti
     recent.add(events);
     publish(first, events);
   }
+}
+
+/**
+ * The log of a run as this process wrote it, for its own body: so that an answer of ordinary size is not read and
+ * parsed again at its end. It refers to the items of the run, which are in memory anyway, and needs little more.
+ *
+ * Longer logs are read from the store.
+ */
+const MAX_EVENTS = 4096;
+const MAX_CHARS = 256 * 1024;
+
+interface RecentEvents {
+  add(events: readonly RunEvent[]): void;
+  /** The whole log; undefined if it is too long, or began in another process. */
+  all(id: string): LoggedEvent[] | undefined;
+}
+
+function createRecentEvents(start: number): RecentEvents {
+  let kept: RunEvent[] | undefined = start === 0 ? [] : undefined;
+  let chars = 0;
+  return {
+    add(events) {
+      if (!kept) return;
+      for (const event of events) {
+        if ("delta" in event) chars += event.delta.length;
+        kept.push(event);
+      }
+      if (kept.length > MAX_EVENTS || chars > MAX_CHARS) kept = undefined;
+    },
+    all: (id) => kept?.map((event, seq) => ({ run_id: id, seq, event })),
+  };
 }

@@ -1,10 +1,28 @@
-/** A run's time: by the clock, but for what is not counted. */
+/** A run's time limit: by the clock, without uncounted waits. */
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
+import type { Store } from "../store/store.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import { abortAll, findBelow } from "./owned-tree.ts";
-import type { Uncounted } from "./uncounted.ts";
+import type { Uncounted } from "./uncounted-time.ts";
+
+/** Journal key of a run's time limit, so that it holds after a takeover too. */
+export const LIMIT_KEY = "@limit_ms";
+
+interface RunLimit {
+  readonly id: string;
+  readonly epoch: number;
+  /** Undefined for a run without a limit: nothing is written. */
+  readonly limitMs: number | undefined;
+}
+
+export async function saveLimit(
+  store: Pick<Store, "saveStep">,
+  { id, epoch, limitMs }: RunLimit,
+): Promise<void> {
+  if (limitMs !== undefined) await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
+}
 
 /** The longest time a timer can be set to. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -12,7 +30,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 interface Holding {
   readonly limitMs: number;
   readonly clock: Clock;
-  /** Those of this process. */
+  /** The runs of this process. */
   readonly runs: ReadonlyMap<string, OwnedRun>;
 }
 
@@ -26,7 +44,7 @@ export async function holdToLimit(
   if (!(await isTimeUp(limit, done))) return;
   const message = `The run's time limit of ${limitMs / 1000} s passed.`;
   runs.get(id)?.abort(new Failure("timeout", message));
-  const above = new Failure("cancelled", "The time limit of the run above it passed.");
+  const above = new Failure("cancelled", "The time limit of the parent run passed.");
   abortAll(findBelow(runs, id), above);
 }
 

@@ -1,30 +1,35 @@
 /**
- * The queues of one process: runs that wait for their turn belong to nobody, and whichever process has
- * room takes the next. What is taken, and in which order, is the store's (`src/store/turns.ts`).
+ * The queues of one process. Runs that wait for their turn have no owner, and any process with room takes the next.
+ * The store decides what is taken, and in which order (`src/store/turns.ts`).
  */
 
-import { Failure } from "../base/failure.ts";
+import { Failure, toFailure } from "../base/failure.ts";
 import type { NewRun } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import type { TakenTurn } from "../store/turns.ts";
 import type { QueuedPlace, QueueLimits } from "./engine.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
-export interface Turns {
+export interface QueueTurns {
   define(queue: string, limits: QueueLimits): void;
-  /** Writes the run down, with its place where it has one. False when it is there already. */
+  /** Writes the run down, with its place if it has one. False when it is there already. */
   create(run: NewRun, place: QueuedPlace | undefined): Promise<boolean>;
-  /** Resolves when the run has its turn. Gives the run up, and rejects, where it has to wait. */
+  /** Resolves when the run has its turn. If it has to wait, gives the run up and rejects. */
   enter(owned: OwnedRun, queue: string, lane: string): Promise<void>;
+  /**
+   * Puts a run that this process has written down into its queue, where it belongs to whoever has room. Where the answer
+   * of the record was lost, another process may have the run before this one asks again: then it is handed over.
+   */
+  handOver(id: string, epoch: number, place: Pick<QueuedPlace, "name" | "lane">): Promise<void>;
   /** Takes the run's turn from it; it stays here, and waits for something else. */
   giveBack(owned: OwnedRun): Promise<void>;
-  /** Called when a run is not run here any more. True where its turn, or its place here, is free. */
+  /** Called when a run is not run here any more. True if its turn, or its place here, is free. */
   leave(id: string): boolean;
   /** Set while runs are taken. */
   readonly taking: Promise<void> | undefined;
-  /** Takes what there is room for. Joins a call that is on its way. */
+  /** Takes what there is room for. Joins a call that is in progress. */
   take(): Promise<void>;
-  /** Takes nothing from here on, and lets nobody in. */
+  /** Takes nothing from here on, and gives no turns. */
   close(): void;
   /** Aborts with `close`. */
   readonly closed: AbortSignal;
@@ -35,23 +40,23 @@ interface TurnsParts {
   readonly owner: string;
   /** The newest version of journals that this program knows. */
   readonly journal: number;
-  /** Called before a run is taken: an owner nobody has heard of would count as dead. */
+  /** Called before a run is taken: an owner without a beat would count as dead. */
   readonly beat: () => Promise<void>;
   /** Runs what was taken. */
   readonly launch: (taken: TakenTurn) => Promise<unknown>;
 }
 
-export function createTurns(parts: TurnsParts): Turns {
+export function createTurns(parts: TurnsParts): QueueTurns {
   return new EngineTurns(parts);
 }
 
-class EngineTurns implements Turns {
+class EngineTurns implements QueueTurns {
   readonly #parts: TurnsParts;
   readonly #queues = new Map<string, QueueLimits>();
   /** The queues of runs that have, or ask for, a turn in this process. */
   readonly #here = new Map<string, string>();
   #taking: Promise<void> | undefined;
-  /** Called while runs are taken: room that came meanwhile may have been looked for already. */
+  /** Set by a call while runs are taken: for room that came meanwhile, the search may be over already. */
   #isAskedAgain = false;
   readonly #closing = new AbortController();
 
@@ -85,6 +90,15 @@ class EngineTurns implements Turns {
     const waits = new Failure("fenced", `Run ${id} waits for its turn.`);
     owned.lose(waits);
     throw waits;
+  }
+
+  async handOver(id: string, epoch: number, place: QueuedPlace): Promise<void> {
+    const { name: queue, lane } = place;
+    try {
+      await this.#parts.store.awaitTurn(id, epoch, { queue, lane, atOnce: 0 });
+    } catch (thrown) {
+      if (toFailure(thrown).code !== "fenced") throw thrown;
+    }
   }
 
   async giveBack(owned: OwnedRun): Promise<void> {
@@ -136,7 +150,13 @@ class EngineTurns implements Turns {
         const taken = await store.takeTurn(owner, { queue, atOnce }, journal);
         if (!taken) break;
         this.#here.set(taken.id, queue);
-        await launch(taken);
+        try {
+          await launch(taken);
+        } catch (thrown) {
+          // It belongs to this process, which continues it at its next start. Until then it takes no room.
+          this.#here.delete(taken.id);
+          throw thrown;
+        }
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Waiting for messages, over restarts. Two journal keys a wait: its deadline, written before it
- * waits, and its timeout. What a wait received is journaled by the store as it is taken.
+ * Waiting for messages, across restarts. Two journal keys for each wait: its deadline, written
+ * before it waits, and its timeout. The store journals what a wait received as it is taken.
  */
 
 import type { Clock } from "../base/clock.ts";
@@ -10,10 +10,10 @@ import type { Journal } from "../store/journal.ts";
 import type { Mailbox } from "../store/mailbox.ts";
 import { takenKey } from "../store/taken-key.ts";
 import type { RunContext, WaitOptions } from "./engine.ts";
-import type { Hub, Listener } from "./hub.ts";
+import type { Hub, RunEventsListener } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
-/** How often to look for messages that another process left; those of this one ring. */
+/** How often to look for messages that another process left; those of this one wake the wait. */
 const POLL_MS = 1000;
 
 interface WaitParts {
@@ -25,7 +25,7 @@ interface WaitParts {
 
 export type WaitFor = RunContext["waitFor"];
 
-/** The waits of one execution. They are told apart by their order on their topic. */
+/** The waits of one execution. They are identified by their order on their topic. */
 export function createWaits(parts: WaitParts): WaitFor {
   const waits = new Map<string, number>();
   const received = new Map<string, number>();
@@ -37,7 +37,8 @@ export function createWaits(parts: WaitParts): WaitFor {
       throw new Failure("internal", message);
     }
     pending.add(topic);
-    const [index, taken] = [waits.get(topic) ?? 0, received.get(topic) ?? 0];
+    const index = waits.get(topic) ?? 0;
+    const taken = received.get(topic) ?? 0;
     waits.set(topic, index + 1);
     try {
       const message = await waitOnce(parts, { topic, timeoutMs, index, taken, ...options });
@@ -91,14 +92,14 @@ async function readDeadline(parts: WaitParts, key: string, timeoutMs: number): P
 
 async function receive(
   parts: WaitParts,
-  listener: Listener,
+  listener: RunEventsListener,
   { topic, key, endsAtMs, signal: given, onWait }: Receiving,
 ): Promise<Json | undefined> {
   const { store, clock, owned } = parts;
   const signal = given ? AbortSignal.any([owned.signal, given]) : owned.signal;
   for (let looks = 0; ; looks++) {
     signal.throwIfAborted();
-    // Taken before the clock is asked: what came while no process ran the run still counts.
+    // Taken before the clock is read: what came while no process ran the run still counts.
     const message = await owned.write(() => store.takeSignal(owned.run.id, owned.epoch, topic));
     if (message !== undefined) return message;
     const leftMs = endsAtMs - clock.now();

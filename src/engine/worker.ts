@@ -1,16 +1,16 @@
 /**
- * This process as an owner of runs: its name, its heartbeat, and whether another one still lives.
- * The one file of the engine that looks at processes and keeps a timer of its own.
+ * This process as an owner of runs: its name, its heartbeat, and whether another one still lives. The one file of the
+ * engine that looks at processes and keeps a timer of its own.
  *
- * No wall clock decides: it may be set forward by an hour while runs go on. Owners beat in monotonic
- * time, which all processes of one boot share. Whoever cannot compare (another machine, another boot)
- * watches whether the beat changes, for the length of a lease in time of its own. A process id counts
- * only within one boot and one PID namespace, and only together with the time of the process's start. A record
- * that has a clock of its own (a database server) tells itself for how long an owner has been silent.
+ * No wall clock decides: it may be set forward by an hour while runs continue. Owners beat in monotonic time, which
+ * all processes of one boot share. A process that cannot compare (another machine, another boot) watches whether the
+ * beat changes, for the length of a lease in its own time. A process id counts only within one boot and one PID
+ * namespace, and only together with the time of the process's start. A record with a clock of its own (a database
+ * server) says itself how long an owner has been silent.
  *
- * Silence is not death: where the process can be looked for, it lives until it is gone, stopped or held up
- * as it may be. Nobody is judged for the time in which the judge could not reach the record either: a program
- * that locks the file, or a database that is restarted, silences all of them.
+ * Silence is not death: if the process can be looked for, it lives until it is gone, even if it was stopped or is
+ * slow. And silence does not count while the judging process could not reach the record either: a program that locks
+ * the file, or a database that is restarted, silences all of them.
  */
 
 import { randomUUID } from "node:crypto";
@@ -28,20 +28,20 @@ import { createLease, type Lease } from "./lease.ts";
 
 export const BEAT_MS = 1000;
 
-/** What of the machine decides about life; a test has one of its own. */
-export interface Surroundings {
+/** The facts of the machine that decide about life; a test has its own. */
+export interface MachineFacts {
   readonly host: string;
-  /** Where monotonic time is the same: the boot and the time namespace. Empty when unknown. */
+  /** The scope of monotonic time: the boot and the time namespace. Empty when unknown. */
   readonly boot: string;
   readonly pidNamespace: string;
   readonly pid: number;
   monotonicMs(): number;
-  /** When a process started; empty when there is none, or nobody can tell. */
+  /** When a process started; empty when there is none, or it is not known. */
   startTimeOf(pid: number): string;
   hasProcess(pid: number): boolean;
 }
 
-export function readSurroundings(): Surroundings {
+export function readSurroundings(): MachineFacts {
   return {
     host: hostname(),
     boot: readMonotonicBoot(),
@@ -53,16 +53,16 @@ export function readSurroundings(): Surroundings {
   };
 }
 
-/** Three beats: less is a machine that is a little late. */
+/** Three beats: a shorter gap is a machine that is a little late. */
 const GAP_MS = 3 * BEAT_MS;
 
 /** How regularly the record has answered this process, which judges others by their silence. */
 export interface Rhythm {
   /** The record has answered. */
   beaten(nowMs: number): void;
-  /** This process does not ask any more for now, which is no gap. */
+  /** This process stops asking for now, which is not a gap. */
   paused(): void;
-  /** How much of the time since then was in gaps, in which nobody could have written. */
+  /** How much of the time since then was in gaps, in which no process could have written. */
   lostSince(sinceMs: number, nowMs: number): number;
 }
 
@@ -78,7 +78,7 @@ export function createRhythm(): Rhythm {
     last !== undefined && nowMs - last > GAP_MS ? [{ fromMs: last, toMs: nowMs }] : [];
   return {
     beaten(nowMs) {
-      // Who is silent since an older one is silent for longer than a lease in any case.
+      // A gap that is older than a lease no longer matters: an owner silent for that long is dead in any case.
       gaps = gaps.filter(({ toMs }) => nowMs - toMs <= LEASE_MS);
       gaps.push(...openGap(nowMs));
       last = nowMs;
@@ -100,17 +100,17 @@ export interface Heartbeat {
   readonly lease: Pick<Lease, "isSure" | "term">;
   /** Beats once before it returns, then each second until `pause`. */
   begin(): Promise<void>;
-  /** Beats now. Those who ask meanwhile wait for the same beat. */
+  /** Beats now. Calls that come meanwhile wait for the same beat. */
   renew(): Promise<void>;
   pause(): void;
-  /** The record has answered something that this process asks for again and again. */
+  /** The record has answered something that this process asks for regularly. */
   noteAnswer(): void;
-  /** Says that this worker is gone, so that nobody has to wait for its lease. */
+  /** Writes that this worker is gone, so that no process has to wait for its lease. */
   end(): Promise<void>;
 }
 
 export interface HeartbeatParts {
-  readonly around?: Surroundings | undefined;
+  readonly around?: MachineFacts | undefined;
   readonly rhythm?: Rhythm | undefined;
   /** Called after a beat that came so late that others may have taken runs over. */
   readonly onGap?: (() => void) | undefined;
@@ -140,7 +140,9 @@ export function createHeartbeat(
   };
 
   return {
-    ...{ workerId, lease, noteAnswer },
+    workerId,
+    lease,
+    noteAnswer,
     renew() {
       renewing ??= beat(clock.now()).finally(() => {
         renewing = undefined;
@@ -150,7 +152,7 @@ export function createHeartbeat(
     begin() {
       if (first !== undefined) return first;
       timer = setInterval(() => {
-        // The next second tries again; a store that stays broken shows in the run's own writes.
+        // The next second tries again; if the store stays broken, the run's own writes fail.
         beat(clock.now()).catch(() => {});
       }, BEAT_MS);
       timer.unref();
@@ -164,7 +166,7 @@ export function createHeartbeat(
     },
     async end() {
       clearInterval(timer);
-      // Whoever only looked was never in the record.
+      // A process that only looked was never in the record.
       if (hasBeaten) await beat(0);
     },
   };
@@ -177,9 +179,9 @@ export function makeWorkerId(): string {
 /** `unsure` until it has been watched for the length of a lease. */
 export type Life = "alive" | "dead" | "unsure";
 
-/** Remembers what it has seen of each worker, so it is asked again and again. `isAlive` knows better. */
+/** Remembers what it has seen of each worker, so it can be asked again and again. `isAlive` overrides it. */
 export function createLiveness(
-  around: Surroundings = readSurroundings(),
+  around: MachineFacts = readSurroundings(),
   isAlive?: (worker: Worker) => boolean,
   rhythm: Rhythm = createRhythm(),
 ): (worker: Worker) => Life {
@@ -201,8 +203,8 @@ export function createLiveness(
   }
 
   /**
-   * A record with a clock of its own knows better than this machine: a process that was stopped, or whose network is
-   * gone, is there and writes nothing. Undefined where the record has none.
+   * A record with a clock of its own knows better than this machine: a process that was stopped, or has lost its
+   * network, still exists but writes nothing. Undefined if the record has no clock.
    */
   function toldByRecord({ silent_ms }: Worker): Life | undefined {
     if (silent_ms === undefined) return undefined;
@@ -222,10 +224,10 @@ export function createLiveness(
   };
 }
 
-/** What this machine knows of the process; `unsure` where it cannot know. */
-function lookFor({ host, pid, boot, pid_namespace, started }: Worker, around: Surroundings): Life {
+/** What this machine knows of the process; `unsure` if it cannot know. */
+function lookFor({ host, pid, boot, pid_namespace, started }: Worker, around: MachineFacts): Life {
   if (boot !== around.boot || pid_namespace !== around.pidNamespace) return "unsure";
-  // Without `/proc` nothing but the host's name says where a process id means something.
+  // Without `/proc` only the host's name says where a process id has a meaning.
   if (boot === "" && host !== around.host) return "unsure";
   if (!around.hasProcess(pid)) return "dead";
   // Another process may have its number by now.
@@ -234,8 +236,8 @@ function lookFor({ host, pid, boot, pid_namespace, started }: Worker, around: Su
 }
 
 /**
- * Whether a run of this age that nobody has claimed may still be by whoever wrote it down. The wall
- * clock is good enough: nothing of such a run has happened, and two claims are one.
+ * True for a young run that was not claimed: the process that wrote it down may still claim it. The wall clock is good
+ * enough: nothing of such a run has happened, and two claims are one.
  */
 export function isYoung(clock: Clock, createdAtMs: number): boolean {
   return Math.abs(clock.now() - createdAtMs) <= LEASE_MS;

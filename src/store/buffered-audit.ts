@@ -1,7 +1,7 @@
 /**
- * The rules of an audit in a database: what waits is written in one insert after at most `FLUSH_MS`, so a crash
- * loses that much of the log. A database that takes nothing for a while loses entries beyond `MAX_ENTRIES`, the
- * oldest first, and never the request.
+ * The rules of an audit log in a database: waiting entries are written in one insert after at most `FLUSH_MS`, so a
+ * crash loses that much of the log. If the database refuses writes for a while, entries beyond `MAX_ENTRIES` are lost,
+ * the oldest first; a request never is.
  */
 
 import type { Clock } from "../base/clock.ts";
@@ -21,7 +21,7 @@ export interface AuditRows {
   /** In this order, all or none. */
   insert(batch: readonly AuditEntry[]): Promise<void>;
   list(query: AuditQuery): Promise<StoredAuditEntry[]>;
-  /** Removes some of what is older, in one transaction; true where there may be more. */
+  /** Removes some of the older entries, in one transaction; true if there may be more. */
   prune(beforeMs: number): Promise<boolean>;
 }
 
@@ -42,11 +42,11 @@ export function createBufferedAudit(rows: AuditRows, clock: Clock): Audit {
       timer = undefined;
       return flush();
     });
-    // Stopped by `close`, or refused by the database: what waits is tried again with the next entry.
+    // Stopped by `close`, or refused by the database: the next entry tries again with all that wait.
     flushed.catch(() => {});
   }
 
-  /** One at a time: entries that come while another process holds the file wait in memory. */
+  /** One at a time: entries that come while another process locks the file wait in memory. */
   function flush(): Promise<void> {
     flushing ??= insert().finally(() => {
       flushing = undefined;
@@ -66,7 +66,7 @@ export function createBufferedAudit(rows: AuditRows, clock: Clock): Audit {
     }
   }
 
-  /** With what came while a batch was on its way. */
+  /** Also writes entries that came while a batch was being written. */
   async function flushAll(): Promise<void> {
     await flushing?.catch(() => {});
     await flush();

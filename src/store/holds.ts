@@ -1,41 +1,41 @@
 /**
- * What responses on their way have set aside of a key's budget, and how much one of them may have.
+ * The reservations of unfinished responses on a key's budget, and how much one of them may have.
  *
- * A response that says what it needs gets it where it is there. One that does not is given a part: what
- * is free, divided by those on their way and one to come. So the first has half, and the tenth still
- * has a hundredth: nobody waits for money that others hold and do not use. The last few tokens of a budget
- * go to one response: halves of them would be too few for anybody.
+ * A response that says what it needs gets that much if it is available. Any other gets a share: what is available,
+ * divided by the responses in flight and one more. So the first has half, and the tenth still has a hundredth: no
+ * response waits for money that others hold and do not use. The last few tokens of a budget go to one response: halves
+ * of them would be too few for any.
  */
 
-export interface Held {
+export interface HeldAmounts {
   readonly tokens: number;
   readonly usd: number;
 }
 
-/** A hold as it is to be, all in all: it grows and never shrinks. */
+/** The total size that a hold should have: it grows and never shrinks. */
 export interface HoldWish {
   /** The run it is for. */
   readonly id: string;
-  /** It can do nothing with less. */
-  readonly least: Held;
-  /** `Infinity` where nobody knows. */
-  readonly most: Held;
+  /** The run can do nothing with less. */
+  readonly least: HeldAmounts;
+  /** `Infinity` if it is not known. */
+  readonly most: HeldAmounts;
 }
 
-export interface Hold extends Held {
+export interface KeyHold extends HeldAmounts {
   readonly id: string;
 }
 
-/** Of a unit, what is there for a key's holds together; `Infinity` where it has no limit. */
-export type Available = Held;
+/** For each unit, what a key's holds may have together; `Infinity` without a limit. */
+export type Available = HeldAmounts;
 
-const NONE: Held = { tokens: 0, usd: 0 };
+const NONE: HeldAmounts = { tokens: 0, usd: 0 };
 
-/** What the one of the wish may hold, of all that the key's responses hold. */
-export function toHeld(wish: HoldWish, all: readonly Hold[], available: Available): Held {
+/** The amount that a new hold gets, given all holds of the key's responses. */
+export function toHeld(wish: HoldWish, all: readonly KeyHold[], available: Available): HeldAmounts {
   const own = all.find(({ id }) => id === wish.id) ?? NONE;
   const others = all.filter(({ id }) => id !== wish.id);
-  const raise = (unit: keyof Held): number => {
+  const raise = (unit: keyof HeldAmounts): number => {
     const free = available[unit] - others.reduce((sum, hold) => sum + hold[unit], 0);
     const { least, most } = wish;
     const small = SMALL[unit];
@@ -48,20 +48,20 @@ export function toHeld(wish: HoldWish, all: readonly Hold[], available: Availabl
 }
 
 interface Asked {
-  /** What is there for this hold, its own included. */
+  /** The budget that is available for this hold, its own amount included. */
   readonly free: number;
   readonly own: number;
   readonly least: number;
   readonly most: number;
-  /** A rest of this size is not divided any more. */
+  /** A remainder of this size is not divided any more. */
   readonly small: number;
 }
 
-/** Too few for an answer: halves of them help nobody, and would be left over at the end of a budget. */
-const SMALL: Held = { tokens: 100, usd: 0 };
+/** Too few for an answer: a half would be useless, and left over at the end of a budget. */
+const SMALL: HeldAmounts = { tokens: 100, usd: 0 };
 
-/** Where the least is not there, more would help nobody. */
-function toPart({ free, own, least, most, small }: Asked, others: readonly Hold[]): number {
+/** If the least is not available, the hold gets nothing more: it could not be used. */
+function toPart({ free, own, least, most, small }: Asked, others: readonly KeyHold[]): number {
   if (least > free) return own;
   const share = (free - least) / (others.length + 2);
   const part = least + Math.max(share, Math.min(small, free - least));

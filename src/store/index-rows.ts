@@ -1,4 +1,6 @@
-/** Rows of `run_facts`, `spans`, `usage` and `questions` as both databases give them, read into what the index tells. */
+/**
+ * Rows of `run_facts`, `spans`, `usage` and `questions` as both databases return them, converted to the index's types.
+ */
 
 import type { JsonObject } from "../base/json.ts";
 import type {
@@ -14,7 +16,7 @@ import { fromColumn, fromNullable } from "./text-column.ts";
 
 type DatabaseRow = Readonly<Record<string, unknown>>;
 
-/** What usage is summed by, as a column. */
+/** The columns that usage is grouped by. */
 export const USAGE_COLUMNS: Readonly<Record<UsageKey, string>> = {
   model: "model",
   agent: "label",

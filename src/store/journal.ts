@@ -1,10 +1,10 @@
 /**
- * Writing runs down: their beginning, what their finished steps returned, their logs, their endings. The
- * engine's own part of a record.
+ * Writes runs down: their beginning, the results of their finished steps, their logs, their endings. The engine's own
+ * part of a record.
  *
- * Every write names the epoch of the owner that makes it and is refused with `Failure("fenced")`
- * when the run has a newer one. Numbers come from the owner: an append that does not start right
- * after the last event is a defect and is refused with `Failure("internal")`.
+ * Every write names the epoch of its owner and is refused with `Failure("fenced")` when the run has a newer one.
+ * Numbers come from the owner: an append that does not start right after the last event is a defect and is refused
+ * with `Failure("internal")`.
  */
 
 import type { Json } from "../base/json.ts";
@@ -14,10 +14,10 @@ import type { NewThing } from "./shelf.ts";
 import type { Settlement } from "./spending.ts";
 
 export interface Journal {
-  /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
+  /** Writes the run down before it does anything. False, and no change, when the id exists. */
   createRun(run: NewRun): Promise<boolean>;
   /**
-   * Writes a run down that has ended already, its whole log in one transaction: nobody could know of it before. It
+   * Writes down a run that has ended already, its whole log in one transaction: no reader could know of it before. It
    * has no journal. False, and no change, when the id exists.
    */
   recordRun(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean>;
@@ -27,13 +27,13 @@ export interface Journal {
   /** Appends one batch, whole or not at all. `firstSeq` is the number of its first event. */
   append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): Promise<void>;
   /**
-   * The last events, the ending and the result in one transaction, with what the run puts on the shelf,
-   * what its key pays for and the runs that begin because of it. Nothing can follow it.
+   * The last events, the ending and the result in one transaction, with the run's things for the shelf, what its key
+   * pays for and the runs that begin because of it. Nothing can follow it.
    */
   finish(id: string, epoch: number, end: RunFinish): Promise<void>;
   /** Removes the run, its journal, log and blobs. */
   deleteRun(id: string): Promise<void>;
-  /** Removes the run and every run below it, all or none; also those left by one that is gone. */
+  /** Removes the run and every run below it, all or none; also those left by a parent that is gone. */
   deleteTree(id: string): Promise<void>;
 }
 
@@ -42,18 +42,21 @@ export interface NewRun
     RunRecord,
     "id" | "parent_id" | "path" | "name" | "input" | "title" | "created_at_ms"
   > {
-  /** Whose it is: whose storage it counts for, and in whose turn large values of it are worked on. A child is its parent's. Nobody's when left out. */
+  /**
+   * The tenant of the run: its storage counts for that tenant, and large values of it are worked on in that tenant's
+   * turn. A child has its parent's tenant. No tenant when left out.
+   */
   readonly tenant?: string | null | undefined;
-  /** Who owns it from the beginning, with epoch 1; nobody when left out. */
+  /** The owner from the beginning, with epoch 1; none when left out. */
   readonly owner?: string | null | undefined;
   /** The version of its journal; `JOURNAL_VERSION` when left out. */
   readonly journal?: number | undefined;
-  /** What is put on the shelf of the same record, in the same transaction. */
+  /** Things to store on the shelf of the same record, in the same transaction. */
   readonly things?: readonly NewThing[] | undefined;
 }
 
-/** A run that waits in a queue from its beginning, without an owner: whoever has room begins it. */
-export interface StartedRun extends NewRun {
+/** A run that waits in a queue from its beginning, without an owner: any process with room begins it. */
+export interface NewQueuedRun extends NewRun {
   readonly owner: null;
   readonly place: { readonly queue: string; readonly lane: string };
 }
@@ -63,7 +66,10 @@ export interface FinishedStep {
   readonly key: string;
   readonly value: Json;
   readonly last?: { readonly firstSeq: number; readonly events: readonly RunEvent[] } | undefined;
-  /** What it survives; `power` when left out. With the next write that survives that, it does too. */
+  /**
+   * The kind of crash that the write survives; `power` when left out. It then also survives what the next such write
+   * survives.
+   */
   readonly survives?: "process" | "power" | undefined;
 }
 
@@ -73,10 +79,10 @@ export interface RunFinish {
   readonly firstSeq: number;
   readonly events: readonly RunEvent[];
   readonly at_ms: number;
-  /** What is put on the shelf of the same record, in the same transaction. */
+  /** Things to store on the shelf of the same record, in the same transaction. */
   readonly things?: readonly NewThing[] | undefined;
-  /** What is booked on a key of the same record, in the same transaction. Ends the run's hold, too. */
+  /** The usage to book on a key of the same record, in the same transaction. Ends the run's hold, too. */
   readonly settles?: Settlement | undefined;
   /** Runs that begin because this one has ended, written down in the same transaction. */
-  readonly starts?: readonly StartedRun[] | undefined;
+  readonly starts?: readonly NewQueuedRun[] | undefined;
 }

@@ -1,8 +1,8 @@
 import type { RunRecord } from "../protocol/run-record.ts";
-import type { NewRun, StartedRun } from "./journal.ts";
+import type { NewQueuedRun, NewRun } from "./journal.ts";
 import { JOURNAL_VERSION } from "./journal-version.ts";
 
-/** A run as it is right after it was written down. */
+/** A run right after it was written down. */
 export function toStored(run: NewRun): RunRecord {
   return {
     id: run.id,
@@ -24,7 +24,7 @@ export function toStored(run: NewRun): RunRecord {
   };
 }
 
-/** Zero while nobody has begun it. One that stands in a queue counts as begun, so that it is given a turn. */
-export function firstEpoch(run: NewRun | StartedRun): number {
+/** Zero while it was not begun. A run in a queue counts as begun, so that it is given a turn. */
+export function firstEpoch(run: NewRun | NewQueuedRun): number {
   return run.owner || "place" in run ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-/** Opens at the first call; all calls get what that one opened, and one that failed is tried again. */
+/** Opens at the first call; all calls get the same result, and a failed opening is tried again. */
 export function once<Out>(open: () => Promise<Out>): () => Promise<Out> {
   let opened: Promise<Out> | undefined;
   return async () => {

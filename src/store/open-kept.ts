@@ -1,17 +1,17 @@
 /**
- * The one door to what is kept: an address says where. Nothing is opened, and nothing of a database is
- * loaded, before the first part is asked for.
+ * Opens what is kept, by its address: the only way to it. Nothing is opened, and no code of a database is loaded,
+ * before the first part is asked for.
  */
 
 import { fileURLToPath } from "node:url";
 import { Failure } from "../base/failure.ts";
-import type { Kept } from "./kept.ts";
+import type { KeptRecord } from "./kept.ts";
 
 /**
- * `undefined` and `memory:` for memory; a path, `sqlite:PATH` or `file:` for a file of SQLite;
- * `postgres://…` for a database. Throws `invalid_request` for an address of anything else.
+ * `undefined` and `memory:` for memory; a path, `sqlite:PATH` or `file:` for a file of SQLite; `postgres://…` for a
+ * database. Throws `invalid_request` for any other address.
  */
-export async function openKept(address: string | undefined): Promise<Kept> {
+export async function openKept(address: string | undefined): Promise<KeptRecord> {
   if (address === undefined || address === "memory:") {
     const { createMemoryKept } = await import("./memory/memory-kept.ts");
     return createMemoryKept();
@@ -25,7 +25,7 @@ export async function openKept(address: string | undefined): Promise<Kept> {
   return createSqliteKept(path);
 }
 
-/** Whether an address names a database that other machines may share. It may hold a password. */
+/** True if an address names a database that other machines may share. It may contain a password. */
 export function isPostgres(address: string): boolean {
   return /^postgres(ql)?:/i.test(address);
 }
@@ -38,7 +38,7 @@ function parsePath(address: string): string {
     case "file":
       return toPath(address);
     default:
-      // Never the whole address: it may hold a password.
+      // Never the whole address: it may contain a password.
       if (/^[a-z][a-z0-9+.-]+:\/\//i.test(address)) throw refuse(`\`${scheme}:\` names no store.`);
       return address;
   }

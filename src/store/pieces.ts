@@ -1,9 +1,9 @@
-/** Bytes as they are kept: in pieces of a megabyte, however they come. */
+/** Bytes as they are stored: in pieces of a megabyte, however they come. */
 
-/** A larger row makes everyone wait who writes beside it; smaller ones make a large file many rows. */
+/** A larger row makes all other writers wait; smaller ones make a large file many rows. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** All pieces are full but the last, and none is empty. Each is the taker's own; holds one at a time. */
+/** All pieces are full except the last, and none is empty. The caller owns each; this holds one at a time. */
 export async function* toPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(PIECE_BYTES);
   let filled = 0;

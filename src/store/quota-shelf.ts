@@ -1,7 +1,7 @@
 /**
- * A shelf on which a tenant may keep so many bytes. What clients ask to be kept is refused when there is no
- * room; what belongs to something that is kept already (the items of an answer, marks of the server's
- * own) is not, because half of a thing is worse than a little too much. All of it is counted.
+ * A shelf with a limit on the bytes of each tenant. A thing that a client asks to store is refused when there is no
+ * room; one that belongs to something that is stored already (the items of an answer, marks of the server's own) is
+ * not, because half of a thing is worse than a little too much. All of it is counted.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -10,10 +10,10 @@ import { isLarge, measureInSlices } from "../base/json-pieces.ts";
 import { mostJsonBytes } from "../base/json-size.ts";
 import type { Shelf, ThingName } from "./shelf.ts";
 
-/** How much a tenant may keep; undefined for any amount. */
+/** How much a tenant may store; undefined for any amount. */
 export type QuotaOf = (tenant: string) => Promise<number | undefined>;
 
-/** What clients make, by the thing that stands for it. */
+/** The kinds of things that clients create. */
 const ASKED_FOR: ReadonlySet<string> = new Set([
   "response",
   "conversation",
@@ -25,18 +25,18 @@ const ASKED_FOR: ReadonlySet<string> = new Set([
   "vector_store.batch",
 ]);
 
-/** Of bytes that come in, how many may pass between two looks; as much as is written at once. */
+/** How many incoming bytes may pass between two checks; as many as are written at once. */
 const LOOK_BYTES = 1024 * 1024;
 
 export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
-  /** Of what is asked for; undefined where nothing limits it, and nothing has to be counted. */
+  /** The quota for a thing; undefined if nothing limits it, and nothing has to be counted. */
   const findQuota = async ({ tenant, kind }: ThingName): Promise<number | undefined> =>
     ASKED_FOR.has(kind) ? await quotaOf(tenant) : undefined;
   const check = async (tenant: string, quota: number, more: number): Promise<void> => {
     const used = await shelf.countBytes(tenant);
     if (used + more > quota) throw toFull(quota, used);
   };
-  /** A large body is measured in slices, and only where it may not fit. */
+  /** A large body is measured in slices, and only if it may not fit. */
   const checkBody = async (tenant: string, quota: number, body: Json): Promise<void> => {
     if (!isLarge(body)) return await check(tenant, quota, sizeOf(body));
     const used = await shelf.countBytes(tenant);
@@ -48,7 +48,7 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     for await (const piece of bytes) {
       unseen += piece.byteLength;
       if (unseen >= LOOK_BYTES) {
-        // What came before is written by now, and counted.
+        // Earlier bytes are written by now, and counted.
         await check(tenant, quota, unseen);
         unseen = 0;
       }
@@ -88,7 +88,7 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
   };
 }
 
-/** What passes as it is. */
+/** The calls that pass unchanged. */
 function toPlain(
   shelf: Shelf,
 ): Omit<Shelf, "put" | "claim" | "writeContent" | "checkRoom" | "countRoom"> {
@@ -96,6 +96,7 @@ function toPlain(
     putAll: (things) => shelf.putAll(things),
     get: (name) => shelf.get(name),
     list: (query) => shelf.list(query),
+    readChain: (chain) => shelf.readChain(chain),
     update: (name, body) => shelf.update(name, body),
     change: (name, change, survives) => shelf.change(name, change, survives),
     delete: (name) => shelf.delete(name),
@@ -110,12 +111,12 @@ function toPlain(
   };
 }
 
-/** As it is counted. */
+/** The size as it is counted. */
 function sizeOf(body: Json): number {
   return Buffer.byteLength(JSON.stringify(body));
 }
 
 function toFull(quota: number, used: number): Failure {
-  const message = `This key's tenant may keep ${quota} bytes, and keeps ${used}. Delete something first, or ask with \`store: false\`.`;
+  const message = `This key's tenant may store ${quota} bytes, and stores ${used}. Delete something first, or ask with \`store: false\`.`;
   return new Failure("too_large", message);
 }

@@ -1,11 +1,11 @@
 /**
- * How a record is doing, for whoever looks after it: which processes work on it, what waits in its queues, what is
- * kept for whom. Only reads, and cheap: from small tables and from indexes, never from bodies. One suite holds for all
+ * The state of a record, for its operators: which processes work on it, what waits in its queues, what is stored for
+ * which tenant. Only reads, and cheap: from small tables and from indexes, never from bodies. One suite tests all
  * implementations (`test/store/record-state-contract.ts`).
  */
 
 export interface RecordState {
-  /** Processes that work on runs, or did lately; who beat last comes first. */
+  /** Processes that work on runs, or did lately; the latest beat comes first. */
   listWorkers(nowMs: number): Promise<WorkerState[]>;
   /** Runs that take turns, by queue and lane. */
   listLanes(): Promise<LaneState[]>;
@@ -22,20 +22,20 @@ export interface WorkerState {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
-  /** How long ago it said that it lives; by the clock of the record, where that has one. */
+  /** Time since its last beat; by the clock of the record, if that has one. */
   readonly silent_ms: number;
-  /** Runs that it has. */
+  /** How many runs it has. */
   readonly runs: number;
 }
 
 export interface LaneState {
   readonly queue: string;
-  /** Whose runs they are. */
+  /** The tenant's lane. */
   readonly lane: string;
   /** How many have their turn. */
   readonly running: number;
   readonly waiting: number;
-  /** When the one that waits longest was made; null where none waits. */
+  /** When the longest waiting run was created; null if none waits. */
   readonly oldest_at_ms: number | null;
 }
 
@@ -50,9 +50,9 @@ export interface KindCount {
   readonly count: number;
 }
 
-/** What is more is not counted: nobody waits for a walk through a million rows. */
+/** Counting stops here: no caller should wait for a walk through a million rows. */
 export const MAX_COUNTED = 10_000;
-/** Kinds of tenants that are told of. */
+/** The most kinds of tenants that are reported. */
 export const MAX_KINDS = 5000;
 
 /** More processes than a server has; every command is one for a moment. */

@@ -2,21 +2,21 @@
 
 import { Failure } from "../base/failure.ts";
 
-/** What a store knows about the run at the moment of the write. */
+/** The stored state of a run at the moment of a write. */
 interface Current {
   readonly epoch: number;
   readonly status: "running" | "ended";
   readonly next_seq: number;
 }
 
-/** What the writer believes. Writes without events leave `firstSeq` out. */
+/** The state of a run that its writer expects. Writes without events leave `firstSeq` out. */
 interface Belief {
   readonly id: string;
   readonly epoch: number;
   readonly firstSeq?: number | undefined;
 }
 
-/** The failure a write deserves, or undefined when it may go on. */
+/** The failure of a refused write, or undefined when it may continue. */
 export function toRefusal(current: Current | undefined, belief: Belief): Failure | undefined {
   const { id, epoch, firstSeq } = belief;
   if (!current) return new Failure("fenced", `Run ${id} was removed; the write was refused.`);
@@ -47,14 +47,14 @@ export function toUnknownThing({ kind, id }: { kind: string; id: string }): Fail
 }
 
 export function toContentLost({ kind, id }: { kind: string; id: string }): Failure {
-  const message = `The bytes of ${kind} \`${id}\` were replaced or removed by another meanwhile. Try again.`;
+  const message = `The bytes of ${kind} \`${id}\` were replaced or removed by another request meanwhile. Try again.`;
   return new Failure("conflict", message);
 }
 
 /** How many characters of messages may wait for a run; it reads all of them at once. */
 const MAX_WAITING_CHARS = 4_000_000;
 
-/** Throws where so much waits already that the next message is refused. */
+/** Throws if so much waits already that the next message is refused. */
 export function checkWaiting(chars: number): void {
   if (chars < MAX_WAITING_CHARS) return;
   const message =

@@ -1,6 +1,6 @@
 /**
- * Questions about all runs at once: lists, costs, tools, open questions, the spans of a tree. Answered from the rows
- * that are written with the log (`run-notes.ts`), never from the logs themselves. Only reads; one suite holds for all
+ * Queries over all runs: lists, costs, tools, open questions, the spans of a tree. Answered from the rows that are
+ * written with the log (`run-notes.ts`), never from the logs themselves. Only reads; one suite tests all
  * implementations (`test/store/run-index-contract.ts`).
  */
 
@@ -8,22 +8,22 @@ import type { JsonObject } from "../base/json.ts";
 import type { Ending } from "../protocol/run-events.ts";
 
 export interface RunIndex {
-  /** Newest first. Without `parent` those that a person or a request started. */
+  /** Newest first. Without `parent`, runs that a person or a request started. */
   listRuns(query: RunListQuery): Promise<RunRow[]>;
   getRow(id: string): Promise<RunRow | undefined>;
   /** A run and all below it, by id: each after the run that started it. */
   listTree(id: string): Promise<RunRow[]>;
   /** Spans of a run and of all below it, by run and number. */
   listSpans(id: string): Promise<SpanRow[]>;
-  /** Grows with every span and ending of a tree: whoever has read it knows whether to read it again. */
+  /** Grows with every span and ending of a tree, so that a reader knows whether to read it again. */
   countTree(id: string): Promise<string>;
-  /** What was used, by day and by what is asked for; the dearest first. */
+  /** Usage by day and by the requested key; the most expensive first. */
   sumUsage(query: UsageQuery): Promise<UsageSum[]>;
-  /** What calls of tools came to, by tool. */
+  /** Counts and times of tool calls, by tool. */
   sumTools(query: WindowQuery): Promise<ToolSum[]>;
   /** Calls that failed or were denied, the newest first. */
   listFailedCalls(query: FailedCallQuery): Promise<FailedCall[]>;
-  /** Whether a list of runs or of open questions may look different now. Cheap: it is asked every second. */
+  /** Changes when a list of runs or of open questions may look different. Cheap: it is asked every second. */
   readNews(tenant: string | undefined): Promise<RunNews>;
   /** Open questions, oldest first. */
   listQuestions(query: QuestionQuery): Promise<QuestionRow[]>;
@@ -32,7 +32,7 @@ export interface RunIndex {
 }
 
 export interface RunListQuery {
-  /** Whose runs are asked about; undefined for those of everybody. */
+  /** The tenant whose runs are listed; undefined for all tenants. */
   readonly tenant: string | undefined;
   readonly limit: number;
   /** The last one of the page before. */
@@ -42,7 +42,7 @@ export interface RunListQuery {
   /** Only those that wait for an answer, their own or one of a run below them. */
   readonly waiting?: boolean | undefined;
   readonly model?: string | undefined;
-  /** Label of the run, or the agent that it is. */
+  /** Label of the run, or the name of its agent. */
   readonly agent?: string | undefined;
   readonly key_id?: string | undefined;
   readonly session?: string | undefined;
@@ -51,9 +51,9 @@ export interface RunListQuery {
   readonly from_ms?: number | undefined;
   /** Exclusive. */
   readonly to_ms?: number | undefined;
-  /** Words that the title or the id has. */
+  /** Words that the title or the id contains. */
   readonly search?: string | undefined;
-  /** Only what this run started. */
+  /** Only runs that this run started. */
   readonly parent?: string | undefined;
 }
 
@@ -65,26 +65,26 @@ export interface RunRow {
   /** `DEFAULT_TENANT` for runs of the command line. */
   readonly tenant: string;
   readonly key_id: string | null;
-  /** `agent`, `response`, `index`: which code runs it. */
+  /** `agent`, `response`, `index`: the name of its body. */
   readonly name: string;
   readonly title: string;
   readonly created_at_ms: number;
   readonly status: "running" | "ended";
   readonly ending: Ending | null;
   readonly ended_at_ms: number | null;
-  /** Why it ended so, cut short; empty where it completed or runs. */
+  /** Why it ended so, cut short; empty if it completed or runs. */
   readonly message: string;
   readonly model: string | null;
   readonly label: string | null;
   readonly agent: string | null;
   readonly session: string | null;
   readonly folder: string | null;
-  /** Model calls and tool calls of its own. */
+  /** The run's own model calls and tool calls. */
   readonly turns: number;
   readonly calls: number;
-  /** When its open model call was asked; null where none is open. */
+  /** When its open model call was sent; null if none is open. */
   readonly turn_at_ms: number | null;
-  /** Questions that wait for an answer: its own, and of one that has no parent also those of all below it. */
+  /** Questions that wait for an answer: its own, and for a run without a parent also those of all below it. */
   readonly waiting: number;
 }
 
@@ -96,11 +96,11 @@ export interface SpanRow {
   readonly seq: number;
   readonly kind: SpanKind;
   readonly turn: number | null;
-  /** Of the tool; the label of a child; null for a turn. */
+  /** The tool's name; the label of a child; null for a turn. */
   readonly name: string | null;
-  /** Of a call its id, of a child its run. */
+  /** For a call its id, for a child its run. */
   readonly key: string | null;
-  /** Of a child the key of the call that asked for it. */
+  /** For a child the key of the call that started it. */
   readonly under: string | null;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
@@ -114,7 +114,7 @@ export interface SpanRow {
 }
 
 export interface WindowQuery {
-  /** Whose runs are asked about; undefined for those of everybody. */
+  /** The tenant whose runs are counted; undefined for all tenants. */
   readonly tenant: string | undefined;
   /** Days of UTC, `2026-11-18`; both included. */
   readonly from_day: string;
@@ -126,26 +126,26 @@ export type UsageKey = (typeof USAGE_KEYS)[number];
 
 export interface UsageQuery extends WindowQuery {
   readonly by: UsageKey;
-  /** Whether each day is told by itself. */
+  /** True to report each day by itself. */
   readonly daily: boolean;
   readonly limit: number;
   /** Only of these trees. */
   readonly roots?: readonly string[] | undefined;
-  /** Only of this run and those below it, in place of a window. */
+  /** Only of this run and those below it; replaces the window. */
   readonly below?: string | undefined;
 }
 
 export interface UsageSum {
-  /** Null where all days are one. */
+  /** Null if all days are one. */
   readonly day: string | null;
-  /** Null for what has none: no key, no label. */
+  /** Null for usage without one: no key, no label. */
   readonly key: string | null;
   readonly calls: number;
   readonly input_tokens: number;
   readonly cached_tokens: number;
   readonly output_tokens: number;
   readonly reasoning_tokens: number;
-  /** Of the calls whose price is known. */
+  /** The cost of the calls whose price is known. */
   readonly known_usd: number;
   readonly unpriced_calls: number;
   readonly ms: number;
@@ -156,7 +156,7 @@ export interface ToolSum {
   readonly calls: number;
   readonly failed: number;
   readonly denied: number;
-  /** Of those that ended. */
+  /** The time of the calls that ended. */
   readonly ms: number;
   readonly max_ms: number;
   readonly last_at_ms: number;
@@ -173,27 +173,27 @@ export interface FailedCallQuery extends WindowQuery {
 export interface FailedCall {
   readonly run_id: string;
   readonly root_id: string;
-  /** Of the event that opened the call. */
+  /** The number of the event that opened the call. */
   readonly seq: number;
   readonly tool: string;
   readonly status: "failed" | "denied";
   readonly decided_by: string | null;
   readonly at_ms: number;
   readonly ended_at_ms: number | null;
-  /** Of the run that made it. */
+  /** The title of the run that made it. */
   readonly title: string;
   readonly label: string | null;
 }
 
 export interface RunNews {
-  /** Another text where something has changed. */
+  /** Changes when something has changed. */
   readonly version: string;
   /** Open questions. */
   readonly waiting: number;
 }
 
 export interface QuestionQuery {
-  /** Whose runs are asked about; undefined for those of everybody. */
+  /** The tenant whose questions are listed; undefined for all tenants. */
   readonly tenant: string | undefined;
   readonly limit: number;
   /** Only of this run and those below it. */
@@ -206,13 +206,13 @@ export interface QuestionRow {
   readonly question: string;
   readonly tenant: string;
   readonly at_ms: number;
-  /** When it is denied without an answer; null where it waits as long as its run does. */
+  /** When it is denied without an answer; null if it waits as long as its run does. */
   readonly until_ms: number | null;
   /** The `tool_question` event without its type. */
   readonly body: JsonObject;
   /** Null while it is open. */
   readonly closed_at_ms: number | null;
-  /** What was decided; null for one that is open, or whose asker is gone. */
+  /** The decision; null for an open question, or one whose run is gone. */
   readonly verdict: "allow" | "deny" | null;
   readonly reason: string | null;
 }

@@ -1,13 +1,13 @@
 /**
- * What a record writes beside the log of a run, so that nobody has to read logs to list runs, add up costs or find
- * open questions: one row of facts for each run, one span for each model call, tool call and child, one row of usage
- * for each model call that ended, one row for each question. The store writes them in the transaction of the events
- * that they are made of (`toNotes`), and the migration makes those of older runs from their logs by the same function.
+ * Rows that a record writes beside the log of a run, so that listing runs, adding up costs and finding open questions
+ * need no logs: one row of facts for each run, one span for each model call, tool call and child, one row of usage for
+ * each model call that ended, one row for each question. The store writes them in the transaction of the events that
+ * they are made from (`toNotes`), and the migration makes those of older runs from their logs by the same function.
  *
  * Pure. The notes of a batch are applied in order: by SQL of SQLite and of Postgres, and in memory.
  */
 
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { asJsonObject, isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { clip, cutToChars } from "../base/text.ts";
 import type {
   RunCompaction,
@@ -19,7 +19,7 @@ import type {
 import type { ToolQuestion } from "../protocol/tool-question.ts";
 import type { Usage } from "../protocol/usage.ts";
 
-/** What its task says of a run. A child that names no key has its parent's. */
+/** The facts of a run from its task. A child without a key has its parent's. */
 export interface TaskFacts {
   readonly model: string | null;
   readonly label: string | null;
@@ -36,7 +36,7 @@ export interface NotedUsage {
   readonly cached_tokens: number;
   readonly output_tokens: number;
   readonly reasoning_tokens: number;
-  /** Null where the price is not known. */
+  /** Null if the price is not known. */
   readonly usd: number | null;
 }
 
@@ -47,7 +47,7 @@ export type Note =
       readonly seq: number;
       readonly turn: number;
       readonly at_ms: number;
-      /** Who answered, where the model's name stands for several. */
+      /** Which deployment answered, if the model's name stands for several. */
       readonly model: string | null;
     } & NotedUsage)
   | ({
@@ -110,7 +110,7 @@ export type Note =
       readonly message: string;
     } & NotedUsage);
 
-/** The events that notes are made of; most events are none of these. */
+/** The events that notes are made from; most events are none of these. */
 export const NOTED_EVENTS = [
   "turn_start",
   "turn_end",
@@ -127,14 +127,14 @@ export const NOTED_EVENTS = [
 
 const NOTED: ReadonlySet<string> = new Set(NOTED_EVENTS);
 
-/** As much of why a run ended, or a call was denied, as a listing shows. */
+/** How many characters of a reason (for an ending, or a denial) a listing shows. */
 const REASON_CHARS = 300;
 
-/** The notes of a batch, in order; none for most batches. */
+/** The notes of a batch, in order; empty for most batches. */
 export function toNotes(firstSeq: number, events: readonly RunEvent[]): Note[] {
   const notes: Note[] = [];
   for (const [at, event] of events.entries()) {
-    // Most events are deltas: they cost this look.
+    // Most events are deltas: they cost only this check.
     if (!NOTED.has(event.type)) continue;
     const note = toNote(firstSeq + at, event);
     if (note) notes.push(note);
@@ -182,7 +182,7 @@ function toTurnEnd(seq: number, { turn, usage, cost_usd, by, at_ms }: TurnEnd): 
   return { note: "turn_end", seq, turn, at_ms, model, ...toNotedUsage(usage, cost_usd, at_ms) };
 }
 
-/** One that only shortened results was no model call. */
+/** A compaction that only shortened results was not a model call. */
 function toCompaction(seq: number, event: RunCompaction): Note | undefined {
   const { summary, turn, usage, cost_usd, at_ms } = event;
   if (summary === "") return undefined;
@@ -191,7 +191,7 @@ function toCompaction(seq: number, event: RunCompaction): Note | undefined {
 
 function toQuestion(seq: number, { type: _, ...asked }: ToolQuestion): Note {
   const { question, until_ms, at_ms } = asked;
-  return { note: "question", seq, question, until_ms, at_ms, body: asked as unknown as JsonObject };
+  return { note: "question", seq, question, until_ms, at_ms, body: asJsonObject(asked) };
 }
 
 function toDecision(event: ToolDecision): Note {
@@ -217,7 +217,7 @@ function toNotedUsage(usage: Usage, usd: number | null, atMs: number): NotedUsag
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The last one that was asked for: nearly all are of the same day. */
+/** The last result: nearly all calls are for the same day. */
 let known = { number: Number.NaN, day: "" };
 
 /** `2026-11-18`, of UTC. */
@@ -229,7 +229,7 @@ export function toDay(atMs: number): string {
   return known.day;
 }
 
-/** Reads a task as it was written; what is not one has no facts. */
+/** Reads a task as it was written; any other input has no facts. */
 export function toTaskFacts(input: Json): TaskFacts {
   const task = isJsonObject(input) ? input : {};
   const { response, session } = task;
@@ -245,7 +245,7 @@ export function toTaskFacts(input: Json): TaskFacts {
 
 /**
  * The session of the client that sent a request (`metadata.client_session`), under a name that no session of ours has:
- * each of its requests brings the whole conversation, so there is nothing to go on with.
+ * each of its requests brings the whole conversation, so there is nothing to continue.
  */
 function clientSessionIn(response: Json | undefined): string | null {
   const echo = isJsonObject(response) ? response["echo"] : undefined;
@@ -258,10 +258,10 @@ function textOf(value: Json | undefined): string | null {
   return typeof value === "string" && value !== "" ? cutToChars(value, MAX_FACT_CHARS) : null;
 }
 
-/** A label is a model's word, and a row of facts is to be short. */
+/** A label is a model's text, and a row of facts must be short. */
 const MAX_FACT_CHARS = 500;
 
-/** The run that a person or a request started: ids of runs below it begin with it. */
+/** The run that a person or a request started: ids of runs below it begin with its id. */
 export function rootOf(id: string): string {
   const slash = id.indexOf("/");
   return slash < 0 ? id : id.slice(0, slash);

@@ -1,6 +1,6 @@
 /**
- * Says that a shelf is read, for whoever holds run code against its rule: what it reads outside of steps a takeover
- * may find changed. Nobody listens in a program; the tests do.
+ * Reports that a shelf is read, to check the rule for run code: what it reads outside steps may have changed after a
+ * takeover. Programs have no listener; the tests do.
  */
 
 import { channel } from "node:diagnostics_channel";

@@ -1,7 +1,7 @@
 /**
- * The contract of what a server keeps for its tenants: responses, conversations, files, stores of
- * vectors, containers, keys. One kind of row for all of them, so that isolation is one rule: every
- * call names the tenant, and what belongs to another one is not there.
+ * The contract of what a server stores for its tenants: responses, conversations, files, vector stores, containers,
+ * keys. One kind of row for all of them, so that isolation is one rule: every call names the tenant, and things of
+ * other tenants do not exist for it.
  *
  * Three implementations, memory, SQLite and Postgres, and one suite (`test/store/shelf-contract.ts`).
  */
@@ -12,70 +12,75 @@ export interface Shelf {
   /** False, and no change, when the tenant has a thing of this kind and id. */
   put(thing: NewThing): Promise<boolean>;
   /**
-   * Puts those that are not there yet, in one transaction. Whoever lists the things of a parent sees all of
+   * Stores those that do not exist yet, in one transaction. A reader that lists the things of a parent sees all of
    * them or none, and those of another call before or after all of these.
    */
   putAll(things: readonly NewThing[]): Promise<void>;
   /**
-   * Puts `claim` and the things that come with it, in one transaction. Where there is a thing by the claim's
-   * name that `isOver` does not give up, nothing is put, and that thing is given back without its body.
+   * Stores `claim` and the things that come with it, in one transaction. If there is a thing with the claim's name
+   * that `isOver` does not release, nothing is stored, and that thing is returned without its body.
    */
   claim(claim: Claim): Promise<ThingHead | undefined>;
   get(name: ThingName): Promise<Thing | undefined>;
   /** In the order they were put, or the opposite. */
   list(query: ThingQuery): Promise<Thing[]>;
-  /** Gives it another body. False when it is not there. */
+  /**
+   * A chain of things of one kind, each of which names the next one in a field of its body, and beside each the thing
+   * of another kind with the same id. Begins with `id`, and is empty if there is no such thing. It may end before its
+   * end, also for reasons of the store: the caller asks again from the name in the last thing.
+   */
+  readChain(chain: ThingChain): Promise<ChainLink[]>;
+  /** Replaces its body. False when it does not exist. */
   update(name: ThingName, body: Json): Promise<boolean>;
   /**
-   * Changes the body in one transaction, so that two who do it at once both count. Undefined when the
-   * thing is not there; `change` must be pure, and may give undefined to leave it as it is. `survives` as
-   * of `removeAll`.
+   * Changes the body in one transaction, so that of two concurrent changes both count. Undefined when the thing does
+   * not exist; `change` must be pure, and may return undefined to leave it as it is. `survives` as in `removeAll`.
    */
   change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
     survives?: "process" | "power",
   ): Promise<Json | undefined>;
-  /** Removes it, its bytes, and everything whose parent it is, at any depth. False when it is not there. */
+  /** Removes it, its bytes, and everything whose parent it is, at any depth. False when it does not exist. */
   delete(name: ThingName): Promise<boolean>;
   /**
-   * Removes things as `delete` does, each with its run and all runs below that one, in one transaction:
-   * after a crash all of it is there, or nothing. Returns how many of the things were there. What is to
-   * survive the end of the `process` alone is faster: for who finds it again if it comes back.
+   * Removes things as `delete` does, each with its run and all runs below that one, in one transaction: after a crash
+   * all of it is there, or nothing. Returns how many of the things existed. Surviving only the end of the `process` is
+   * faster: for a caller that finds the things again if they come back.
    */
   removeAll(doomed: readonly DoomedThing[], survives?: "process" | "power"): Promise<number>;
   /**
-   * Removes runs whose thing is gone, with all below them, of the next `limit` runs of the record. Gives
-   * where to go on, and undefined at the end.
+   * Removes runs whose thing is gone, with all below them, among the next `limit` runs of the record. Returns where to
+   * continue, and undefined at the end.
    */
   removeOrphans(search: OrphanSearch): Promise<number | undefined>;
   /**
-   * Removes one large value whose writer died before anything referred to it. False where there is none; true
-   * where there may be more.
+   * Removes one large value whose writer died before anything referred to it. False if there is none; true if there
+   * may be more.
    */
   removeLeftover(): Promise<boolean>;
-  /** Gives room that removals left in the file back to the system, a little at a time; false when done. */
+  /** Returns space that removals left in the file to the system, a little at a time; false when done. */
   giveBack(): Promise<boolean>;
-  /** Things of any tenant whose time is over, the oldest first. */
+  /** Expired things of all tenants, the oldest first. */
   listExpired(nowMs: number, limit: number): Promise<ThingName[]>;
-  /** When it is to go; null for never. */
+  /** When it expires; null for never. */
   setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean>;
 
-  /** Keeps the bytes of a thing, in place of those before. Whole or not at all; returns how many. */
+  /** Stores the bytes of a thing, replacing earlier ones. Whole or not at all; returns how many. */
   writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number>;
-  /** In pieces of a megabyte at most; nothing where there is none. */
+  /** In pieces of a megabyte at most; empty if there are none. */
   readContent(name: ThingName): AsyncGenerator<Uint8Array>;
 
-  /** What a tenant keeps: bodies as JSON, bytes, and the chunks that were made of them. */
+  /** The bytes that a tenant stores: bodies as JSON, contents, and the chunks made from them. */
   countBytes(tenant: string): Promise<number>;
-  /** Rejects with `too_large` where a tenant may not keep such a body, too; never where nothing limits it. */
+  /** Rejects with `too_large` if a tenant may not store such a body, too; never without a limit. */
   checkRoom(tenant: string, body: Json): Promise<void>;
-  /** How many more bytes a tenant may keep; undefined, or not there at all, where nothing limits it. */
+  /** How many more bytes a tenant may store; undefined, or missing, without a limit. */
   countRoom?(tenant: string): Promise<number | undefined>;
 }
 
 export interface ThingName {
-  /** Whose it is. The server's own things (keys) belong to the tenant with no name. */
+  /** The owner. The server's own things (keys) belong to the tenant with no name. */
   readonly tenant: string;
   /** `response`, `conversation`, `file`: a kind has its own ids. */
   readonly kind: string;
@@ -83,24 +88,24 @@ export interface ThingName {
 }
 
 export interface DoomedThing extends ThingName {
-  /** The run it stands for; undefined where there is none. */
+  /** The run it stands for; undefined if there is none. */
   readonly run?: string | undefined;
 }
 
-/** Which runs stand for which things: their ids differ by their prefixes alone. */
+/** Which runs stand for which things: their ids differ only by their prefixes. */
 export interface OrphanSearch {
   /** The body of the runs. */
   readonly name: string;
   readonly kind: string;
   readonly runPrefix: string;
   readonly thingPrefix: string;
-  /** What the search before has given; 0 to begin with. */
+  /** The result of the search before; 0 to begin with. */
   readonly after: number;
   readonly limit: number;
 }
 
 export interface NewThing extends ThingName {
-  /** The id of the thing it goes with, of whatever kind; null for none. */
+  /** The id of the thing it belongs to, of any kind; null for none. */
   readonly parent: string | null;
   readonly body: Json;
   readonly created_at_ms: number;
@@ -110,7 +115,7 @@ export interface NewThing extends ThingName {
 export interface Claim {
   readonly claim: NewThing;
   readonly things: readonly NewThing[];
-  /** Whether the one that is there may be replaced. Pure: it is asked within the transaction. */
+  /** True if the existing thing may be replaced. Pure: it is called within the transaction. */
   readonly isOver: (held: ThingHead) => boolean;
 }
 
@@ -122,15 +127,37 @@ export interface Thing extends NewThing {
 /** A thing without its body, which may be large. */
 export type ThingHead = Omit<Thing, "body">;
 
+export interface ThingChain extends ThingName {
+  /** The first field of the bodies: text, or null at the end of the chain. */
+  readonly field: string;
+  /** The kind of the things beside them. */
+  readonly beside: string;
+  readonly limit: number;
+}
+
+export interface ChainLink {
+  readonly thing: Thing;
+  readonly beside: Thing | undefined;
+}
+
+/** Joins rows that came in the order of the chain. */
+export function toChainLinks(things: readonly Thing[], { kind }: ThingChain): ChainLink[] {
+  const links = things.filter((thing) => thing.kind === kind);
+  return links.map((thing) => ({
+    thing,
+    beside: things.find((other) => other.kind !== kind && other.id === thing.id),
+  }));
+}
+
 export interface ThingQuery {
   readonly tenant: string;
   readonly kind: string;
-  /** Only those that go with this one. */
+  /** Only those that belong to this one. */
   readonly parent?: string | undefined;
   readonly order: "oldest" | "newest";
   readonly limit: number;
-  /** Only those behind this id in the asked order; an id that is not there gives nothing. */
+  /** Only those after this id in the requested order; empty for an id that does not exist. */
   readonly after?: string | undefined;
-  /** Only those before this id in the asked order; without `after`, the page next to it. */
+  /** Only those before this id in the requested order; without `after`, the page next to it. */
   readonly before?: string | undefined;
 }

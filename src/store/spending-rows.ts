@@ -1,35 +1,35 @@
 /**
- * The rules of spending over rows: which window a moment is in, what a limit lets through, how a hold
- * grows. The rows are a table of a database, or maps of this process.
+ * The rules of spending over rows: which window a moment is in, what a limit allows, how a hold grows. The rows are a
+ * table of a database, or maps of this process.
  */
 
-import { type Available, type Held, type Hold, toHeld } from "./holds.ts";
+import { type Available, type HeldAmounts, type KeyHold, toHeld } from "./holds.ts";
 import type {
   Amounts,
-  Excess,
+  ExceededLimit,
   KeyAmounts,
-  Limits,
   Settlement,
   Settling,
   Shortage,
   Spending,
+  SpendingLimits,
   StaleQuery,
   Window,
 } from "./spending.ts";
 
-/** What is set aside. */
+/** The rows of reserved amounts. */
 export interface HoldRows {
-  holdsOf(keyId: string): readonly Hold[];
-  putHold(keyId: string, hold: Hold, nowMs: number): void;
+  holdsOf(keyId: string): readonly KeyHold[];
+  putHold(keyId: string, hold: KeyHold, nowMs: number): void;
   endHold(id: string): void;
   keepHolds(ids: readonly string[], nowMs: number): void;
   listStaleHolds(query: StaleQuery): readonly string[];
   dropHolds(ids: readonly string[], beforeMs: number): void;
 }
 
-/** And what is used. What writes is called inside `transact`. */
+/** And what is used. Functions that write are called inside `transact`. */
 export interface SpendingRows extends HoldRows {
-  /** Runs `work` as one transaction: all of it or nothing, and nobody else between. */
+  /** Runs `work` as one transaction: all of it or nothing, with no other in between. */
   transact<Out>(work: () => Out): Promise<Out>;
   get(keyId: string, window: string): Amounts | undefined;
   list(window: string): readonly KeyAmounts[];
@@ -46,7 +46,7 @@ const UNITS = [
   "unpriced",
 ] as const satisfies readonly (keyof Amounts)[];
 const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
-const NO_HOLD: Held = { tokens: 0, usd: 0 };
+const NO_HOLD: HeldAmounts = { tokens: 0, usd: 0 };
 const NOTHING: Amounts = { requests: 0, tokens: 0, usd: 0, unpriced: 0 };
 
 export function createRowSpending(rows: SpendingRows): Spending {
@@ -85,14 +85,14 @@ export function createRowSpending(rows: SpendingRows): Spending {
     window: Window,
     limits: Partial<Amounts> | undefined,
     { keyId, amounts, nowMs }: { keyId: string; amounts: Amounts; nowMs: number },
-  ): Excess | undefined {
+  ): ExceededLimit | undefined {
     if (!limits) return undefined;
     const row = rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING;
     for (const unit of UNITS) {
       const limit = limits[unit];
       if (limit === undefined) continue;
       const used = row[unit];
-      // Nothing more is let in at the limit, even where the guess is that it costs nothing.
+      // At the limit nothing is admitted, even if the estimate is that it costs nothing.
       if (used < limit && used + amounts[unit] <= limit) continue;
       return { window, unit, limit, used, retryAfterMs: remainingMs(window, nowMs) };
     }
@@ -149,18 +149,18 @@ function createHolding(rows: SpendingRows): Holding {
   };
 }
 
-/** Minutes are over before a response is. */
+/** A response may take longer than a minute. */
 const HOLD_WINDOWS = ["day", "total"] as const;
 const HOLD_UNITS = ["tokens", "usd"] as const;
 
 interface Weighed {
   readonly keyId: string;
-  readonly limits: Limits;
-  readonly others: readonly Hold[];
+  readonly limits: SpendingLimits;
+  readonly others: readonly KeyHold[];
   readonly nowMs: number;
 }
 
-/** The limits that holds keep to, and how much of each is used and held by others. */
+/** The limits that apply to holds, and how much of each is used and held by others. */
 function findShortages(rows: SpendingRows, { keyId, limits, others, nowMs }: Weighed): Shortage[] {
   return HOLD_WINDOWS.flatMap((window) => {
     const ofWindow = limits[window];
@@ -177,7 +177,7 @@ function findShortages(rows: SpendingRows, { keyId, limits, others, nowMs }: Wei
 }
 
 function toAvailable(shortages: readonly Shortage[]): Available {
-  const leftOf = (unit: keyof Held): number =>
+  const leftOf = (unit: keyof HeldAmounts): number =>
     shortages
       .filter((one) => one.unit === unit)
       .reduce((left, { limit, used }) => Math.min(left, limit - used), Number.POSITIVE_INFINITY);

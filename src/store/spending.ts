@@ -1,62 +1,61 @@
 /**
- * What keys have used, by windows of time, and whether they may use more.
+ * The usage of keys, by windows of time, and whether they may use more.
  *
- * `take` weighs and books in one transaction, so that two processes cannot both take the last of an
- * allowance. Before a request the price is a guess: `take` books the guess, `settle` what it was off
- * by. What is given back goes to the windows it was taken from; what was more counts now, or a long
- * answer would slip past the limits of the minute it ends in.
+ * `take` checks and books in one transaction, so that two processes cannot both take the last of an allowance. Before
+ * a request the price is an estimate: `take` books the estimate, `settle` the difference. What is returned goes to the
+ * windows it was taken from; what was more counts now, or a long answer would slip past the limits of the minute it
+ * ends in.
  *
- * What takes long has a hold, which grows while it goes on and ends with what it has used: so the sum of
- * what is used and held stays within the limits of days and of all time, in however many processes.
+ * Long work has a hold, which grows while it runs and ends with what it has used: so the sum of used and held stays
+ * within the limits of days and of all time, with any number of processes.
  *
- * What a stored run has used is booked by the store of the same record, with the run's ending
- * (`Store.finish`): in one transaction, so that it is booked once, whoever ends the run.
+ * What a stored run has used is booked by the store of the same record, with the run's ending (`Store.finish`): in one
+ * transaction, so that it is booked once, whichever process ends the run.
  *
- * Every call waits for a record that another process is writing, and rejects with `store_busy` when that
- * takes too long; nothing is written then. One suite holds for all implementations
- * (`test/store/spending-contract.ts`).
+ * Every call waits for a record that another process is writing, and rejects with `store_busy` when that takes too
+ * long; nothing is written then. One suite tests all implementations (`test/store/spending-contract.ts`).
  */
 
-import type { Held, Hold, HoldWish } from "./holds.ts";
+import type { HeldAmounts, HoldWish, KeyHold } from "./holds.ts";
 
 export interface Spending {
-  /** Books the amounts, or tells which limit is in the way and books nothing. */
+  /** Books the amounts, or returns which limit is exceeded and books nothing. */
   take(
     keyId: string,
     amounts: Partial<Amounts>,
-    limits: Limits,
+    limits: SpendingLimits,
     nowMs: number,
-  ): Promise<Excess | undefined>;
-  /** `delta` is what was used less what was taken, and may be negative. Ends the hold that it names. */
+  ): Promise<ExceededLimit | undefined>;
+  /** `delta` is what was used minus what was taken, and may be negative. Ends the hold that it names. */
   settle(keyId: string, delta: Partial<Amounts>, settling: Settling): Promise<void>;
   /**
-   * Raises a hold towards what is wished, as far as the limits of days and of all time allow. In one
-   * transaction: two who ask are never both given the same.
+   * Raises a hold towards the wish, as far as the limits of days and of all time allow. In one transaction: two calls
+   * never both get the same amount.
    */
-  hold(keyId: string, wish: HoldWish, limits: Limits, nowMs: number): Promise<HoldAnswer>;
-  readHolds(keyId: string): Promise<readonly Hold[]>;
-  /** Says that these are still on their way. */
+  hold(keyId: string, wish: HoldWish, limits: SpendingLimits, nowMs: number): Promise<HoldAnswer>;
+  readHolds(keyId: string): Promise<readonly KeyHold[]>;
+  /** Reports that the work of these holds still runs. */
   keepHolds(ids: readonly string[], nowMs: number): Promise<void>;
-  /** Holds that nobody has kept since, of all keys, by id, a page at a time. */
+  /** Holds of all keys without such a report since, by id, a page at a time. */
   listStaleHolds(query: StaleQuery): Promise<readonly string[]>;
-  /** Removes those of them that nobody has kept since. Who asks knows that their runs have ended. */
+  /** Removes those of them without such a report since. The caller knows that their runs have ended. */
   dropHolds(ids: readonly string[], beforeMs: number): Promise<void>;
-  /** What the key has used in the windows of this moment. */
+  /** The key's usage in the present windows. */
   read(keyId: string, nowMs: number): Promise<Readonly<Record<Window, Amounts>>>;
-  /** What every key has used: on the day (UTC) of a moment, or in all. */
+  /** The usage of every key: on the day (UTC) of a moment, or in all. */
   list(dayMs: number | undefined): Promise<readonly KeyAmounts[]>;
   /** Removes the minutes that began before; days and totals stay. */
   prune(beforeMs: number): Promise<void>;
-  /** Removes all that a key has used, when the key itself goes. */
+  /** Removes all that a key has used, when the key itself is removed. */
   forget(keyId: string): Promise<void>;
 }
 
 export interface Amounts {
-  /** Whole, like `tokens`. */
+  /** Whole numbers, like `tokens`. */
   readonly requests: number;
   readonly tokens: number;
   readonly usd: number;
-  /** Of the tokens, those whose price is not known: they add nothing to `usd`, as free ones do. */
+  /** The tokens without a known price: like free ones, they add nothing to `usd`. */
   readonly unpriced: number;
 }
 
@@ -68,8 +67,8 @@ export interface KeyAmounts extends Amounts {
 export type Window = "minute" | "day" | "total";
 
 /**
- * What a run has used, which its key pays for. Given with the run's ending (`RunFinish.settles`), it is
- * booked then, and never without the ending.
+ * The usage of a run, which its key pays for. Passed with the run's ending (`RunFinish.settles`), it is booked then,
+ * and never without the ending.
  */
 export interface Settlement {
   readonly keyId: string;
@@ -78,29 +77,29 @@ export interface Settlement {
   readonly nowMs: number;
 }
 
-/** At most so much in a window; what is left out has no limit. */
-export type Limits = { readonly [Name in Window]?: Partial<Amounts> | undefined };
+/** The most in each window; amounts that are left out have no limit. */
+export type SpendingLimits = { readonly [Name in Window]?: Partial<Amounts> | undefined };
 
-export interface Excess {
+export interface ExceededLimit {
   readonly window: Window;
   readonly unit: keyof Amounts;
   readonly limit: number;
   readonly used: number;
-  /** Until the window ends; undefined where waiting does not help. */
+  /** Until the window ends; undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** One of the limits that holds keep to, at this moment. */
-export interface Shortage extends Excess {
-  readonly unit: keyof Held;
-  /** Set aside for others: they may give it back at any time. */
+/** One of the limits that apply to holds, at this moment. */
+export interface Shortage extends ExceededLimit {
+  readonly unit: keyof HeldAmounts;
+  /** Reserved for others, which may return it at any time. */
   readonly heldByOthers: number;
 }
 
 export interface HoldAnswer {
-  /** What the hold is now, all in all; 0 of what has no limit. */
-  readonly held: Held;
-  /** The limits that keep it from more, as they are at the same moment. */
+  /** The hold now, in total; 0 for units without a limit. */
+  readonly held: HeldAmounts;
+  /** The limits that keep it from more, at the same moment. */
   readonly shortages: readonly Shortage[];
 }
 

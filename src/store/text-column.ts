@@ -1,6 +1,6 @@
 /**
- * A database's text holds no NUL and no half of a surrogate pair, but ids come from models and clients.
- * Such a text is kept as a JSON string; one that starts like a JSON string is, too.
+ * A text column takes no NUL and no half of a surrogate pair, but ids come from models and clients. Such a text is
+ * stored as a JSON string; so is a text that starts like one.
  */
 
 export function toColumn(text: string): string {

@@ -30,17 +30,17 @@ describe("abandoned runs", () => {
     assert.deepEqual(await find(tree, []), ["a"]);
   });
 
-  it("are not the children of a run that is in good hands elsewhere", async () => {
+  it("are not the children of a run that another process runs", async () => {
     const tree = [run("a", "alive"), run("a/1", "dead", "a"), run("a/1/x", "dead", "a/1")];
     assert.deepEqual(await find(tree, []), []);
   });
 
-  it("are not the children of a run that is being taken over here, which another may get", async () => {
+  it("are not the children of a run that is being taken over here, even if another process may get it", async () => {
     const tree = [run("a", "dead"), run("a/1", "dead", "a"), run("a/1/x", "dead", "a/1")];
     assert.deepEqual(await find(tree, ["a"]), []);
   });
 
-  it("are not those of a newer program, with all that is below them", async () => {
+  it("are not those of a newer program, nor any run below them", async () => {
     const tree = [{ ...run("a", "dead"), journal: 2 }, run("a/1", "dead", "a"), run("b", "dead")];
     assert.deepEqual(await find(tree, []), ["b"]);
   });

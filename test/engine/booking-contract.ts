@@ -1,10 +1,10 @@
-/** What every `Engine` must do with what its runs have used: it is booked with their ending, once. */
+/** What every `Engine` must do with the usage of its runs: it is booked with their ending, once. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { RunOutcome } from "../../src/engine/engine.ts";
-import { completed, type OpenBench, onBenches } from "./engine-bench.ts";
+import { completed, type OpenBench, onBenches, readAll, toTexts } from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const FULL = new Failure("store_full", "There is no room.");
@@ -28,7 +28,8 @@ export function describeBooking(name: string, openBench: OpenBench): void {
     it(
       "is booked with its ending",
       onBench(async (bench) => {
-        const [engine, use] = [bench.engine(), createUse()];
+        const engine = bench.engine();
+        const use = createUse();
         engine.define("agent", async () => use.outcome());
         await engine.submit("agent", null, RUN);
         await engine.result("run_1");
@@ -38,9 +39,10 @@ export function describeBooking(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "is booked by the process that ends it, and not by one that died before it had",
+      "is booked by the process that ends it, and not by one that died before",
       onBench(async (bench) => {
-        const [lost, kept] = [createUse(), createUse()];
+        const lost = createUse();
+        const kept = createUse();
         const dying = bench.engine({
           faults: {
             refuseEnding() {
@@ -63,9 +65,10 @@ export function describeBooking(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "is not booked by an owner of the past",
+      "is not booked by an earlier owner",
       onBench(async (bench) => {
-        const [past, kept] = [createUse(), createUse()];
+        const past = createUse();
+        const kept = createUse();
         const other = bench.engine();
         other.define("agent", async () => kept.outcome());
         const first = bench.engine();
@@ -80,14 +83,56 @@ export function describeBooking(name: string, openBench: OpenBench): void {
       }),
     );
 
+    for (const notices of ["a caller that waits", "the next start"]) {
+      it(
+        `is booked once if the answer to its ending was lost, and ${notices} finds that it has ended`,
+        onBench(async (bench) => {
+          const loseAnswer = (method: string): Failure | undefined =>
+            method === "finish" ? FULL : undefined;
+          const engine = bench.engine({ faults: { loseAnswer } });
+          const use = createUse();
+          engine.define("agent", async () => use.outcome());
+          await engine.submit("agent", null, RUN);
+          await engine.idle();
+          if (notices === "the next start") assert.deepEqual(await engine.start(), []);
+          else assert.equal((await engine.result("run_1")).ending, "completed");
+          assert.deepEqual([await bench.readBooked("k"), use.told], [10, 1]);
+          assert.deepEqual(toTexts(await readAll(engine, "run_1")), ["run_end"]);
+          assert.equal((await engine.result("run_1")).result, "done");
+          await assert.rejects(engine.resume("run_1"), { code: "conflict" });
+          assert.equal(use.told, 1);
+        }),
+      );
+    }
+
+    it(
+      "is not told to a process whose ending was lost with the run",
+      onBench(async (bench) => {
+        const past = createUse();
+        const kept = createUse();
+        const first = bench.engine({ faults: { refuseEnding: () => FULL } });
+        first.define("agent", async () => past.outcome());
+        await first.submit("agent", null, RUN);
+        await first.idle();
+        const other = bench.engine();
+        other.define("agent", async () => kept.outcome());
+        await other.start();
+        await other.result("run_1");
+        await first.start();
+        assert.equal((await first.result("run_1")).ending, "completed");
+        assert.deepEqual([await bench.readBooked("k"), past.told, kept.told], [10, 0, 1]);
+      }),
+    );
+
     for (const isTold of [true, false]) {
       const then = isTold ? "it ends as failed" : "it is run again";
       it(
-        `is booked once where its end did not fit, and ${then} once there is room`,
+        `is booked once if its end did not fit, and ${then} once there is room`,
         onBench(async (bench) => {
           let isFull = true;
           const refuseEnding = (): Failure | undefined => (isFull ? FULL : undefined);
-          const [engine, use] = [bench.engine({ faults: { refuseEnding } }), createUse()];
+          const engine = bench.engine({ faults: { refuseEnding } });
+          const use = createUse();
           engine.define("agent", async () => use.outcome());
           await engine.submit("agent", null, RUN);
           if (isTold) await assert.rejects(engine.result("run_1"), { code: "store_full" });

@@ -1,16 +1,17 @@
-/** Runs whose ending does not fit on the disk: what becomes of them once there is room. */
+/** Runs whose ending does not fit on the disk, and what happens to them once there is room. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
+import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { type Bench, completed, until } from "./engine-bench.ts";
-import { openLocalBench, openMemoryRecord } from "./local-bench.ts";
+import { type Bench, completed, until } from "./engine-fixture.ts";
+import { openLocalBench, openMemoryRecord } from "./local-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const FULL = new Failure("store_full", "There is no room.");
-/** What a full disk refuses; changes of rows that are there may still fit. */
+/** The writes that a full disk refuses; changes of existing rows may still fit. */
 const GROWS = ["finish", "append", "checkWritable"];
 
 interface Disk {
@@ -39,7 +40,7 @@ async function withDisk(test: (bench: Bench, disk: Disk) => Promise<void>): Prom
 }
 
 describe("a run whose ending does not fit on the disk", () => {
-  it("ends as failed once there is room, where somebody was told so", async () => {
+  it("ends as failed once there is room, if a caller already got the failure", async () => {
     await withDisk(async (bench, disk) => {
       const engine = bench.engine();
       let calls = 0;
@@ -60,7 +61,7 @@ describe("a run whose ending does not fit on the disk", () => {
     });
   });
 
-  it("goes on once there is room, where nobody was told", async () => {
+  it("continues once there is room, if no caller got the failure", async () => {
     await withDisk(async (bench, disk) => {
       const engine = bench.engine();
       let calls = 0;
@@ -79,7 +80,7 @@ describe("a run whose ending does not fit on the disk", () => {
     });
   });
 
-  it("ends as failed where its second try does not fit either", async () => {
+  it("ends as failed if its second try does not fit either", async () => {
     await withDisk(async (bench, disk) => {
       const engine = bench.engine();
       let calls = 0;
@@ -124,4 +125,26 @@ describe("a run whose ending does not fit on the disk", () => {
       assert.equal(calls, 1);
     });
   });
+});
+
+it("closes its record although its last sign of life is refused", async () => {
+  const store = createMemoryStore();
+  let isClosed = false;
+  const refused = new Failure("store_failed", "The user has no right to write.");
+  const own = new Proxy<Store>(store, {
+    get(target, name) {
+      if (name === "beat") return () => Promise.reject(refused);
+      const method: unknown = Reflect.get(target, name, target);
+      if (name !== "close" || typeof method !== "function") return method;
+      return () => {
+        isClosed = true;
+        return Reflect.apply(method, target, []);
+      };
+    },
+  });
+  const engine = createLocalEngine({ store: own });
+  engine.define("agent", async () => completed("done"));
+  await assert.rejects(engine.submit("agent", null, RUN), { code: "store_failed" });
+  await engine.stop();
+  assert.ok(isClosed);
 });

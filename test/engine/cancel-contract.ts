@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { aborted } from "./engine-contract.ts";
 import {
   type Bench,
   completed,
@@ -13,8 +14,7 @@ import {
   settle,
   toTexts,
   until,
-} from "./engine-bench.ts";
-import { aborted } from "./engine-contract.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -60,7 +60,7 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "starts no step any more, and lets the one that runs say its last words",
+      "starts no further steps, and lets the running one write its last events",
       onBench(async (bench) => {
         const engine = bench.engine();
         const later: string[] = [];
@@ -85,7 +85,7 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "finds what a run had done whose process died before",
+      "counts what a run had done whose process died before",
       onBench(async (bench) => {
         const found: unknown[] = [];
         const asked = createGate();
@@ -125,7 +125,7 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
           { id: "run_1", code: "conflict", message: /ended already: completed/ },
           { id: "run_2", code: "conflict", message: /its process is gone/ },
         ];
-        // It takes the other one for dead, and has no code to end its run with.
+        // It believes that the other one is dead, and has no code to end its run with.
         const other = bench.engine();
         for (const { id, ...failure } of cases) {
           await assert.rejects(other.cancel(id, { tree: true }), failure);
@@ -136,7 +136,8 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     it(
       "ends a run of another process within a moment, with everything below it",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine({ isAlive: () => true })];
+        const engine = bench.engine();
+        const other = bench.engine({ isAlive: () => true });
         defineTree(engine);
         await engine.submit("node", 1, RUN);
         await until(async () => (await engine.status("run_1/a")) !== undefined);
@@ -159,9 +160,10 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "ends a run whose process died: whoever takes it over does no more of it",
+      "ends a run whose process died: the next owner does not continue it",
       onBench(async (bench) => {
-        const [engine, witness] = [bench.engine(), bench.engine({ isAlive: () => true })];
+        const engine = bench.engine();
+        const witness = bench.engine({ isAlive: () => true });
         const steps: string[] = [];
         const started = createGate();
         const define = (some: ReturnType<Bench["engine"]>, who: string): void =>
@@ -173,7 +175,7 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
         define(engine, "first");
         await engine.submit("agent", null, RUN);
         await started.opened;
-        // Asked of one that still lives, and dies before it looks.
+        // Asked of a process that still lives, and dies before it looks.
         const cancelled = witness.cancel("run_1", { tree: true });
         await settle();
         engine.crash();
@@ -188,9 +190,10 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "takes a run over to end it where its process is gone already",
+      "takes a run over to end it if its process is gone already",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine()];
+        const engine = bench.engine();
+        const other = bench.engine();
         for (const some of [engine, other]) some.define("endless", aborted);
         await engine.submit("endless", null, RUN);
         engine.crash();

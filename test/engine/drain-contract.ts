@@ -10,7 +10,7 @@ import {
   type OpenBench,
   onBenches,
   settle,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "" };
 
@@ -46,7 +46,7 @@ export function describeDraining(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "a run that somebody follows goes on to its end",
+      "a run with a follower continues to its end",
       onBench(async (bench) => {
         const engine = bench.engine();
         const calls = createCalls();
@@ -71,7 +71,8 @@ export function describeDraining(name: string, openBench: OpenBench): void {
       "a parent rests with its children, and not before its own call has ended",
       onBench(async (bench) => {
         const engine = bench.engine();
-        const [child, own] = [createCalls(), createGate()];
+        const child = createCalls();
+        const own = createGate();
         engine.define("child", child.body);
         engine.define("agent", async (context) => {
           const asking = context.stage("ask", async ({ idempotencyKey }) => {
@@ -95,7 +96,7 @@ export function describeDraining(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "a run that waits for a place holds nobody up, and an idle engine is ready at once",
+      "a run that waits for a place does not delay the stop, and an idle engine is ready at once",
       onBench(async (bench) => {
         const engine = bench.engine();
         engine.define("queued", (context) =>

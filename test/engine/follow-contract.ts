@@ -1,4 +1,4 @@
-/** Reading along: from anywhere, while it is written, slowly, and from another process. */
+/** Following a run: from any event, while it is written, slowly, and from another process. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -14,7 +14,7 @@ import {
   readAll,
   settle,
   until,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -38,16 +38,17 @@ export function describeFollow(name: string, openBench: OpenBench): void {
 
   describe(`${name}: following`, () => {
     it(
-      "shows a slow reader no gap where the run went on elsewhere and came back",
+      "shows a slow reader no gap if the run continued elsewhere and came back",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine({ workerId: "a" }), bench.engine({ workerId: "b" })];
+        const engine = bench.engine({ workerId: "a" });
+        const other = bench.engine({ workerId: "b" });
         const [begun, taken, never, last] = Array.from({ length: 4 }, createGate) as [
           Gate,
           Gate,
           Gate,
           Gate,
         ];
-        /** What each owner writes, and waits for then. */
+        /** What each owner writes, and what it waits for then. */
         const owners = [
           { says: ["0"], waits: taken.opened },
           { says: ["1", "2"], waits: never.opened },
@@ -70,7 +71,7 @@ export function describeFollow(name: string, openBench: OpenBench): void {
         await settle();
         begun.open();
         const heard = [...((await first).value ?? [])];
-        // It is not read from meanwhile, in the middle of what is published here.
+        // It is not read meanwhile, in the middle of what is published here.
         await other.resume("run_1");
         await until(async () => (await bench.record.readEvents("run_1", -1, 9)).length === 3);
         taken.open();
@@ -133,7 +134,9 @@ export function describeFollow(name: string, openBench: OpenBench): void {
       "loses nothing for a reader slower than its buffer",
       onBench(async (bench) => {
         const engine = bench.engine();
-        const [gate, written, caughtUp] = [createGate(), createGate(), createGate()];
+        const gate = createGate();
+        const written = createGate();
+        const caughtUp = createGate();
         const total = 6000;
         engine.define("writer", async (context) => {
           await gate.opened;
@@ -168,9 +171,10 @@ export function describeFollow(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "follows a run of another process by looking again and again",
+      "follows a run of another process by polling",
       onBench(async (bench) => {
-        const [owner, reader] = [bench.engine(), bench.engine()];
+        const owner = bench.engine();
+        const reader = bench.engine();
         const gate = createGate();
         defineWriter(owner, 30, gate);
         await owner.submit("writer", null, RUN);

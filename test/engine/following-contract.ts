@@ -1,4 +1,6 @@
-/** Runs that begin because another has ended: once for each ending, whoever writes it and whoever has room. */
+/**
+ * Runs that begin because another has ended: once for each ending, whichever process writes it and whichever has room.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,7 +13,7 @@ import {
   type OpenBench,
   onBenches,
   until,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 const QUEUE = "after";
 
@@ -46,7 +48,7 @@ export function describeFollowing(name: string, openBench: OpenBench): void {
 
   describe(`${name}: runs that follow others`, () => {
     it(
-      "begin when a run has ended, well or not, and not where nothing is to follow",
+      "begin when a run has ended, successfully or not, and only if one is to follow",
       onBench(async (bench) => {
         const engine = bench.engine();
         const called: string[] = [];
@@ -61,11 +63,11 @@ export function describeFollowing(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "are there once another process has died between the ending and their beginning",
+      "exist once even if a process dies between the ending and their beginning",
       onBench(async (bench) => {
         const first = bench.engine();
         const called: string[] = [];
-        // It has no room for what follows, as a process that dies at that moment has none.
+        // It has no room for the following runs, like a process that dies at that moment.
         define(first, called, 0);
         await submit(first, "one", "well");
         await untilEnded(bench, "one");
@@ -92,12 +94,13 @@ export function describeFollowing(name: string, openBench: OpenBench): void {
     );
   });
 
-  describe(`${name}: a process that takes no more runs out of queues`, () => {
+  describe(`${name}: a process that stops taking runs from queues`, () => {
     it(
-      "gives a run up that asks for its turn again, and another goes on with it",
+      "gives up a run that asks for its turn again, and another continues it",
       onBench(async (bench) => {
         const alive = { isAlive: () => true };
-        const [old, young] = [bench.engine(alive), bench.engine(alive)];
+        const old = bench.engine(alive);
+        const young = bench.engine(alive);
         const places: string[] = [];
         const waits = createGate();
         for (const [engine, place] of [

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createHub } from "../../src/engine/hub.ts";
-import { notice, settle } from "./engine-bench.ts";
+import { notice, settle } from "./engine-fixture.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 describe("hub", () => {
-  it("does not lose a ring between looking and waiting", async () => {
+  it("does not lose a wake-up between looking and waiting", async () => {
     const hub = createHub(createManualClock());
     const listener = hub.listen("run_1", 0);
     hub.ring("run_1");
@@ -18,7 +18,7 @@ describe("hub", () => {
     assert.equal(isAwake, false, "one ring wakes once");
     hub.ring("run_2");
     await settle();
-    assert.equal(isAwake, false, "another run's ring wakes nobody");
+    assert.equal(isAwake, false, "another run's wake-up wakes no listener");
     hub.ring("run_1");
     await second;
   });
@@ -36,9 +36,10 @@ describe("hub", () => {
     await assert.rejects(listener.wait(1000, controller.signal), { message: "gone" });
   });
 
-  it("keeps so many events for a listener and no more", () => {
+  it("keeps a limited number of events for a listener", () => {
     const hub = createHub(createManualClock());
-    const [small, large] = [hub.listen("run_1", 2), hub.listen("run_1", 10)];
+    const small = hub.listen("run_1", 2);
+    const large = hub.listen("run_1", 10);
     hub.publish("run_1", 0, [notice("a"), notice("b")]);
     hub.publish("run_1", 2, [notice("c")]);
     assert.equal(small.take(), undefined);
@@ -47,7 +48,7 @@ describe("hub", () => {
       [[0, 1], [2]],
     );
     hub.publish("run_1", 3, [notice("d")]);
-    assert.equal(small.take()?.[0]?.[0]?.seq, 3, "it goes on after the gap");
+    assert.equal(small.take()?.[0]?.[0]?.seq, 3, "it continues after the gap");
     large.close();
     hub.publish("run_1", 4, [notice("e")]);
     assert.deepEqual(large.take()?.length, 1, "nothing is heard after closing");

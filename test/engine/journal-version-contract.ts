@@ -1,17 +1,17 @@
-/** Two versions of the program on one record: a run goes on with a version that knows its journal. */
+/** Two versions of the program on one record: a run continues with a version that knows its journal. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunBody } from "../../src/engine/engine.ts";
 import { JOURNAL_VERSION } from "../../src/store/journal-version.ts";
-import { completed, createGate, onBenches, until } from "./engine-bench.ts";
-import type { LocalBench } from "./local-bench.ts";
+import { completed, createGate, onBenches, until } from "./engine-fixture.ts";
+import type { LocalBench } from "./local-fixture.ts";
 
 const NEWER = JOURNAL_VERSION + 1;
 const RUN = { id: "run_1", title: "a run" };
 const QUEUE = { name: "queue", lane: "a", maxWaiting: 9, placement: "queue" } as const;
 
-/** Its first owner waits for good; every other one ends it, and says who it is. */
+/** Its first owner waits for ever; every other one ends it, and reports its name. */
 const toBody =
   (by: string): RunBody =>
   async (context) => {
@@ -49,12 +49,10 @@ export function describeJournalVersions(name: string, openBench: () => Promise<L
     );
 
     it(
-      "give a run of the older one to both, and to the newer one alone from then on",
+      "give a run of the older one to both, and after the newer one ran it only to that",
       onBench(async (bench) => {
-        const [older, newer] = [
-          bench.engine({ workerId: "older" }),
-          bench.engine({ workerId: "newer", journal: NEWER }),
-        ];
+        const older = bench.engine({ workerId: "older" });
+        const newer = bench.engine({ workerId: "newer", journal: NEWER });
         older.define("work", toBody("older"));
         await older.submit("work", null, RUN);
         await until(async () => (await bench.countSteps("run_1")) === 1);
@@ -71,12 +69,10 @@ export function describeJournalVersions(name: string, openBench: () => Promise<L
     );
 
     it(
-      "take out of a queue what they know",
+      "take out of a queue only runs that they know",
       onBench(async (bench) => {
-        const [older, newer] = [
-          bench.engine({ workerId: "older" }),
-          bench.engine({ workerId: "newer", journal: NEWER }),
-        ];
+        const older = bench.engine({ workerId: "older" });
+        const newer = bench.engine({ workerId: "newer", journal: NEWER });
         const queue = { ...QUEUE, toFull: () => new Error("full") };
         // It leaves its run to others, and has no room itself.
         newer.defineQueue("queue", { atOnce: 5, here: 0 });

@@ -1,4 +1,4 @@
-/** A program that owns a run which goes on until it is cancelled, or this program killed, by a test. */
+/** A program that owns a run which continues until a test cancels it, or kills this program. */
 
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";

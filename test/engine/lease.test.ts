@@ -45,7 +45,7 @@ describe("the lease of a process", () => {
     assert.equal(lease.isSure, false);
   });
 
-  it("is over after a machine slept, and after its wall clock was set back meanwhile", () => {
+  it("is over after a machine slept, even if its wall clock was set back meanwhile", () => {
     for (const pass of ["sleep", "setBack"] as const) {
       const clocks = createClocks();
       const lease = createLease(clocks.clock, clocks.monotonicMs);
@@ -68,7 +68,7 @@ describe("the lease of a process", () => {
 });
 
 describe("the term of a run", () => {
-  it("is checked after a gap also where a beat has come since", async () => {
+  it("is checked after a gap even if a beat has come since", async () => {
     const { clock, monotonicMs, work } = createClocks();
     const around = { ...readSurroundings(), monotonicMs };
     const gaps: number[] = [];
@@ -88,7 +88,7 @@ describe("the term of a run", () => {
     assert.deepEqual([checks, gaps.length], [1, 1]);
   });
 
-  it("is checked again where the record did not answer", async () => {
+  it("is checked again if the record did not answer", async () => {
     const { clock, monotonicMs, work } = createClocks();
     const lease = createLease(clock, monotonicMs);
     const renew = async (): Promise<void> => void lease.renewed(lease.now());

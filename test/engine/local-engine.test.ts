@@ -15,8 +15,9 @@ import {
   type LocalBench,
   openLocalBench,
   openMemoryRecord,
-} from "./local-bench.ts";
+} from "./local-fixture.ts";
 import { describeStoreUse } from "./local-store-use.ts";
+import { describeNoted } from "./noted-contract.ts";
 import { describeOwnership } from "./ownership-contract.ts";
 import { describePlacement } from "./placement-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
@@ -33,7 +34,8 @@ const records: Readonly<Record<string, () => Promise<BenchRecord>>> = {
   "local engine in memory": () => openMemoryRecord(),
   "local engine on SQLite": async () => {
     const kept = await openKept(join(directory, `${files++}.db`));
-    const [store, spending] = [await kept.runs(), await kept.spending()];
+    const store = await kept.runs();
+    const spending = await kept.spending();
     return { store, spending, close: () => kept.close() };
   },
 };
@@ -55,4 +57,5 @@ for (const [name, open] of Object.entries(records)) {
   describeJournalVersions(name, openBench);
   describeStoreUse(name, openBench);
   describeBooking(name, openBench);
+  describeNoted(name, openBench);
 }

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { completed, createGate, onBenches, until } from "./engine-bench.ts";
-import { type LocalBench, wrapStore } from "./local-bench.ts";
+import { completed, createGate, onBenches, until } from "./engine-fixture.ts";
+import { type LocalBench, wrapStore } from "./local-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -12,7 +12,7 @@ export function describeStoreUse(name: string, openBench: () => Promise<LocalBen
 
   describe(`${name}: its store`, () => {
     it(
-      "has runs that were written down and never claimed: they start once nobody can be about to",
+      "has runs that were written down and never claimed: they start once no process can be about to claim them",
       onBench(async (bench) => {
         const engine = bench.engine();
         engine.define("agent", async () => completed(null));
@@ -27,7 +27,30 @@ export function describeStoreUse(name: string, openBench: () => Promise<LocalBen
     );
 
     it(
-      "is asked for no more than the status and the log of another process's run",
+      "is not asked for the result of a run whose ending alone is waited for",
+      onBench(async (bench) => {
+        const store = wrapStore(bench.store, (name, call) => {
+          // A result may be as large as an answer, and it would be parsed for nothing.
+          assert.notEqual(name, "getRun");
+          assert.notEqual(name, "readEvents");
+          return call;
+        });
+        const engine = bench.engine({ store });
+        const gate = createGate();
+        engine.define("waiter", async (context) =>
+          completed(await context.step("one", () => gate.opened.then(() => "x".repeat(1000)))),
+        );
+        await engine.submit("waiter", null, RUN);
+        const ended = engine.ended("run_1");
+        gate.open();
+        await ended;
+        assert.equal((await engine.status("run_1"))?.status, "ended");
+        await assert.rejects(engine.ended("run_2"), { code: "not_found" });
+      }),
+    );
+
+    it(
+      "is asked only for the status and the log of another process's run",
       onBench(async (bench) => {
         const owner = bench.engine();
         const gate = createGate();
@@ -37,7 +60,7 @@ export function describeStoreUse(name: string, openBench: () => Promise<LocalBen
         await owner.submit("waiter", "x".repeat(1000), RUN);
         let looks = 0;
         const store = wrapStore(bench.store, (name, call) => {
-          // All of what the run was given, and gave, would be parsed at each look.
+          // Otherwise the run's input and result would be parsed at each look.
           assert.notEqual(name, "getRun");
           if (name === "getRunStatus") looks++;
           return call;
@@ -58,7 +81,7 @@ export function describeStoreUse(name: string, openBench: () => Promise<LocalBen
     );
 
     it(
-      "is not written to by an engine that only looks",
+      "is not written to by an engine that only reads",
       onBench(async (bench) => {
         const owner = bench.engine();
         owner.define("agent", async () => completed(null));
@@ -79,7 +102,7 @@ export function describeStoreUse(name: string, openBench: () => Promise<LocalBen
     );
 
     it(
-      "is not written to for a look at messages where there are none",
+      "is not written to for a look at messages that finds none",
       onBench(async (bench) => {
         const writes: string[] = [];
         const store = wrapStore(bench.store, (name, call) => (...values) => {

@@ -1,10 +1,11 @@
-/** Who owns a run: waiting, stopping, taking over and being taken over. */
+/** Ownership of runs: waiting, stopping, taking over and being taken over. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure, toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
 import type { RunBody, WaitOptions } from "../../src/engine/engine.ts";
+import { aborted } from "./engine-contract.ts";
 import {
   type Bench,
   completed,
@@ -16,8 +17,7 @@ import {
   settle,
   toTexts,
   until,
-} from "./engine-bench.ts";
-import { aborted } from "./engine-contract.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -34,7 +34,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     };
 
     it(
-      "hears what was left before and what comes while it waits",
+      "receives what was left before and what comes while it waits",
       onBench(async (bench) => {
         const engine = bench.engine();
         const gate = createGate();
@@ -53,7 +53,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "tells when it begins to wait, and leaves off when it is told to",
+      "reports when it begins to wait, and stops on request",
       onBench(async (bench) => {
         const engine = bench.engine();
         const stop = new AbortController();
@@ -84,7 +84,8 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     it(
       "finds within a second what another process left",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine()];
+        const engine = bench.engine();
+        const other = bench.engine();
         defineWaiter(engine);
         await engine.submit("waiter", null, RUN);
         await settle();
@@ -118,7 +119,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "still has the message when the process died right after taking it",
+      "still has the message after the process died right after taking it",
       onBench(async (bench) => {
         const first = bench.engine();
         const dying = bench.engine({ faults: { hangsTaking: true } });
@@ -134,7 +135,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "refuses a message for a run that is over or never was",
+      "refuses a message for a run that is over or never existed",
       onBench(async (bench) => {
         const engine = bench.engine();
         engine.define("agent", async () => completed(null));
@@ -151,8 +152,10 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     it(
       "fences a zombie off: its writes are refused, its signal aborts, its run is not ended",
       onBench(async (bench) => {
-        const [zombie, owner] = [bench.engine(), bench.engine()];
-        const [started, goOn] = [createGate(), createGate()];
+        const zombie = bench.engine();
+        const owner = bench.engine();
+        const started = createGate();
+        const goOn = createGate();
         const seen: string[] = [];
         const note = async (work: Promise<unknown>): Promise<void> => {
           await work.catch((thrown) => seen.push(toFailure(thrown).code));
@@ -188,7 +191,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "resumes nothing that is unknown, ended, not defined or in good hands",
+      "does not resume a run that is unknown, ended, not defined or run by another process",
       onBench(async (bench) => {
         const engine = bench.engine();
         const other = bench.engine({ isAlive: () => true });
@@ -236,10 +239,8 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
         await Promise.all(rounds);
         await settle();
         for (const id of ["run_1", "run_2", "run_3"]) {
-          const [parent, child] = [
-            await bench.record.getRun(id),
-            await bench.record.getRun(`${id}/a`),
-          ];
+          const parent = await bench.record.getRun(id);
+          const child = await bench.record.getRun(`${id}/a`);
           assert.deepEqual([parent?.epoch, child?.epoch], [2, 2], id);
           assert.equal(child?.owner, parent?.owner, "a tree stays together");
         }
@@ -275,7 +276,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "stops without an ending, and another process can go on at once",
+      "stops without an ending, and another process can continue at once",
       onBench(async (bench) => {
         const first = bench.engine();
         const started = createGate();
@@ -311,7 +312,7 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "tells whoever waits when an ending cannot be written, and can be tried again",
+      "tells waiting callers when an ending cannot be written, and can be tried again",
       onBench(async (bench) => {
         let isFull = true;
         const refuseEnding = (): Failure | undefined =>
@@ -324,6 +325,27 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
         isFull = false;
         await engine.resume("run_1");
         assert.equal((await engine.result("run_1")).result, "done");
+      }),
+    );
+
+    it(
+      "tells callers that a run has ended if only the answer to its ending was lost",
+      onBench(async (bench) => {
+        const loseAnswer = (method: string): Failure | undefined =>
+          method === "finish" ? new Failure("store_busy", "The record is silent.") : undefined;
+        const engine = bench.engine({ faults: { loseAnswer }, isAlive: () => true });
+        const gate = createGate();
+        engine.define("agent", async () => {
+          await gate.opened;
+          return completed("done");
+        });
+        await engine.submit("agent", null, RUN);
+        const early = [engine.result("run_1"), readAll(engine, "run_1")] as const;
+        gate.open();
+        assert.equal((await early[0]).result, "done");
+        assert.deepEqual(toTexts(await early[1]), ["run_end"]);
+        assert.equal((await engine.result("run_1")).result, "done");
+        assert.deepEqual(toTexts(await readAll(engine, "run_1")), ["run_end"]);
       }),
     );
   });

@@ -1,4 +1,4 @@
-/** Owners in another PID namespace over one file, as containers that share a home have it. */
+/** Owners in another PID namespace over one file, like containers that share a home. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ describe("a run that a process of another PID namespace owns", () => {
   it(...held("is not taken over while it beats"), async () => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-namespace-"));
     const path = join(folder, "runs.db");
-    // Some numbers on, so that its own is another one than this machine's first process.
+    // Uses up some numbers, so that its own differs from this machine's first process.
     const words = ["sh", "-c", '(:); (:); "$@"; exit', "sh", process.execPath, OWNER, path, "r1"];
     const stdio = ["ignore", "pipe", "inherit"] as const;
     const child = spawn("unshare", [...UNSHARE, ...words], { stdio: [...stdio] });

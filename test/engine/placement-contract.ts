@@ -1,17 +1,19 @@
-/** What every `Engine` must do with runs that are left to whichever process has room. */
+/** What every `Engine` must do with runs that are left to any process with room. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Engine, QueuedPlace } from "../../src/engine/engine.ts";
+import { aborted } from "./engine-contract.ts";
 import {
   type Bench,
   completed,
   createGate,
+  type Faults,
   type OpenBench,
   onBenches,
+  settle,
   until,
-} from "./engine-bench.ts";
-import { aborted } from "./engine-contract.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const QUEUE: QueuedPlace = {
@@ -27,7 +29,7 @@ interface Placed {
   /** Which process runs which child. */
   readonly where: Map<string, string>;
   /** An engine that works on so many of the queue at once. */
-  open(name: string, here: number): ReturnType<Bench["engine"]>;
+  open(name: string, here: number, faults?: Faults): ReturnType<Bench["engine"]>;
   end(): void;
 }
 
@@ -53,8 +55,8 @@ function createPlaced(bench: Bench): Placed {
   };
   return {
     where,
-    open(name, here) {
-      const engine = bench.engine({ workerId: name, isAlive: ({ id }) => id !== "dead" });
+    open(name, here, faults) {
+      const engine = bench.engine({ workerId: name, isAlive: ({ id }) => id !== "dead", faults });
       define(engine, name, here);
       return engine;
     },
@@ -67,14 +69,14 @@ export function describePlacement(name: string, openBench: OpenBench): void {
 
   describe(`${name}: children that are left to others`, () => {
     it(
-      "run where there is room, and their parent has their endings",
+      "run where there is room, and their parent gets their endings",
       onBench(async (bench) => {
         const placed = createPlaced(bench);
         const parent = placed.open("parent", 0);
         const others = [placed.open("one", 2), placed.open("two", 4)];
         await parent.submit("parent", null, RUN);
         await until(async () => (await parent.countWaiting("children")) === 6);
-        assert.equal(placed.where.size, 0, "nobody has looked yet");
+        assert.equal(placed.where.size, 0, "no engine has looked yet");
         for (const other of others) await other.start();
         await until(() => placed.where.size === 6);
         const counts = ["one", "two", "parent"].map(
@@ -120,6 +122,53 @@ export function describePlacement(name: string, openBench: OpenBench): void {
           assert.deepEqual([run?.status, run?.ending], ["ended", "cancelled"], key);
         }
         assert.equal(await parent.countWaiting("children"), 0);
+      }),
+    );
+
+    it(
+      "may have begun elsewhere before their parent knows that it has left them",
+      onBench(async (bench) => {
+        const placed = createPlaced(bench);
+        const other = placed.open("one", 6);
+        const losesTurns = async (): Promise<void> => void (await other.start());
+        const parent = placed.open("parent", 0, { losesTurns });
+        await parent.submit("parent", null, RUN);
+        await until(() => placed.where.size === 6);
+        placed.end();
+        const over = parent.result("run_1");
+        await settle();
+        bench.clock.advance(1000);
+        assert.deepEqual((await over).result, Array(6).fill("completed"));
+      }),
+    );
+
+    it(
+      "are ended by their parent, which hears their endings although it was cancelled itself",
+      onBench(async (bench) => {
+        const placed = createPlaced(bench);
+        const parent = placed.open("parent", 0);
+        const other = placed.open("one", 2);
+        const endings: string[] = [];
+        parent.define("ending", async (context) => {
+          const keys = ["a", "b", "c"];
+          const children = await Promise.all(
+            keys.map((key) => context.child(key, "child", null, { queue: QUEUE })),
+          );
+          await aborted(context).catch(() => {});
+          for (const child of children) endings.push((await child.end()).ending);
+          return completed(null);
+        });
+        await parent.submit("ending", null, RUN);
+        await until(async () => (await parent.countWaiting("children")) === 3);
+        await other.start();
+        await until(() => placed.where.size === 2);
+        const cancelled = parent.cancel("run_1", { tree: false });
+        await until(() => {
+          bench.clock.advance(250);
+          return endings.length === 3;
+        });
+        await cancelled;
+        assert.deepEqual(endings, Array(3).fill("cancelled"));
       }),
     );
 

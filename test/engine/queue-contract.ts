@@ -1,4 +1,4 @@
-/** Queues over several engines of one store: turns, limits, what a crash or a cancel leaves of them. */
+/** Queues over several engines of one store: turns, limits, and their state after a crash or a cancel. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,14 +10,14 @@ import {
   type OpenBench,
   onBenches,
   until,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 type Engine = ReturnType<Bench["engine"]>;
 
 interface Queued {
   /** Ids in the order in which their turns began. */
   readonly begun: string[];
-  /** Most that ran at the same time. */
+  /** The most that ran at the same time. */
   readonly most: () => number;
   /** How many times each body was called. */
   readonly calls: Map<string, number>;
@@ -45,7 +45,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
 
   describe(`${name}: queues`, () => {
     it(
-      "let so many run at once in all engines, in turn by lane",
+      "run a limited number at once in all engines, in turn by lane",
       onBench(async (bench, queued) => {
         const engines = [bench.engine(alive), bench.engine(alive)] as const;
         for (const engine of engines) queued.define(engine, { atOnce: 1 });
@@ -73,7 +73,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "give what waits to another engine when one dies, and its turn with its run",
+      "give waiting runs to another engine when one dies, and a run with its turn",
       onBench(async (bench, queued) => {
         const first = bench.engine();
         queued.define(first, { atOnce: 1 });
@@ -95,7 +95,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "let go of a run that is cancelled while it waits",
+      "drop a run that is cancelled while it waits",
       onBench(async (bench, queued) => {
         const engine = bench.engine();
         queued.define(engine, { atOnce: 1 });
@@ -112,7 +112,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "let fewer run in one engine than in all, and another take the rest",
+      "can run fewer in one engine than in all, and another takes the rest",
       onBench(async (bench, queued) => {
         const engines = [bench.engine(alive), bench.engine(alive)] as const;
         for (const engine of engines) queued.define(engine, { atOnce: 8, here: 1 });
@@ -128,7 +128,8 @@ export function describeQueues(name: string, openBench: OpenBench): void {
     it(
       "are left alone by an engine that is retired",
       onBench(async (bench, queued) => {
-        const [old, next] = [bench.engine(alive), bench.engine(alive)];
+        const old = bench.engine(alive);
+        const next = bench.engine(alive);
         for (const engine of [old, next]) queued.define(engine, { atOnce: 1 });
         await submitAll(old, queued, ["a1", "a2"]);
         await until(async () => (await bench.record.getRun("a2"))?.owner === null);
@@ -145,7 +146,7 @@ export function describeQueues(name: string, openBench: OpenBench): void {
   });
 }
 
-/** In whichever engine: one asks again for runs of another only when the bench's clock is turned. */
+/** In any engine: an engine asks again for runs of another only when the bench's clock is turned. */
 async function untilEnded({ record }: Bench, id: string): Promise<void> {
   await until(async () => (await record.getRun(id))?.status === "ended");
 }
@@ -160,9 +161,13 @@ function createQueued(): Queued {
   const begun: string[] = [];
   const takeovers: string[] = [];
   const calls = new Map<string, number>();
-  let [running, most] = [0, 0];
+  let running = 0;
+  let most = 0;
   return {
-    ...{ begun, calls, takeovers, most: () => most },
+    begun,
+    calls,
+    takeovers,
+    most: () => most,
     define(engine, limits = { atOnce: 1 }) {
       engine.defineQueue("q", limits);
       engine.define("body", async (context, input) => {

@@ -1,4 +1,4 @@
-/** What is written of runs, as an engine shows it to whoever looks, and what removes it. */
+/** The record of runs as an engine shows it to readers, and what removes it. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,7 +10,7 @@ import {
   onBenches,
   toTexts,
   until,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 export function describeRecord(name: string, openBench: OpenBench): void {
   const onBench = onBenches(openBench);
@@ -19,7 +19,8 @@ export function describeRecord(name: string, openBench: OpenBench): void {
     it(
       "shows a run whole, in lists and event by event, to every process",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine()];
+        const engine = bench.engine();
+        const other = bench.engine();
         engine.define("agent", async (context, input) => {
           await context.step("one", async () => {
             await context.emit([notice("a"), notice("b")]);
@@ -49,10 +50,11 @@ export function describeRecord(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "tells whether a living process has a run, and which",
+      "reports whether a living process has a run, and which",
       onBench(async (bench) => {
         const isAlive = ({ id }: { readonly id: string }): boolean => id === "first";
-        const [first, other] = [bench.engine({ workerId: "first" }), bench.engine({ isAlive })];
+        const first = bench.engine({ workerId: "first" });
+        const other = bench.engine({ isAlive });
         const heir = bench.engine();
         const gate = createGate();
         first.define("agent", async (context) =>
@@ -72,7 +74,7 @@ export function describeRecord(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "loses a run with everything below it, and nothing else, when it is deleted",
+      "removes a run with everything below it, and nothing else, when it is deleted",
       onBench(async (bench) => {
         const engine = bench.engine();
         engine.define("node", async (context, depth) => {
@@ -95,9 +97,10 @@ export function describeRecord(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "refuses what a run writes that was deleted while it ran",
+      "refuses writes of a run that was deleted while it ran",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine({ isAlive: () => true })];
+        const engine = bench.engine();
+        const other = bench.engine({ isAlive: () => true });
         const gate = createGate();
         let isOver = false;
         engine.define("agent", async (context) => {
@@ -118,7 +121,7 @@ export function describeRecord(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "says that it can be written, and how many wait in a queue",
+      "reports that it can be written, and how many wait in a queue",
       onBench(async (bench) => {
         const engine = bench.engine();
         await engine.checkWritable();

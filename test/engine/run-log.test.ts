@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createRunLog } from "../../src/engine/run-log.ts";
-import { createGate, notice, settle } from "./engine-bench.ts";
+import { createGate, notice, settle } from "./engine-fixture.ts";
 
 describe("run log", () => {
   it("appends in the order of the numbers, one batch after the other", async () => {
@@ -25,7 +25,7 @@ describe("run log", () => {
     assert.equal(log.next, 8);
   });
 
-  it("puts what comes while it appends into one batch, with what is part of something else", async () => {
+  it("joins events that come while it appends into one batch, also those that are part of another write", async () => {
     const gate = createGate();
     const rows: (readonly [string, number, number])[] = [];
     const note = (name: string) => async (first: number, events: readonly unknown[]) => {
@@ -46,7 +46,7 @@ describe("run log", () => {
     assert.equal(log.recent("run")?.length, 6);
   });
 
-  it("keeps a log for its run's body, unless that is long or began elsewhere", async () => {
+  it("keeps a log for its run's body, unless the log is long or began elsewhere", async () => {
     const quiet = { append: async () => {}, publish() {} };
     const taken = createRunLog({ next: 1, ...quiet });
     await taken.emit([notice("b")]);
@@ -71,7 +71,7 @@ describe("run log", () => {
     });
     await log.emit([notice("a")]);
     await assert.rejects(log.emit([notice("b")]), { message: "refused" });
-    // Left alone on purpose: the failure must neither be lost nor end the process.
+    // Not awaited on purpose: the failure must neither be lost nor end the process.
     void log.emit([notice("c")]);
     await settle();
     await assert.rejects(log.settled(), { message: "refused" });

@@ -1,4 +1,4 @@
-/** What every `Engine` must do with stages: run code with an ending of its own, open beside steps and others. */
+/** What every `Engine` must do with stages: run code with an ending of its own, open beside steps and other stages. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,7 +13,7 @@ import {
   readAll,
   toTexts,
   until,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -22,7 +22,7 @@ export function describeStages(name: string, openBench: OpenBench): void {
 
   describe(`${name}: a stage`, () => {
     it(
-      "is entered again where it was cut, with its child and its wait, and never once it has ended",
+      "is entered again if it was interrupted, with its child and its wait, and never after it has ended",
       onBench(async (bench) => {
         const entered: string[] = [];
         const waits: string[] = [];

@@ -1,4 +1,7 @@
-/** What an owner does that stood still: the record refuses what it writes, and it must not do to the world what others have done. */
+/**
+ * What an owner does that stood still: the record refuses its writes, and it must not repeat calls outside the record
+ * that others have made.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +15,7 @@ import {
   type OpenBench,
   onBenches,
   settle,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -68,7 +71,8 @@ export function describeStandstill(name: string, openBench: OpenBench): void {
       it(
         `makes no call that another owner has made, ${place}`,
         onBench(async (bench) => {
-          const [gate, calls] = [createGate(), [] as string[]];
+          const gate = createGate();
+          const calls = [] as string[];
           const owner = await begin(bench, calls, gate);
           bench.clock.advance(LEASE_MS + 1);
           const other = bench.engine({ workerId: "other" });
@@ -89,9 +93,10 @@ export function describeStandstill(name: string, openBench: OpenBench): void {
       );
 
       it(
-        `goes on with what nobody has taken over, ${place}`,
+        `continues if no other process has taken over, ${place}`,
         onBench(async (bench) => {
-          const [gate, calls] = [createGate(), [] as string[]];
+          const gate = createGate();
+          const calls = [] as string[];
           const owner = await begin(bench, calls, gate);
           bench.clock.advance(LEASE_MS + 1);
           gate.open();

@@ -5,10 +5,10 @@ import { it } from "node:test";
 import type { FinishedStep } from "../../src/store/journal.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { completed, notice, readAll, toTexts } from "./engine-bench.ts";
-import { openLocalBench, openMemoryRecord } from "./local-bench.ts";
+import { completed, notice, readAll, toTexts } from "./engine-fixture.ts";
+import { openLocalBench, openMemoryRecord } from "./local-fixture.ts";
 
-it("writes a step's last events with its journal entry, behind the others", async () => {
+it("writes a step's last events with its journal entry, after the others", async () => {
   const saved: FinishedStep[] = [];
   const bench = await openLocalBench(() => openMemoryRecord(createNotedStore(saved)));
   const engine = bench.engine();

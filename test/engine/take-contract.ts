@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import type { Engine, RunContext } from "../../src/engine/engine.ts";
-import { completed, createGate, type OpenBench, onBenches, settle } from "./engine-bench.ts";
+import { completed, createGate, type OpenBench, onBenches, settle } from "./engine-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
@@ -18,7 +18,8 @@ export function describeTaking(name: string, openBench: OpenBench): void {
     it(
       "gives what came before a step, each message once, in order",
       onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine()];
+        const engine = bench.engine();
+        const other = bench.engine();
         const gate = createGate();
         engine.define("agent", async (context) => {
           await context.step("gate", () => gate.opened.then(() => null));
@@ -44,7 +45,8 @@ export function describeTaking(name: string, openBench: OpenBench): void {
     it(
       "gives the same again after a crash between the look and its step",
       onBench(async (bench) => {
-        const [gate, hangs] = [createGate(), createGate()];
+        const gate = createGate();
+        const hangs = createGate();
         const define = (engine: Engine, step: () => Promise<null>): void =>
           engine.define("agent", async (context) => {
             await context.step("zero", () => gate.opened.then(() => null));
@@ -96,7 +98,7 @@ export function describeTaking(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "takes nothing for an owner of the past",
+      "takes nothing for an earlier owner",
       onBench(async (bench) => {
         const gate = createGate();
         const define = (engine: Engine, hold: () => Promise<void>): void =>
@@ -104,7 +106,8 @@ export function describeTaking(name: string, openBench: OpenBench): void {
             await hold();
             return completed([...(await context.take("t", "one"))]);
           });
-        const [zombie, heir] = [bench.engine(), bench.engine()];
+        const zombie = bench.engine();
+        const heir = bench.engine();
         define(zombie, () => gate.opened);
         define(heir, async () => {});
         await zombie.submit("agent", null, RUN);

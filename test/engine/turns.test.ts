@@ -1,26 +1,31 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
 import { createTurns } from "../../src/engine/turns.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { TakenTurn } from "../../src/store/turns.ts";
-import { createGate, until } from "./engine-bench.ts";
+import { createGate, until } from "./engine-fixture.ts";
 
 describe("the queues of a process", () => {
-  it("are looked at again where room came while they were looked at", async () => {
+  it("are searched again if room came during the search", async () => {
     const launched: string[] = [];
     const looks = [createGate(), createGate()];
-    let [look, hasRoom] = [0, false];
+    let look = 0;
+    let hasRoom = false;
     const store = {
       countWaiting: async () => (launched.length === 0 ? 1 : 0),
       async takeTurn(): Promise<TakenTurn | undefined> {
-        // The room as it was when the question came to the store.
+        // The room at the moment when the query reached the store.
         const found = hasRoom ? { id: "run_1", epoch: 2 } : undefined;
         await looks[look++]?.opened;
         return found;
       },
     } as unknown as Store;
     const turns = createTurns({
-      ...{ store, owner: "worker", journal: 1, beat: async () => {} },
+      store,
+      owner: "worker",
+      journal: 1,
+      beat: async () => {},
       launch: async ({ id }) => launched.push(id),
     });
     turns.define("q", { atOnce: 1 });
@@ -31,5 +36,28 @@ describe("the queues of a process", () => {
     for (const gate of looks) gate.open();
     await Promise.all([first, second]);
     assert.deepEqual(launched, ["run_1"]);
+  });
+
+  it("have room again where a run that was taken could not be begun", async () => {
+    const launched: string[] = [];
+    let epoch = 1;
+    const store = {
+      countWaiting: async () => (launched.length === 0 ? 1 : 0),
+      takeTurn: async (): Promise<TakenTurn> => ({ id: `run_${epoch}`, epoch: ++epoch }),
+    } as unknown as Store;
+    const turns = createTurns({
+      store,
+      owner: "worker",
+      journal: 1,
+      beat: async () => {},
+      async launch({ id }) {
+        if (id === "run_1") throw new Failure("store_busy", "The store does not answer.");
+        launched.push(id);
+      },
+    });
+    turns.define("q", { atOnce: 2, here: 1 });
+    await assert.rejects(turns.take(), { code: "store_busy" });
+    await turns.take();
+    assert.deepEqual(launched, ["run_2"]);
   });
 });

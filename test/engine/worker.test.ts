@@ -5,7 +5,7 @@ import {
   createLiveness,
   createRhythm,
   type Life,
-  type Surroundings,
+  type MachineFacts,
 } from "../../src/engine/worker.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { LEASE_MS, type Worker } from "../../src/store/ownership.ts";
@@ -14,10 +14,13 @@ import { createManualClock } from "./manual-clock.ts";
 const HERE = { host: "here", boot: "boot-1/5", pid_namespace: "4026", started: "77", pid: 10 };
 
 /** A machine with one process, number 10, and a monotonic clock that the test turns. */
-function createSurroundings(more: Partial<Surroundings> = {}) {
+function createSurroundings(more: Partial<MachineFacts> = {}) {
   let nowMs = 1_000_000;
-  const around: Surroundings = {
-    ...{ host: "here", boot: "boot-1/5", pidNamespace: "4026", pid: 10 },
+  const around: MachineFacts = {
+    host: "here",
+    boot: "boot-1/5",
+    pidNamespace: "4026",
+    pid: 10,
     monotonicMs: () => nowMs,
     startTimeOf: (pid) => (pid === 10 ? "77" : ""),
     hasProcess: (pid) => pid === 10,
@@ -54,7 +57,7 @@ describe("whether a worker lives", () => {
     });
   }
 
-  it("is seen by a beat that changes, where clocks cannot be compared", () => {
+  it("is recognised by a beat that changes, if clocks cannot be compared", () => {
     const { around, advance } = createSurroundings();
     const lifeOf = createLiveness(around);
     const far = { boot: "boot-2/5", host: "there" };
@@ -69,7 +72,7 @@ describe("whether a worker lives", () => {
     assert.deepEqual(lives, ["unsure", "alive", "alive", "unsure", "dead"]);
   });
 
-  it("is not judged by the silence of a time in which nobody could write", async () => {
+  it("is not judged by its silence while no process could write", async () => {
     const { around, advance } = createSurroundings();
     const store = createMemoryStore();
     const rhythm = createRhythm();
@@ -79,7 +82,7 @@ describe("whether a worker lives", () => {
     await heartbeat.begin();
     advance(LEASE_MS + 5000);
     assert.equal(lifeOf(other), "alive", "this one could not beat either");
-    // The file is free again, and this one is the first to write.
+    // The file is free again, and this process is the first to write.
     await heartbeat.renew();
     assert.equal(lifeOf(other), "alive", "the other one has had no time yet");
     for (let second = 0; second <= LEASE_MS / 1000; second++) {
@@ -92,12 +95,12 @@ describe("whether a worker lives", () => {
 
   it("is judged by the clock of a record that has one, to the millisecond", () => {
     const lifeOf = createLiveness(createSurroundings().around);
-    // Its process is there, and may be stopped.
+    // Its process exists, and may be stopped.
     assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS })), "alive");
     assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS + 1 })), "dead");
   });
 
-  it("is not judged by the silence of a database that was away", () => {
+  it("is not judged by its silence while the database was away", () => {
     const { around, advance } = createSurroundings();
     const rhythm = createRhythm();
     const lifeOf = createLiveness(around, undefined, rhythm);
@@ -111,7 +114,7 @@ describe("whether a worker lives", () => {
     assert.equal(lifeOf(toWorker({ silent_ms: AWAY_MS + 500 })), "alive", "it is away still");
     beat(0);
     assert.equal(lifeOf(toWorker({ silent_ms: AWAY_MS + 500 })), "alive", "it is back");
-    // One that fell silent 2 seconds before: that time counts, and what comes after.
+    // An owner that fell silent 2 seconds before: that time counts, and what comes after.
     beat(1000);
     const silent_ms = 2000 + AWAY_MS + 1000;
     assert.equal(lifeOf(toWorker({ silent_ms })), "alive");
@@ -121,7 +124,7 @@ describe("whether a worker lives", () => {
     assert.equal(lifeOf(toWorker({ silent_ms: silent_ms + 7001 })), "dead");
   });
 
-  it("is judged as soon by a process that had nothing to beat for a while", () => {
+  it("is judged just as soon by a process that did not beat for a while", () => {
     const { around, advance } = createSurroundings();
     const rhythm = createRhythm();
     rhythm.beaten(around.monotonicMs());
@@ -133,7 +136,7 @@ describe("whether a worker lives", () => {
     assert.equal(lifeOf(toWorker({ silent_ms: LEASE_MS + 1 })), "dead");
   });
 
-  it("is known by the process id where the system tells no boot, on one host", () => {
+  it("is recognised by its process id on one host, if the system has no boot id", () => {
     const { around } = createSurroundings({ boot: "", pidNamespace: "", startTimeOf: () => "" });
     const lifeOf = createLiveness(around);
     const untold = { boot: "", pid_namespace: "", started: "" };
@@ -143,11 +146,9 @@ describe("whether a worker lives", () => {
   });
 
   it("does not change with any step of the wall clock", async () => {
-    const [store, clock, { around, advance }] = [
-      createMemoryStore(),
-      createManualClock(),
-      createSurroundings(),
-    ];
+    const store = createMemoryStore();
+    const clock = createManualClock();
+    const { around, advance } = createSurroundings();
     const lifeOf = createLiveness(around);
     const heartbeat = createHeartbeat(store, clock, "w", { around });
     await heartbeat.begin();
@@ -161,7 +162,8 @@ describe("whether a worker lives", () => {
   });
 
   it("ends with its farewell", async () => {
-    const [store, clock] = [createMemoryStore(), createManualClock()];
+    const store = createMemoryStore();
+    const clock = createManualClock();
     const lifeOf = createLiveness();
     const heartbeat = createHeartbeat(store, clock, "w");
     assert.equal(await store.getWorker("w"), undefined);

@@ -11,7 +11,7 @@ export function entry(at_ms: number, more: Partial<AuditEntry> = {}): AuditEntry
 
 export function describeAudit(name: string, open: () => Promise<Audit>): void {
   describe(name, () => {
-    it("gives entries back newest first, a page at a time", async () => {
+    it("lists entries newest first, a page at a time", async () => {
       const audit = await open();
       const odd = {
         tenant: "nul\0",
@@ -33,7 +33,7 @@ export function describeAudit(name: string, open: () => Promise<Audit>): void {
       await audit.close();
     });
 
-    it("gives the entries that fit every condition, a page at a time", async () => {
+    it("lists the entries that match every condition, a page at a time", async () => {
       const audit = await open();
       audit.write(entry(10, { key_id: "a", action: "POST /v1/files", status: 429 }));
       audit.write(entry(20, { key_id: "a", action: "POST /v1/responses", status: 400 }));
@@ -54,7 +54,7 @@ export function describeAudit(name: string, open: () => Promise<Audit>): void {
       await audit.close();
     });
 
-    it("forgets what is older", async () => {
+    it("the audit removes entries older than a given time", async () => {
       const audit = await open();
       for (const at of [1, 2, 3]) audit.write(entry(at));
       await audit.prune(3);

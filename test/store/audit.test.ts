@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { createMemoryAudit } from "../../src/store/memory/memory-audit.ts";
 import { createSqliteAudit } from "../../src/store/sqlite/sqlite-audit.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { describeAudit, entry } from "./audit-contract.ts";
 import { newDatabasePath } from "./database-path.ts";
 
-const rowsOf = (db: Database): number => Number(db.get("select count(*) as n from audit")?.["n"]);
+const rowsOf = (db: SqliteDatabase): number =>
+  Number(db.get("select count(*) as n from audit")?.["n"]);
 
-const databases: Database[] = [];
+const databases: SqliteDatabase[] = [];
 after(() => {
   for (const db of databases) db.close();
 });
@@ -21,7 +22,7 @@ describeAudit("audit in SQLite", async () => {
 describeAudit("audit in memory", async () => createMemoryAudit());
 
 describe("audit in SQLite: when it forgets", () => {
-  it("forgets all that is older, however much that is", async () => {
+  it("removes all older entries, however many there are", async () => {
     const db = await openDatabase(newDatabasePath());
     const audit = createSqliteAudit(db, createManualClock());
     for (let at = 1; at <= 10_001; at++) {
@@ -36,7 +37,7 @@ describe("audit in SQLite: when it forgets", () => {
 });
 
 describe("audit in SQLite: when it writes", () => {
-  it("writes all that waits a second after the first, and sleeps only when something waits", async () => {
+  it("writes all waiting entries a second after the first, and sleeps only while entries wait", async () => {
     const db = await openDatabase(newDatabasePath());
     const clock = createManualClock();
     const audit = createSqliteAudit(db, clock);
@@ -54,7 +55,7 @@ describe("audit in SQLite: when it writes", () => {
     db.close();
   });
 
-  it("writes what waits when it is closed, and leaves no sleep behind", async () => {
+  it("writes waiting entries when it is closed, and leaves no timer", async () => {
     const db = await openDatabase(newDatabasePath());
     const clock = createManualClock();
     const audit = createSqliteAudit(db, clock);
@@ -67,7 +68,7 @@ describe("audit in SQLite: when it writes", () => {
   it("keeps what a full disk refuses and tries again, up to a bound", async () => {
     const db = await openDatabase(newDatabasePath());
     let isFull = true;
-    const write: Database["write"] = async (durability, work) => {
+    const write: SqliteDatabase["write"] = async (durability, work) => {
       if (isFull) throw new Error("The disk is full.");
       return await db.write(durability, work);
     };

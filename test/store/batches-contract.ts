@@ -1,11 +1,13 @@
-/** What every `Shelf` promises of things that are put together. Each implementation calls this from its own test file. */
+/**
+ * What every `Shelf` promises for things that are put together. Each implementation calls this from its own test file.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { newThing } from "./shelf-contract.ts";
 
-/** `openTwo` gives two shelves over one record, as two processes have them; one of them twice will do. */
+/** `openTwo` gives two shelves over one record, like those of two processes; one shelf twice is enough. */
 export function describeBatches(
   name: string,
   openTwo: () => Promise<readonly [Shelf, Shelf]>,
@@ -16,7 +18,7 @@ export function describeBatches(
     const query = { tenant: "tenant", kind: "kind", parent: "p", order: "oldest" } as const;
     const batchOf = (id: string): string => id.split("/")[0] ?? "";
 
-    it("stand together, whole, whoever puts and looks at the same time", async () => {
+    it("are next to each other and complete, with concurrent writers and readers", async () => {
       const shelves = await openTwo();
       const seen: string[][] = [];
       let isOver = false;
@@ -44,7 +46,7 @@ export function describeBatches(
       isOver = true;
       await Promise.all(looking);
       for (const ids of seen) {
-        assert.equal(ids.length % SIZE, 0, "nobody sees a part");
+        assert.equal(ids.length % SIZE, 0, "no reader sees a part");
         for (let at = 0; at < ids.length; at += SIZE) {
           const batch = ids.slice(at, at + SIZE);
           const expected = batch.map((_, place) => `${batchOf(ids[at] ?? "")}/${place}`);

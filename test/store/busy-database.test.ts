@@ -1,13 +1,14 @@
-/** A file that another program writes to: nobody stands still for it, and nobody waits for ever. */
+/** A file that another program writes to: no process is blocked, and no call waits for ever. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Failure } from "../../src/base/failure.ts";
 import { createSqliteAudit } from "../../src/store/sqlite/sqlite-audit.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
-import { type Connection, openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openConnection, type SqliteConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { NO_DISK } from "../../src/store/sqlite/wal-disk.ts";
 import { createWriteLine } from "../../src/store/sqlite/write-line.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 import { newDatabasePath } from "./database-path.ts";
@@ -21,13 +22,13 @@ async function openLocked() {
   const path = newDatabasePath();
   const clock = createManualClock();
   const db = await openDatabase(path, clock);
-  const foreign: Connection = await openConnection(path);
+  const foreign: SqliteConnection = await openConnection(path);
   foreign.exec("begin immediate");
   return { path, clock, db, foreign, store: createSqliteStore(db) };
 }
 
 describe("a store that another program has locked", () => {
-  it("lets the event loop turn and readers read while a writer waits, and writes then", async () => {
+  it("does not block the event loop and readers while a writer waits, and writes then", async () => {
     const { clock, db, foreign, store } = await openLocked();
     let isWritten = false;
     const writing = store.createRun(newRun("run_1")).then(() => {
@@ -55,7 +56,7 @@ describe("a store that another program has locked", () => {
     const writing = [0, 1, 2, 3].map((seq) => store.append("run_1", 1, seq, notices(1, seq)));
     await turns(5);
     foreign.exec("commit");
-    // One that comes while others wait, and the file is free already.
+    // One that comes while others wait, although the file is free already.
     writing.push(store.append("run_1", 1, 4, notices(1, 4)));
     await clock.advance(50);
     await Promise.all(writing);
@@ -114,7 +115,7 @@ describe("a store that another program has locked", () => {
     db.close();
   });
 
-  it("lets a hold wait, and all other spending with it", async () => {
+  it("delays a hold, and all other spending with it", async () => {
     const { clock, db, foreign } = await openLocked();
     const spending = createSqliteSpending(db);
     const limits = { total: { usd: 10 } };
@@ -131,7 +132,7 @@ describe("a store that another program has locked", () => {
     db.close();
   });
 
-  it("is not called writable", async () => {
+  it("is not reported as writable", async () => {
     const { db, foreign, store } = await openLocked();
     await assert.rejects(store.checkWritable(), { code: "store_busy" });
     foreign.exec("commit");
@@ -142,7 +143,7 @@ describe("a store that another program has locked", () => {
 });
 
 describe("writes of one turn of the event loop", () => {
-  /** What another connection sees at the moments that are marked. */
+  /** What another connection sees at the marked moments. */
   async function open() {
     const path = newDatabasePath();
     const db = await openDatabase(path);
@@ -156,11 +157,11 @@ describe("writes of one turn of the event loop", () => {
     return { db, reader, workers, add };
   }
 
-  function insert(db: Database, id: string): number {
+  function insert(db: SqliteDatabase, id: string): number {
     return db.run("insert into workers (id, host, pid, beat_at_ms) values (?, '', 1, 0)", id);
   }
 
-  it("are written together, except for the first, which waits for nobody", async () => {
+  it("are written together, except for the first, which does not wait", async () => {
     const { db, reader, workers, add } = await open();
     const seen: unknown[] = [];
     const first = add("a");
@@ -189,7 +190,7 @@ describe("writes of one turn of the event loop", () => {
     db.close();
   });
 
-  it("are undone as a whole where one ends the transaction, and nobody is told otherwise", async () => {
+  it("are undone as a whole if one ends the transaction, and no caller sees success", async () => {
     const { db, reader, workers, add } = await open();
     const first = add("a");
     const lost = [
@@ -215,8 +216,9 @@ describe("writes of one turn of the event loop", () => {
 describe("a write that takes long", () => {
   it("gives the event loop a turn before the next one", async () => {
     const clock = createManualClock();
-    const transact = <Out>(_: unknown, work: () => Out): Out => work();
-    const inLine = createWriteLine({ clock, transact, attempt: (work) => ({ value: work() }) });
+    const transact = <Out>(work: () => Out): Out => work();
+    const attempt = <Out>(work: () => Out) => ({ value: work() });
+    const inLine = createWriteLine({ clock, transact, attempt, disk: NO_DISK });
     let turns = 0;
     const count = (): void => {
       turns++;

@@ -1,10 +1,10 @@
 import { after } from "node:test";
 import { createSqliteChunks, openMemoryChunks } from "../../src/store/sqlite/sqlite-chunks.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { describeChunks } from "./chunks-contract.ts";
 import { newDatabasePath } from "./database-path.ts";
 
-const databases: Database[] = [];
+const databases: SqliteDatabase[] = [];
 after(() => {
   for (const db of databases) db.close();
 });

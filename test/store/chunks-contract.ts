@@ -2,21 +2,26 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ChunkStore, Nearest, Term, VectorSearch } from "../../src/store/chunk-store.ts";
+import type { ChunkStore, Nearest, SearchTerm, VectorSearch } from "../../src/store/chunk-store.ts";
 
-const word = (text: string, prefix = false): Term => ({ kind: "word", text, prefix });
+const word = (text: string, prefix = false): SearchTerm => ({ kind: "word", text, prefix });
 const plain = (...texts: string[]) => texts.map((text) => ({ text, embedding: null }));
 const at = (file: string, store = "vs_1", tenant = "t") => ({ tenant, store, file });
 const STORE = { tenant: "t", store: "vs_1" };
 
-async function texts(chunks: ChunkStore, terms: readonly Term[], place = STORE, files?: string[]) {
+async function texts(
+  chunks: ChunkStore,
+  terms: readonly SearchTerm[],
+  place = STORE,
+  files?: string[],
+) {
   const weights = terms.map(() => 1);
   const found = await chunks.findByWords({ ...place, terms, weights, files, limit: 10 });
   return found.map(({ text }) => text);
 }
 
 interface ChunkPowers {
-  /** Whether the store finds vectors by itself. */
+  /** True if the store finds vectors by itself. */
   readonly findsNearest?: boolean;
 }
 
@@ -26,7 +31,7 @@ export function describeChunks(
   { findsNearest = false }: ChunkPowers = {},
 ): void {
   describe(name, () => {
-    it("finds chunks by their words, without case and accents, of one store and tenant alone", async () => {
+    it("finds chunks by their words, without case and accents, only of one store and tenant", async () => {
       const chunks = await open();
       await chunks.put(at("f"), 0, plain("Der Käfer läuft", "a dog"));
       await chunks.put(at("f", "vs_2"), 0, plain("Kafer of another store"));
@@ -36,7 +41,7 @@ export function describeChunks(
       assert.deepEqual(await texts(chunks, [word("kaf", true)]), ["Der Käfer läuft"]);
     });
 
-    it("takes any text for a word and none for syntax", async () => {
+    it("treats any text as a word and none as syntax", async () => {
       const chunks = await open();
       await chunks.put(at("f"), 0, plain('say "hello" AND NOT text:x'));
       for (const text of ['"', '" OR "', "NEAR(", "*", "text:", "a AND", "-x", "{}", "col : y"]) {
@@ -49,7 +54,10 @@ export function describeChunks(
     it("finds pieces of scripts without spaces, those with more of them first", async () => {
       const chunks = await open();
       await chunks.put(at("f"), 0, plain("我们的退货流程", "我们的退货政策是三十天"));
-      const pieces: Term[] = ["退货", "货政", "政策"].map((text) => ({ kind: "piece", text }));
+      const pieces: SearchTerm[] = ["退货", "货政", "政策"].map((text) => ({
+        kind: "piece",
+        text,
+      }));
       assert.deepEqual(await texts(chunks, pieces), ["我们的退货政策是三十天", "我们的退货流程"]);
       assert.deepEqual(await chunks.countWords(STORE, pieces), { total: 2, counts: [2, 1, 1] });
     });
@@ -76,7 +84,7 @@ export function describeChunks(
       assert.match(found[0]?.text ?? "", /okapi/);
     });
 
-    it("looks into some files alone", async () => {
+    it("searches only the given files", async () => {
       const chunks = await open();
       await chunks.put(at("a"), 0, plain("apple one"));
       await chunks.put(at("b"), 0, plain("apple two"));
@@ -84,7 +92,7 @@ export function describeChunks(
       assert.deepEqual(await texts(chunks, [word("apple")], STORE, []), []);
     });
 
-    it("replaces chunks of the same numbers, and forgets words that are gone", async () => {
+    it("replaces chunks with the same numbers, and removes their old words", async () => {
       const chunks = await open();
       await chunks.put(at("f"), 0, plain("one", "two", "three"));
       await chunks.put(at("f"), 0, plain("uno", "dos"));
@@ -105,16 +113,22 @@ export function describeChunks(
       await chunks.put(at("b"), 0, [vector("m", 1, 2), vector("other", 9, 9), ...plain("none")]);
       await chunks.put(at("a"), 0, [vector("m", 3, 4)]);
       const first = await chunks.readVectors({
-        ...{ ...STORE, model: "m", files: undefined },
-        ...{ after: undefined, limit: 1 },
+        ...STORE,
+        model: "m",
+        files: undefined,
+        after: undefined,
+        limit: 1,
       });
       assert.deepEqual(
         first.map(({ file, vector: v }) => [file, ...v]),
         [["a", 3, 4]],
       );
       const rest = await chunks.readVectors({
-        ...{ ...STORE, model: "m", files: undefined },
-        ...{ after: first[0], limit: 10 },
+        ...STORE,
+        model: "m",
+        files: undefined,
+        after: first[0],
+        limit: 10,
       });
       assert.deepEqual(
         rest.map(({ file, vector: v }) => [file, ...v]),
@@ -127,7 +141,7 @@ export function describeChunks(
 
     if (findsNearest) describeNearest(open);
     else {
-      it("finds no vectors by itself, and says so", async () => {
+      it("reports that it finds no vectors by itself", async () => {
         const chunks = await open();
         await chunks.put(at("f"), 0, [toChunk(0)]);
         assert.equal(await chunks.findNearest(toSearch(angle(0))), undefined);
@@ -136,7 +150,7 @@ export function describeChunks(
   });
 }
 
-/** A vector of length 1 in a plane: two of them are as alike as the cosine of the angle between them. */
+/** A vector of length 1 in a plane: the likeness of two of them is the cosine of the angle between them. */
 function angle(degrees: number, length = 3): Float32Array {
   const radians = (degrees * Math.PI) / 180;
   const vector = new Float32Array(length);
@@ -180,7 +194,7 @@ function describeNearest(open: () => Promise<ChunkStore>): void {
     });
   });
 
-  it("tells of named chunks apart, and of what points away that it is not alike", async () => {
+  it("reports named chunks apart, and opposite vectors as not alike", async () => {
     const chunks = await open();
     await chunks.put(at("f"), 0, [toChunk(170), toChunk(5), toChunk(60)]);
     const [first] = (await find(chunks, toSearch(angle(0)))).best;
@@ -190,7 +204,7 @@ function describeNearest(open: () => Promise<ChunkStore>): void {
     assert.equal(named.best[1]?.likeness, 0);
   });
 
-  it("looks for vectors in some files, and not in others", async () => {
+  it("searches for vectors in some files, and not in others", async () => {
     const chunks = await open();
     for (const [file, degrees] of [
       ["a", 1],

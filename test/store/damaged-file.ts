@@ -8,7 +8,7 @@ export const PAGE_BYTES = 4096;
 /** Destroys the first page of a table, and leaves the header and the schema as they are. */
 export async function damage(path: string, table: string): Promise<void> {
   const connection = await openConnection(path);
-  // What is in the WAL would be read from there.
+  // Otherwise pages in the WAL would be read from there.
   connection.prepare("pragma wal_checkpoint(truncate)").all();
   const sql = "select rootpage from sqlite_schema where name = ?";
   const page = Number(connection.prepare(sql).get(table)?.["rootpage"]);

@@ -1,9 +1,12 @@
-/** A file for each test that wants one, in a directory that goes when the tests have ended. */
+/**
+ * A file for each test that needs one, in a directory that is removed when the tests have ended.
+ */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Database } from "../../src/store/sqlite/sqlite-database.ts";
+import { Failure } from "../../src/base/failure.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "offshoot-database-"));
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
@@ -14,8 +17,22 @@ export function newDatabasePath(): string {
   return join(directory, `${files++}.db`);
 }
 
-/** Makes a file as it was before large values were kept in parts. */
-export function dropParts(db: Database): void {
+/** A database whose disk fails while `fails` returns true: what was committed is there, and its writer is told otherwise. */
+export function withFailingDisk(db: SqliteDatabase, fails: () => boolean): SqliteDatabase {
+  return {
+    ...db,
+    async write(durability, work) {
+      const done = await db.write(durability, work);
+      if (durability === "power" && fails()) {
+        throw new Failure("store_failed", "The disk failed: EMFILE, too many open files");
+      }
+      return done;
+    },
+  };
+}
+
+/** Changes a file to the form before large values were kept in parts. */
+export function dropParts(db: SqliteDatabase): void {
   db.run("drop trigger facts_over");
   for (const table of ["run_facts", "spans", "usage", "questions"]) db.run(`drop table ${table}`);
   db.run("alter table runs drop column journal");

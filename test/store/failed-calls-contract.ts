@@ -1,8 +1,8 @@
-/** Calls that went wrong, what a part of a tree used, and whether anything changed: of any record of runs. */
+/** Failed calls, the usage of a part of a tree, and news of changes: of any record of runs. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Kept } from "../../src/store/kept.ts";
+import type { KeptRecord } from "../../src/store/kept.ts";
 import {
   begin,
   decision,
@@ -19,8 +19,8 @@ import {
 const DAY = "2026-11-18";
 const WINDOW = { tenant: undefined, from_day: DAY, to_day: DAY };
 
-export function describeFailedCalls(name: string, open: () => Promise<Kept>): void {
-  describe(`${name}: calls that went wrong`, () => {
+export function describeFailedCalls(name: string, open: () => Promise<KeptRecord>): void {
+  describe(`${name}: failed calls`, () => {
     it("are listed with who decided, the newest first, a page at a time", async () => {
       const kept = await open();
       const store = await kept.runs();
@@ -63,7 +63,7 @@ export function describeFailedCalls(name: string, open: () => Promise<Kept>): vo
       );
     });
 
-    it("and what a part of a tree used is summed alone", async () => {
+    it("and the usage of a part of a tree is summed by itself", async () => {
       const kept = await open();
       const store = await kept.runs();
       await begin(store, task("run_1"));
@@ -94,9 +94,10 @@ export function describeFailedCalls(name: string, open: () => Promise<Kept>): vo
       );
     });
 
-    it("and what changes the lists changes the version of the news, for whom it concerns", async () => {
+    it("and a change of the lists changes the version of the news, for its tenant", async () => {
       const kept = await open();
-      const [store, index] = [await kept.runs(), await kept.index()];
+      const store = await kept.runs();
+      const index = await kept.index();
       let seen = "";
       const look = async (tenant?: string): Promise<string> =>
         (await index.readNews(tenant)).version;

@@ -1,6 +1,6 @@
 /**
- * POSIX drops all locks of a process on a file when the process closes any descriptor of it. So nothing
- * may open the file of a store beside SQLite.
+ * POSIX drops all locks of a process on a file when the process closes any descriptor of it. So nothing except SQLite
+ * may open the file of a store.
  */
 
 import assert from "node:assert/strict";

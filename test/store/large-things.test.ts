@@ -1,13 +1,13 @@
-/** Things with large bodies: kept in parts, written and read without anybody else standing still for them. */
+/** Things with large bodies: kept in parts, written and read without blocking others. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isJsonObject, type Json } from "../../src/base/json.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { countTurns } from "../base/count-turns.ts";
-import { newDatabasePath } from "./database-path.ts";
+import { newDatabasePath, withFailingDisk } from "./database-path.ts";
 import { nameOf, newThing } from "./shelf-contract.ts";
 import { ended, newRun } from "./store-contract.ts";
 
@@ -16,7 +16,7 @@ const BODY: Json = {
   list: Array.from({ length: 600 }, (_, at) => ({ at, text: "é ".repeat(3300) })),
 };
 const BYTES = Buffer.byteLength(JSON.stringify(BODY));
-/** Not large by itself; thirty of it are. */
+/** Not large by itself; thirty of them are. */
 const MEDIUM = "x".repeat(200_000);
 
 async function open(path = newDatabasePath()) {
@@ -24,7 +24,7 @@ async function open(path = newDatabasePath()) {
   return { db, shelf: createSqliteShelf(db), store: createSqliteStore(db) };
 }
 
-const count = (db: Database, table: string): number =>
+const count = (db: SqliteDatabase, table: string): number =>
   Number(db.get(`select count(*) as n from ${table}`)?.["n"]);
 
 const query = { tenant: "tenant", kind: "kind", order: "oldest", limit: 100 } as const;
@@ -44,7 +44,7 @@ describe("a thing with a large body", () => {
     db.close();
   });
 
-  it("is put once, and leaves nothing of a second one", async () => {
+  it("is put once, and nothing of a second one is left", async () => {
     const { db, shelf } = await open();
     assert.equal(await shelf.put(newThing("a", { body: BODY })), true);
     const parts = count(db, "parts");
@@ -67,7 +67,7 @@ describe("a thing with a large body", () => {
     db.close();
   });
 
-  it("is changed by all who change it at once, to large and to small and back", async () => {
+  it("is changed by all concurrent callers, to large and to small and back", async () => {
     const { db, shelf } = await open();
     await shelf.put(newThing("a", { body: BODY }));
     const add = (body: Json): Json => {
@@ -84,7 +84,7 @@ describe("a thing with a large body", () => {
     db.close();
   });
 
-  it("is not there any more where it is removed while it is read", async () => {
+  it("is missing if it is removed while it is read", async () => {
     const { db, shelf } = await open();
     await shelf.put(newThing("a", { body: BODY }));
     await shelf.put(newThing("b"));
@@ -99,7 +99,15 @@ describe("a thing with a large body", () => {
     db.close();
   });
 
-  it("is read as it was last where it is replaced meanwhile", async () => {
+  it("is a failure and not an endless search if the file has lost its parts", async () => {
+    const { db, shelf } = await open();
+    await shelf.put(newThing("a", { body: BODY }));
+    db.run("delete from parts");
+    await assert.rejects(shelf.get(nameOf("a")), { code: "store_failed" });
+    db.close();
+  });
+
+  it("is read in its last state if it is replaced meanwhile", async () => {
     const { db, shelf } = await open();
     await shelf.put(newThing("a", { body: BODY }));
     const reading = shelf.get(nameOf("a"));
@@ -115,6 +123,14 @@ describe("a thing with a large body", () => {
     await store.finish("run_1", epoch, { ...ended(0), things: [newThing("b", { body: BODY })] });
     for (const id of ["a", "b"]) assert.deepEqual((await shelf.get(nameOf(id)))?.body, BODY);
     assert.equal(count(db, "drafts"), 0);
+    db.close();
+  });
+
+  it("stays on the shelf if the disk fails after the commit", async () => {
+    const { db } = await open();
+    const shelf = createSqliteShelf(withFailingDisk(db, () => true));
+    await assert.rejects(shelf.put(newThing("a", { body: BODY })), /disk failed/);
+    assert.deepEqual((await shelf.get(nameOf("a")))?.body, BODY);
     db.close();
   });
 

@@ -1,4 +1,4 @@
-/** Large values of runs: kept in parts, written and read without anybody else standing still for them. */
+/** Large values of runs: kept in parts, written and read without blocking others. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,11 +6,11 @@ import type { Json } from "../../src/base/json.ts";
 import { readMonotonicBoot, readMonotonicMs } from "../../src/base/processes.ts";
 import { readWholeLog } from "../../src/engine/read-log.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { countTurns } from "../base/count-turns.ts";
-import { newDatabasePath } from "./database-path.ts";
+import { newDatabasePath, withFailingDisk } from "./database-path.ts";
 import { ended, newRun } from "./store-contract.ts";
 
 /** 20 MB, with characters of two bytes. */
@@ -29,14 +29,18 @@ async function open(path = newDatabasePath()) {
 
 const HOUR_MS = 3_600_000;
 
-/** As a crash leaves it. */
-function leave(db: Database, id: string, last: { boot: string | null; grewMs: number }): void {
+/** The state that a crash leaves. */
+function leave(
+  db: SqliteDatabase,
+  id: string,
+  last: { boot: string | null; grewMs: number },
+): void {
   const sql = "insert into drafts (id, created_at_ms, boot, grew_ms) values (?, 0, ?, ?)";
   db.run(sql, id, last.boot, last.grewMs);
   db.run("insert into parts (id, part, bytes) values (?, 0, zeroblob(10))", id);
 }
 
-const count = (db: Database, table: string): number =>
+const count = (db: SqliteDatabase, table: string): number =>
   Number(db.get(`select count(*) as n from ${table}`)?.["n"]);
 
 describe("a large value of a run", () => {
@@ -91,7 +95,7 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("goes with its run", async () => {
+  it("is removed with its run", async () => {
     const { db, store } = await open();
     await store.createRun(newRun("run_1", { input: INPUT }));
     assert.ok(count(db, "parts") > 10);
@@ -100,7 +104,7 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("is kept once where a run has it twice", async () => {
+  it("is stored once if a run has it twice", async () => {
     const { db, store } = await open();
     await store.createRun(newRun("run_1"));
     const epoch = (await store.claim("run_1", "worker")) ?? 0;
@@ -112,7 +116,7 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("leaves nothing behind where it is refused", async () => {
+  it("leaves nothing if it is refused", async () => {
     const { db, store } = await open();
     await store.createRun(newRun("run_1"));
     const epoch = (await store.claim("run_1", "worker")) ?? 0;
@@ -135,7 +139,7 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("that a crash cut off is removed by later starts, one by each", async () => {
+  it("that a crash interrupted is removed by later starts, one by each", async () => {
     const { db, path } = await open();
     leave(db, "old", { boot: readMonotonicBoot(), grewMs: readMonotonicMs() - HOUR_MS });
     leave(db, "older", { boot: readMonotonicBoot(), grewMs: readMonotonicMs() - 2 * HOUR_MS });
@@ -153,7 +157,7 @@ describe("a large value of a run", () => {
     ["another boot", "another boot/1"],
     ["an older version", null],
   ] as const) {
-    it(`of ${whose} is watched in the time of whoever found it`, async () => {
+    it(`of ${whose} is watched in the time of the process that found it`, async () => {
       const { db, path } = await open();
       leave(db, "a", { boot, grewMs: 0 });
       const shelf = createSqliteShelf(db);
@@ -170,7 +174,7 @@ describe("a large value of a run", () => {
     });
   }
 
-  it("is alive as long as it grows, however long that takes", async () => {
+  it("counts as alive as long as it grows, however long that takes", async () => {
     const { db, store } = await open();
     const shelf = createSqliteShelf(db);
     const writing = store.createRun(newRun("run_1", { input: INPUT }));
@@ -185,7 +189,7 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("is not written on by one whose beginning was taken for a crash's", async () => {
+  it("is not continued by a writer whose beginning was removed as a crash's", async () => {
     const { db, store } = await open();
     await store.createRun(newRun("run_1"));
     const epoch = (await store.claim("run_1", "worker")) ?? 0;
@@ -199,7 +203,15 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("is nobody's any more where its run is removed while it is read", async () => {
+  it("stays in the record if the disk fails after the commit", async () => {
+    const { db } = await open();
+    const store = createSqliteStore(withFailingDisk(db, () => true));
+    await assert.rejects(store.createRun(newRun("run_1", { input: SHORTER })), /disk failed/);
+    assert.deepEqual((await store.getRun("run_1"))?.input, SHORTER);
+    db.close();
+  });
+
+  it("is missing if its run is removed while it is read", async () => {
     const { db, store } = await open();
     await store.createRun(newRun("run_1", { input: INPUT }));
     const reading = [store.getRun("run_1"), store.listRuns({ limit: 10 })] as const;

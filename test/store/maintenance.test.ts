@@ -25,7 +25,7 @@ async function fill(path: string, runs: number): Promise<void> {
   await store.close();
 }
 
-/** Leaves the first pages, and nothing in the WAL that could be read in place of the others. */
+/** Keeps only the first pages, and nothing in the WAL that could replace the others. */
 async function cutShort(path: string, pages: number): Promise<void> {
   const connection = await openConnection(path);
   connection.prepare("pragma wal_checkpoint(truncate)").all();
@@ -33,7 +33,7 @@ async function cutShort(path: string, pages: number): Promise<void> {
   truncateSync(path, pages * PAGE_BYTES);
 }
 
-describe("looking after a store", () => {
+describe("the maintenance of a store", () => {
   it("finds nothing wrong with a store that is in use", async () => {
     const path = newDatabasePath();
     await fill(path, 5);
@@ -68,7 +68,7 @@ describe("looking after a store", () => {
     assert.equal(more_problems, 0);
   });
 
-  it("tells ten problems and how many more there are", async () => {
+  it("lists ten problems and how many more there are", async () => {
     const path = newDatabasePath();
     await fill(path, 30);
     const connection = await openConnection(path);
@@ -78,7 +78,7 @@ describe("looking after a store", () => {
     assert.deepEqual([problems.length, more_problems], [10, 50]);
   });
 
-  it("says what is wrong with one that was cut short, and with a folder", async () => {
+  it("says what is wrong with a truncated file, and with a folder", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
     await cutShort(path, 2);
@@ -90,7 +90,7 @@ describe("looking after a store", () => {
     await assert.rejects(checkStore(dirname(path)), folder);
   });
 
-  it("is asked about a file that is not there, and makes none", async () => {
+  it("creates no file if it is asked about a missing one", async () => {
     const path = newDatabasePath();
     for (const work of [checkStore(path), backUpStore(path, `${path}.copy`), vacuumStore(path)]) {
       await assert.rejects(work, { code: "not_found" });
@@ -102,7 +102,7 @@ describe("looking after a store", () => {
     ["another program", "create table notes (text)", /another program/],
     ["a newer version", "pragma user_version = 999", /newer Offshoot/],
   ] as const) {
-    it(`leaves a file of ${whose} as it is, and says whose it is`, async () => {
+    it(`leaves a file of ${whose} as it is, and names its program`, async () => {
       const path = newDatabasePath();
       if (whose === "a newer version") await fill(path, 1);
       const connection = await openConnection(path);
@@ -134,7 +134,7 @@ describe("looking after a store", () => {
     await copy.close();
   });
 
-  it("leaves no half of a copy where the store is damaged", async () => {
+  it("leaves no half of a copy if the store is damaged", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
     await damage(path, "runs");
@@ -163,7 +163,7 @@ describe("looking after a store", () => {
 });
 
 describe("a damaged store", () => {
-  it("is refused by a server at its start, in a sentence that says what to do", async () => {
+  it("is refused by a server at its start, with a sentence that says what to do", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
     await damage(path, "runs");
@@ -173,7 +173,7 @@ describe("a damaged store", () => {
     });
   });
 
-  it("is opened by a server where it is too large to be looked through", async () => {
+  it("is opened by a server if it is too large to be checked", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
     const sound = await openBooks(path, MAX_BYTES);
@@ -186,7 +186,7 @@ describe("a damaged store", () => {
     await assert.rejects(openBooks(path, MAX_BYTES), { code: "store_failed" });
   });
 
-  it("is told by the first command that comes across it", async () => {
+  it("is reported by the first command that finds it", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
     await damage(path, "runs");
@@ -202,7 +202,7 @@ describe("a damaged store", () => {
     await store.close();
   });
 
-  it("is told in the same way where it was cut short", async () => {
+  it("is reported in the same way if it was truncated", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
     await cutShort(path, 2);
@@ -211,7 +211,7 @@ describe("a damaged store", () => {
     }
   });
 
-  it("is refused where it is no database at all", async () => {
+  it("is refused if it is not a database at all", async () => {
     const path = newDatabasePath();
     writeFileSync(path, "not a database, but long enough to be taken for one".repeat(100));
     await assert.rejects(openBooks(path, MAX_BYTES), { code: "invalid_request" });

@@ -1,9 +1,11 @@
 import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { describeBatches } from "./batches-contract.ts";
+import { describeChains } from "./chain-contract.ts";
 import { describeShelf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 
 describeShelf("memory shelf", async () => createMemoryShelf());
+describeChains("memory shelf", async () => createMemoryShelf());
 describeStorage("memory shelf", async () => createMemoryShelf());
 describeBatches("memory shelf", async () => {
   const shelf = createMemoryShelf();

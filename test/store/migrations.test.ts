@@ -4,7 +4,7 @@ import { migrate } from "../../src/store/sqlite/migrations.ts";
 import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 
 describe("migrate", () => {
-  it("takes only the steps that are missing", async () => {
+  it("does only the missing steps", async () => {
     const connection = await openConnection(":memory:");
     const first = "create table notes (text)";
     const second = "alter table notes add column at integer";
@@ -20,7 +20,7 @@ describe("migrate", () => {
     connection.close();
   });
 
-  it("undoes a migration that breaks in the middle", async () => {
+  it("undoes a migration that fails in the middle", async () => {
     const connection = await openConnection(":memory:");
     assert.throws(() => migrate(connection, ["create table notes (text)", "create nonsense"]));
     const tables = connection.prepare("select count(*) as n from sqlite_schema").get();

@@ -1,4 +1,4 @@
-/** Events that the index of runs is made of, and runs that write them. */
+/** Events that the index of runs is made from, and runs that write them. */
 
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import { toUsage } from "../../src/protocol/usage.ts";
@@ -74,9 +74,18 @@ export function decision(
 
 export function question(name: string, at = 0): RunEvent {
   return {
-    ...{ type: "tool_question", question: name, call_id: "c", name: "shell" },
-    ...{ arguments: '{"a":"\\u0000"}', effect: "execute", reason: "it runs a command" },
-    ...{ sandbox: "none", always: [], asker: null, until_ms: NOW + 60_000, at_ms: NOW + at },
+    type: "tool_question",
+    question: name,
+    call_id: "c",
+    name: "shell",
+    arguments: '{"a":"\\u0000"}',
+    effect: "execute",
+    reason: "it runs a command",
+    sandbox: "none",
+    always: [],
+    asker: null,
+    until_ms: NOW + 60_000,
+    at_ms: NOW + at,
   };
 }
 
@@ -88,9 +97,18 @@ export function childStart(child_id: string, label: string, at: number): RunEven
 
 export function toRunEnd(usage: Ended["usage"] = { input: 0, output: 0 }): RunEnd {
   return {
-    ...{ type: "run_end", ending: "failed", message: "It broke." },
-    ...{ output_text: "", output_json: undefined, error: null, turns: 0, tool_calls: 0 },
-    ...{ usage: toUsage(usage), cost_usd: 0, spent: {}, at_ms: NOW + 999 },
+    type: "run_end",
+    ending: "failed",
+    message: "It broke.",
+    output_text: "",
+    output_json: undefined,
+    error: null,
+    turns: 0,
+    tool_calls: 0,
+    usage: toUsage(usage),
+    cost_usd: 0,
+    spent: {},
+    at_ms: NOW + 999,
   };
 }
 

@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openKept } from "../../src/store/open-kept.ts";
 import type { RunIndex } from "../../src/store/run-index.ts";
+import { NOTES_TABLES } from "../../src/store/sqlite/notes-tables.ts";
 import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
+import { MIGRATIONS } from "../../src/store/sqlite/tables.ts";
 import { newDatabasePath } from "./database-path.ts";
 import * as noted from "./noted-events.ts";
 import { newRun } from "./store-contract.ts";
@@ -12,7 +14,7 @@ import { newRun } from "./store-contract.ts";
 const { begin, childStart, decision, finish, question, task, toolEnd, toolStart } = noted;
 
 describe("the index of an older record", () => {
-  it("is what it would be if the runs had been written now", async () => {
+  it("is the same as if the runs had been written now", async () => {
     const path = newDatabasePath();
     const first = await openKept(path);
     const store = await first.runs();
@@ -54,14 +56,13 @@ async function readAll(index: RunIndex) {
   };
 }
 
-/** As a version without these tables has left it. */
+/** The state that a version without these tables has left. */
 async function makeOld(path: string): Promise<void> {
   const connection = await openConnection(path);
   connection.exec("drop trigger facts_over");
   for (const table of ["run_facts", "spans", "usage", "questions"]) {
     connection.exec(`drop table ${table}`);
   }
-  const version = Number(connection.prepare("pragma user_version").get()?.["user_version"]);
-  connection.exec(`pragma user_version = ${version - 2}`);
+  connection.exec(`pragma user_version = ${MIGRATIONS.indexOf(NOTES_TABLES)}`);
   connection.close();
 }

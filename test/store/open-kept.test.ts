@@ -9,7 +9,12 @@ import { newDatabasePath } from "./database-path.ts";
 import { newRun } from "./store-contract.ts";
 
 const ENTRY = {
-  ...{ at_ms: 1, tenant: "t", key_id: null, action: "a", target: null, status: 200 },
+  at_ms: 1,
+  tenant: "t",
+  key_id: null,
+  action: "a",
+  target: null,
+  status: 200,
   address: null,
 };
 
@@ -38,7 +43,7 @@ describe("what is kept", () => {
   const path = newDatabasePath();
   const addresses = { path, "sqlite:": `sqlite:${path}`, "file:": pathToFileURL(path).href };
   for (const [form, address] of Object.entries(addresses)) {
-    it(`is in the file that ${form} names, all of it`, async () => {
+    it(`is completely in the file that ${form} names`, async () => {
       if (form === "path") await fill(address);
       const kept = await openKept(address);
       assert.equal((await (await kept.runs()).getRun("run_1"))?.id, "run_1");
@@ -53,7 +58,7 @@ describe("what is kept", () => {
     });
   }
 
-  it("opens and makes nothing before a part is asked for", async () => {
+  it("opens and creates nothing before a part is asked for", async () => {
     const missing = newDatabasePath();
     const kept = await openKept(missing);
     assert.equal(await kept.maintenance.exists(), false);
@@ -62,7 +67,7 @@ describe("what is kept", () => {
   });
 
   for (const address of [undefined, "memory:"]) {
-    it(`is in memory for ${address}, each time another one`, async () => {
+    it(`is in memory for ${address}, each time a new one`, async () => {
       const kept = await openKept(address);
       await (await kept.runs()).createRun(newRun("run_1"));
       const other = await openKept(address);
@@ -73,8 +78,8 @@ describe("what is kept", () => {
     });
   }
 
-  it("says that a database does not answer, at once, and nothing of its password", async () => {
-    // Nobody listens on this port: it is closed again before it is asked.
+  it("reports at once that a database does not answer, without its password", async () => {
+    // Nothing listens on this port: it is closed again before it is used.
     const address = `postgres://me:secret@127.0.0.1:${await findClosedPort()}/db`;
     const kept = await openKept(address);
     await assert.rejects(kept.runs(), (thrown: Error & { code?: string }) => {
@@ -90,12 +95,12 @@ describe("what is kept", () => {
 
   const wrong: Readonly<Record<string, RegExp>> = {
     "postgres://me:secret@ho st/db":
-      /^The address of the store is no `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
+      /^The address of the store is not `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
     "redis://me:secret@host": /^`redis:` names no store\. Give the path of a file/,
     "file://host/x": /names no file of this machine/,
   };
   for (const [address, message] of Object.entries(wrong)) {
-    it(`refuses ${address.split("@")[0]}, and says nothing of its password`, async () => {
+    it(`refuses ${address.split("@")[0]}, without showing its password`, async () => {
       await assert.rejects(openKept(address), (thrown: Error & { code?: string }) => {
         assert.equal(thrown.code, "invalid_request");
         assert.match(thrown.message, message);

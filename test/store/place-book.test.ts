@@ -1,5 +1,5 @@
 import { countInBook, createPlaceBook } from "../../src/store/memory/place-book.ts";
-import { describePlaces } from "./places-contract.ts";
+import { describePlaces } from "./place-count-contract.ts";
 
 describePlaces("the book of a process", async () => {
   const book = createPlaceBook<string>();

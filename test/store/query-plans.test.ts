@@ -6,7 +6,7 @@ import type { ChunkStore } from "../../src/store/chunk-store.ts";
 import type { Spending } from "../../src/store/spending.ts";
 import { createSqliteAudit } from "../../src/store/sqlite/sqlite-audit.ts";
 import { createSqliteChunks } from "../../src/store/sqlite/sqlite-chunks.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteIndex } from "../../src/store/sqlite/sqlite-index.ts";
 import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
@@ -16,7 +16,7 @@ import { createManualClock } from "../../src/testing/index.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { ended, newRun, notices } from "./store-contract.ts";
 
-/** Those that grow with what was ever stored. */
+/** Tables that grow with everything that was ever stored. */
 const LARGE = [
   "runs",
   "events",
@@ -29,17 +29,19 @@ const LARGE = [
   "chunks",
   "audit",
   "run_facts",
+  "spans",
+  "usage",
 ];
 
-/** Plans that walk along an index in the order asked for, and stop at the limit; or are small by nature. */
+/** Plans that walk along an index in the requested order, and stop at the limit; or that are small by nature. */
 const FINE = [
   // Newest first, a page of them.
   "SCAN runs USING INDEX runs_by_age",
-  // The partial index has running ones alone.
+  // The partial index has only running ones.
   "SCAN runs USING INDEX runs_running",
   // By number, newest first, a page of them.
   "SCAN audit",
-  // The first of an order, one of them.
+  // The first in an order, one of them.
   "SCAN things USING COVERING INDEX things_by_kind",
   "SCAN run_facts USING INDEX facts_by_tenant",
   // The newest of a tenant: the end of the index.
@@ -47,13 +49,13 @@ const FINE = [
 ];
 
 describe("the plans of all queries", () => {
-  it("read no large table from end to end, nor all that a tenant has", async () => {
+  it("read no large table from end to end, nor everything of a tenant", async () => {
     const { db, asked } = await openRecorded();
     await useEverything(db);
     assert.ok(asked.size > 50, `only ${asked.size} queries`);
     for (const sql of asked) {
       for (const step of explain(db, sql)) {
-        // To search for all that a tenant has is no better than to read all that there is.
+        // To search for everything of a tenant is no better than to read the whole table.
         const [, scanned, searched] = /^SCAN (\w+)|^SEARCH (\w+) .*\(tenant=\?\)$/.exec(step) ?? [];
         const table = scanned ?? searched;
         const isLarge = table !== undefined && LARGE.includes(toTable(sql, table));
@@ -63,10 +65,10 @@ describe("the plans of all queries", () => {
     db.close();
   });
 
-  it("find what is below a thing and a run by its parent, whatever else the tenant has", async () => {
+  it("find what is below a thing and a run by its parent, however much the tenant has", async () => {
     const { db, asked } = await openRecorded();
     await useEverything(db);
-    const recursive = [...asked].filter((sql) => /with recursive (?!\s*kinds)/.test(sql));
+    const recursive = [...asked].filter((sql) => /with recursive (?!\s*(kinds|chain))/.test(sql));
     assert.equal(recursive.length, 2);
     for (const sql of recursive) {
       const steps = explain(db, sql).join("\n");
@@ -74,25 +76,36 @@ describe("the plans of all queries", () => {
     }
     db.close();
   });
+
+  it("follow a chain of things by their names", async () => {
+    const { db, asked } = await openRecorded();
+    await useEverything(db);
+    const chains = [...asked].filter((sql) => sql.startsWith("with recursive chain"));
+    assert.equal(chains.length, 1);
+    const steps = explain(db, chains[0] ?? "").filter((step) => / things /.test(step));
+    assert.ok(steps.length >= 3);
+    for (const step of steps) assert.match(step, /SEARCH .*\(tenant=\? AND kind=\? AND id=\?\)/);
+    db.close();
+  });
 });
 
-/** The table that a name in a plan means: most are their own. */
+/** The table that a name in a plan means: most are names of tables. */
 function toTable(sql: string, name: string): string {
   return new RegExp(`\\b(\\w+) as ${name}\\b`).exec(sql)?.[1] ?? name;
 }
 
-function explain(db: Database, sql: string): string[] {
+function explain(db: SqliteDatabase, sql: string): string[] {
   return db.all(`explain query plan ${sql}`).map(({ detail }) => String(detail));
 }
 
-async function openRecorded(): Promise<{ db: Database; asked: Set<string> }> {
+async function openRecorded(): Promise<{ db: SqliteDatabase; asked: Set<string> }> {
   const db = await openDatabase(newDatabasePath());
   const asked = new Set<string>();
   const note = (sql: string): string => {
     if (!/^\s*(pragma|explain)/.test(sql)) asked.add(sql);
     return sql;
   };
-  const recorded: Database = {
+  const recorded: SqliteDatabase = {
     ...db,
     run: (sql, ...values) => db.run(note(sql), ...values),
     get: (sql, ...values) => db.get(note(sql), ...values),
@@ -101,8 +114,9 @@ async function openRecorded(): Promise<{ db: Database; asked: Set<string> }> {
   return { db: recorded, asked };
 }
 
-async function useState(db: Database): Promise<void> {
-  const [state, index] = [createSqliteState(db), createSqliteIndex(db)];
+async function useState(db: SqliteDatabase): Promise<void> {
+  const state = createSqliteState(db);
+  const index = createSqliteIndex(db);
   await state.listWorkers(0);
   await state.listLanes();
   await state.listStorage();
@@ -110,7 +124,7 @@ async function useState(db: Database): Promise<void> {
   for (const tenant of [undefined, "t"]) await index.readNews(tenant);
 }
 
-async function useEverything(db: Database): Promise<void> {
+async function useEverything(db: SqliteDatabase): Promise<void> {
   // What a crash left in another boot long ago, which is seen and then removed.
   db.run("insert into drafts (id, created_at_ms) values ('a', 0)");
   await useAll(createSqliteStore(db), useRuns);
@@ -129,7 +143,7 @@ async function useEverything(db: Database): Promise<void> {
   await useState(db);
 }
 
-/** Fails when a method was added that `use` does not call: its queries would not be seen. */
+/** Fails when `use` does not call a new method: its queries would not be checked. */
 async function useAll<Kept extends object>(
   kept: Kept,
   use: (kept: Kept) => Promise<void>,
@@ -177,8 +191,14 @@ async function useRuns(store: ReturnType<typeof createSqliteStore>): Promise<voi
   await useQueue(store);
   await store.finish("run_1", 1, ended(1));
   await store.beat({
-    ...{ id: "w", host: "h", pid: 1, boot: "b", pid_namespace: "n", started: "1" },
-    ...{ beat_at_ms: 1, beat_ms: 1 },
+    id: "w",
+    host: "h",
+    pid: 1,
+    boot: "b",
+    pid_namespace: "n",
+    started: "1",
+    beat_at_ms: 1,
+    beat_ms: 1,
   });
   await store.getWorker("w");
   await store.checkWritable();
@@ -214,6 +234,7 @@ async function useThings(shelf: ReturnType<typeof createSqliteShelf>): Promise<v
       await shelf.list({ ...query, after: "a", before: "b" });
     }
   }
+  await shelf.readChain({ ...name, field: "before", beside: "l", limit: 9 });
   await shelf.update(name, {});
   await shelf.change(name, () => ({}));
   await shelf.setExpiry(name, 5);

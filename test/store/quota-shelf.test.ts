@@ -10,7 +10,7 @@ import { describeStorage } from "./storage-contract.ts";
 
 const FULL = {
   code: "too_large",
-  message: /^This key's tenant may keep 1000 bytes, and keeps \d+\. Delete something first/,
+  message: /^This key's tenant may store 1000 bytes, and stores \d+\. Delete something first/,
 };
 
 function open(quota: number | undefined): Shelf {
@@ -21,7 +21,7 @@ describeShelf("a shelf with a quota", async () => open(100_000_000));
 describeStorage("a shelf with a quota", async () => open(100_000_000));
 
 describe("a shelf with a quota", () => {
-  it("takes what there is room for, and more when something was deleted", async () => {
+  it("accepts what there is room for, and more when something was deleted", async () => {
     const shelf = open(1000);
     const file = (id: string, length: number) =>
       newThing(id, { kind: "file", body: "x".repeat(length - 2) });
@@ -34,7 +34,7 @@ describe("a shelf with a quota", () => {
     await shelf.put({ ...file("c", 600), tenant: "other" });
   });
 
-  it("takes no bytes beyond it, and leaves none of those", async () => {
+  it("accepts no bytes beyond it, and keeps none of them", async () => {
     const shelf = open(1000);
     const name = nameOf("f", { kind: "file" });
     await shelf.put(newThing("f", { kind: "file", body: "" }));
@@ -58,7 +58,7 @@ describe("a shelf with a quota", () => {
     assert.ok(sent <= 1_048_576, String(sent));
   });
 
-  it("takes what belongs to something that is kept already", async () => {
+  it("accepts what belongs to something that is stored already", async () => {
     const shelf = open(10);
     const item = newThing("i", { kind: "conversation_item", body: "more than ten bytes" });
     await shelf.putAll([item]);
@@ -77,7 +77,7 @@ describe("a shelf with a quota", () => {
     assert.equal(await open(bytes).put(thing), true);
   });
 
-  it("writes nothing of a large body that fits in any case", async () => {
+  it("does not measure a large body that fits in any case", async () => {
     const unwritten = {
       text: "x".repeat(300_000),
       toJSON(): never {
@@ -87,7 +87,7 @@ describe("a shelf with a quota", () => {
     await open(100_000_000).checkRoom("tenant", unwritten as unknown as Json);
   });
 
-  it("counts nothing where there is none", async (t) => {
+  it("counts nothing without a quota", async (t) => {
     const inner = createMemoryShelf();
     const { mock } = t.mock.method(inner, "countBytes");
     const shelf = limitShelf(inner, async () => undefined);

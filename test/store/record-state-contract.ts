@@ -1,22 +1,29 @@
-/** How a record tells how it is doing, whatever it is kept in. Each implementation calls this. */
+/** How a record reports its state, for every implementation. Each implementation calls this. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Kept } from "../../src/store/kept.ts";
+import type { KeptRecord } from "../../src/store/kept.ts";
 import type { Worker } from "../../src/store/ownership.ts";
 import { begin, finish, NOW, task } from "./noted-events.ts";
 import { newRun } from "./store-contract.ts";
 
 const WORKER: Worker = {
-  ...{ id: "w", host: "one", pid: 7, boot: "b", pid_namespace: "", started: "" },
-  ...{ beat_at_ms: NOW, beat_ms: 5 },
+  id: "w",
+  host: "one",
+  pid: 7,
+  boot: "b",
+  pid_namespace: "",
+  started: "",
+  beat_at_ms: NOW,
+  beat_ms: 5,
 };
 
-export function describeRecordState(name: string, open: () => Promise<Kept>): void {
-  describe(`${name}: how a record is doing`, () => {
+export function describeRecordState(name: string, open: () => Promise<KeptRecord>): void {
+  describe(`${name}: the state of a record`, () => {
     it("names the processes that work on it, with how many runs each has", async () => {
       const kept = await open();
-      const [store, state] = [await kept.runs(), await kept.state()];
+      const store = await kept.runs();
+      const state = await kept.state();
       assert.deepEqual(await state.listWorkers(NOW), []);
       await store.beat(WORKER);
       await store.beat({ ...WORKER, id: "gone", beat_at_ms: 0 });
@@ -29,9 +36,10 @@ export function describeRecordState(name: string, open: () => Promise<Kept>): vo
       assert.ok((worker?.silent_ms ?? -1) >= 0);
     });
 
-    it("counts what has its turn and what waits, by queue and lane", async () => {
+    it("counts runs that have their turn and runs that wait, by queue and lane", async () => {
       const kept = await open();
-      const [store, state] = [await kept.runs(), await kept.state()];
+      const store = await kept.runs();
+      const state = await kept.state();
       const place = { queue: "background", atOnce: 1, maxWaiting: 9 };
       for (const [id, lane, at] of [
         ["run_1", "acme", 1],
@@ -51,9 +59,11 @@ export function describeRecordState(name: string, open: () => Promise<Kept>): vo
       assert.equal((await state.listLanes())[0]?.running, 0);
     });
 
-    it("counts things of tenants by kind, and the bytes that they keep", async () => {
+    it("counts things of tenants by kind, and the bytes that they store", async () => {
       const kept = await open();
-      const [store, shelf, state] = [await kept.runs(), await kept.shelf(), await kept.state()];
+      const store = await kept.runs();
+      const shelf = await kept.shelf();
+      const state = await kept.state();
       assert.deepEqual([await state.countKinds(), await state.listStorage()], [[], []]);
       const thing = { parent: null, body: { a: "é" }, created_at_ms: 1, expires_at_ms: null };
       for (const [tenant, kind, id] of [

@@ -1,8 +1,8 @@
-/** What can be asked of all runs of a record, whatever it is kept in. Each implementation calls this. */
+/** Queries over all runs of a record, for every implementation. Each implementation calls this. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Kept } from "../../src/store/kept.ts";
+import type { KeptRecord } from "../../src/store/kept.ts";
 import type { RunListQuery, UsageSum } from "../../src/store/run-index.ts";
 import {
   begin,
@@ -21,15 +21,15 @@ import {
 } from "./noted-events.ts";
 import { newRun } from "./store-contract.ts";
 
-export function describeRunIndex(name: string, open: () => Promise<Kept>): void {
-  const list = async (kept: Kept, query: Partial<RunListQuery> = {}): Promise<string[]> => {
+export function describeRunIndex(name: string, open: () => Promise<KeptRecord>): void {
+  const list = async (kept: KeptRecord, query: Partial<RunListQuery> = {}): Promise<string[]> => {
     const index = await kept.index();
     const rows = await index.listRuns({ tenant: undefined, limit: 100, ...query });
     return rows.map(({ id }) => id);
   };
 
   describe(`${name}: the index of runs`, () => {
-    it("lists runs that nobody started below another, the newest first, a page at a time", async () => {
+    it("lists runs without a parent, the newest first, a page at a time", async () => {
       const kept = await open();
       const store = await kept.runs();
       for (const [id, at] of [
@@ -47,14 +47,17 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       assert.deepEqual(await list(kept, { parent: "run_b" }), ["run_b/x"]);
     });
 
-    it("filters by what a run is, was given and came to", async () => {
+    it("filters by a run's kind, input and result", async () => {
       const kept = await open();
       const store = await kept.runs();
       await begin(store, task("run_1", { title: "Count the Lines", tenant: "acme" }));
       await begin(store, {
         ...task("run_2", { created_at_ms: NOW + 5 }),
         input: {
-          ...{ model: "acme/small", items: [], label: "tester", root: "/srv/  two" },
+          model: "acme/small",
+          items: [],
+          label: "tester",
+          root: "/srv/  two",
           session: { id: "conv_1" },
           response: { key_id: "key_7" },
         },
@@ -92,7 +95,7 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       );
     });
 
-    it("tells how a run stands", async () => {
+    it("reports the state of a run", async () => {
       const kept = await open();
       const store = await kept.runs();
       const index = await kept.index();
@@ -123,7 +126,7 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       );
     });
 
-    it("keeps what a model call used with the step that ended it", async () => {
+    it("stores what a model call used with the step that ended it", async () => {
       const kept = await open();
       const store = await kept.runs();
       const index = await kept.index();
@@ -173,7 +176,7 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       );
     });
 
-    it("counts what calls that broke off used, as the ending of the run says", async () => {
+    it("counts what interrupted calls used, as the ending of the run says", async () => {
       const kept = await open();
       const store = await kept.runs();
       await begin(store, task("run_1"));
@@ -215,7 +218,7 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
       );
     });
 
-    it("keeps no word of a model in the usage of a subagent that is deleted", async () => {
+    it("keeps no text of a model in the usage of a subagent that is deleted", async () => {
       const kept = await open();
       const store = await kept.runs();
       const child = { model: "acme/large", items: [], label: "my secret", agent: "reviewer" };
@@ -309,10 +312,10 @@ export function describeRunIndex(name: string, open: () => Promise<Kept>): void 
         [NOW + 9, "deny", "because"],
       );
       await finish(store, "run_1/a", "completed");
-      assert.deepEqual(await names(), [], "an ended run asks nobody");
+      assert.deepEqual(await names(), [], "an ended run has no open question");
     });
 
-    it("closes what a dead process left open, and takes it as asked again", async () => {
+    it("closes what a dead process left open, and accepts the question again", async () => {
       const kept = await open();
       const store = await kept.runs();
       const index = await kept.index();

@@ -21,7 +21,7 @@ describeRunIndex("SQLite", () => openKept(newDatabasePath()));
 describeRecordedRuns("memory", () => openKept(undefined));
 describeRecordedRuns("SQLite", () => openKept(newDatabasePath()));
 
-it("an index of memory says the same whether it is asked for before the runs or after them", async () => {
+it("an index in memory is the same whether it is opened before the runs or after them", async () => {
   const told = [];
   for (const isEarly of [true, false]) {
     const kept = await openKept(undefined);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { EXAMPLE_QUERIES, TABLE_DOCS } from "../../src/store/sqlite/schema-docs.ts";
 import {
-  type Connection,
   openConnection,
-  type SqlRow,
+  type SqliteConnection,
+  type SqliteRow,
 } from "../../src/store/sqlite/sqlite-driver.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import {
@@ -23,7 +23,7 @@ import {
 const directory = await mkdtemp(join(tmpdir(), "offshoot-schema-"));
 after(() => rm(directory, { recursive: true, force: true }));
 
-async function openRecord(name: string): Promise<Connection> {
+async function openRecord(name: string): Promise<SqliteConnection> {
   const path = join(directory, name);
   const logs = {
     run_0: [start("run_0", 1), ...call(1, 1, 2, 5), end(3)],
@@ -45,7 +45,7 @@ async function openRecord(name: string): Promise<Connection> {
   return openConnection(path);
 }
 
-const query = (connection: Connection, title: string): SqlRow[] => {
+const query = (connection: SqliteConnection, title: string): SqliteRow[] => {
   const sql = EXAMPLE_QUERIES.find((example) => example.title === title)?.sql ?? "";
   // Plain objects: rows of SQLite have no prototype.
   return connection
@@ -55,7 +55,7 @@ const query = (connection: Connection, title: string): SqlRow[] => {
 };
 
 describe("the documented tables", () => {
-  it("are those that there are, column by column", async () => {
+  it("are the real ones, column by column", async () => {
     const connection = await openRecord("columns.db");
     const names = connection
       .prepare("select name from sqlite_schema where type in ('table', 'view') order by name")
@@ -90,8 +90,13 @@ describe("the documented tables", () => {
     const tokens = { input_tokens: 1200, output_tokens: 34 };
     assert.deepEqual(query(connection, "Tokens and dollars by subagent and model"), [
       {
-        ...{ agent: "root", model, calls: 2, input_tokens: 2400, output_tokens: 68 },
-        ...{ known_usd: 5.5, calls_of_unknown_cost: 0 },
+        agent: "root",
+        model,
+        calls: 2,
+        input_tokens: 2400,
+        output_tokens: 68,
+        known_usd: 5.5,
+        calls_of_unknown_cost: 0,
       },
       { agent: "count", model, calls: 1, ...tokens, known_usd: null, calls_of_unknown_cost: 1 },
     ]);

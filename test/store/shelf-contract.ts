@@ -8,7 +8,7 @@ const MEGABYTE = 1024 * 1024;
 
 export function describeShelf(name: string, open: () => Promise<Shelf>): void {
   describe(`${name}: things`, () => {
-    it("gives back a thing as it was put", async () => {
+    it("returns a thing as it was put", async () => {
       const shelf = await open();
       const body = { text: 'ü 🙂 \0 "x"', list: [1, null, true], half: "\ud800" };
       const thing = newThing("conv_1", { body, parent: "p", expires_at_ms: 5 });
@@ -25,7 +25,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.equal((await shelf.get(nameOf("a")))?.body, 1);
     });
 
-    it("tells tenants, kinds and ids apart", async () => {
+    it("separates tenants, kinds and ids", async () => {
       const shelf = await open();
       const names = [
         { tenant: "t", kind: "k", id: "i" },
@@ -51,7 +51,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       }
     });
 
-    it("keeps names that SQL would cut or change", async () => {
+    it("keeps names that SQL would truncate or change", async () => {
       const shelf = await open();
       for (const text of [
         "nul\0nul",
@@ -75,7 +75,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       }
     });
 
-    it("claims a name once, with what comes with it, or gives what holds it", async () => {
+    it("claims a name once, with what comes with it, or returns its holder", async () => {
       const shelf = await open();
       const isOver = (): boolean => false;
       const first = newThing("key", { body: 1, parent: "a" });
@@ -87,7 +87,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       const mayGo = ({ parent }: Pick<Thing, "parent">): boolean => parent === "a";
       assert.equal(await shelf.claim({ claim: second, things, isOver: mayGo }), undefined);
       assert.equal((await shelf.get(nameOf("key")))?.body, 2);
-      // What came with the first no longer takes the name with it.
+      // What came with the first does not block the name any more.
       for (const id of ["a", "b"]) {
         assert.ok(await shelf.get(nameOf("key")));
         await shelf.delete(nameOf(id));
@@ -95,7 +95,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.equal(await shelf.get(nameOf("key")), undefined);
     });
 
-    it("lets one of many win who claim a name at once", async () => {
+    it("lets one of many concurrent claims of a name win", async () => {
       const shelf = await open();
       const claim = newThing("key");
       const toClaim = (id: string) => ({ claim, things: [newThing(id)], isOver: () => false });
@@ -103,7 +103,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.equal(held.filter(Boolean).length + (await idsOf(shelf, {})).length, 4);
     });
 
-    it("knows nothing of a thing that was not put", async () => {
+    it("finds nothing for a thing that was not put", async () => {
       const shelf = await open();
       assert.equal(await shelf.get(nameOf("a")), undefined);
       assert.equal(await shelf.update(nameOf("a"), 1), false);
@@ -115,7 +115,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       await assert.rejects(shelf.writeContent(nameOf("a"), streamOf()), { code: "not_found" });
     });
 
-    it("gives a thing another body", async () => {
+    it("replaces the body of a thing", async () => {
       const shelf = await open();
       const { position } = await putAll(shelf, "a");
       assert.equal(await shelf.update(nameOf("a"), { b: [2] }), true);
@@ -123,7 +123,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.deepEqual([found?.body, found?.position], [{ b: [2] }, position]);
     });
 
-    it("changes a body by what it was, or leaves it", async () => {
+    it("changes a body depending on what it was, or leaves it", async () => {
       const shelf = await open();
       await shelf.put(newThing("a", { body: { n: 1 } }));
       const add = (body: unknown) => ({ n: (body as { n: number }).n + 1 });
@@ -148,7 +148,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
   });
 
   describe(`${name}: lists`, () => {
-    it("gives things in their order, or the opposite, a page at a time", async () => {
+    it("lists things in their order, or the opposite, a page at a time", async () => {
       const shelf = await open();
       await putAll(shelf, "c", "a", "e", "b", "d");
       const cases: [Partial<ThingQuery>, string][] = [
@@ -176,7 +176,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       }
     });
 
-    it("gives positions that grow, also over a removal", async () => {
+    it("gives growing positions, also after a removal", async () => {
       const shelf = await open();
       const first = await putAll(shelf, "a");
       const second = await putAll(shelf, "b");
@@ -185,7 +185,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.ok(first.position < second.position && second.position < third.position);
     });
 
-    it("takes only those of a parent, and edges only among them", async () => {
+    it("lists only those of a parent, and accepts only edges among them", async () => {
       const shelf = await open();
       for (const id of ["a", "b", "c", "d"]) {
         await shelf.put(newThing(id, { parent: id < "c" ? "p" : "q" }));
@@ -199,7 +199,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
   });
 
   describe(`${name}: removal and expiry`, () => {
-    it("takes everything below along, at any depth, of the tenant alone", async () => {
+    it("removes everything below, too, at any depth, only of the tenant", async () => {
       const shelf = await open();
       await putAll(shelf, "a", "z");
       await shelf.put(newThing("b", { kind: "k2", parent: "a" }));
@@ -216,7 +216,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.equal((await readAll(shelf, nameOf("c", { kind: "k3" }))).length, 0);
     });
 
-    it("ends on things that are each other's parents", async () => {
+    it("ends for things that are each other's parents", async () => {
       const shelf = await open();
       await shelf.put(newThing("a", { parent: "b" }));
       await shelf.put(newThing("b", { parent: "a" }));
@@ -226,7 +226,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.deepEqual(await idsOf(shelf, {}), []);
     });
 
-    it("finds what is over, of all tenants, the oldest first", async () => {
+    it("finds what has expired, of all tenants, the oldest first", async () => {
       const shelf = await open();
       await shelf.put(newThing("a", { expires_at_ms: 30 }));
       await shelf.put(newThing("b", { expires_at_ms: 10, tenant: "other" }));
@@ -270,7 +270,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       }
     });
 
-    it("stay as they were when the new ones break off", async () => {
+    it("stay as they were when the upload of new ones fails", async () => {
       const shelf = await open();
       await putAll(shelf, "f");
       async function* broken(): AsyncGenerator<Uint8Array> {
@@ -298,7 +298,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.equal((await readAll(shelf, nameOf("f"))).length, MEGABYTE);
     });
 
-    it("are those of the writer that began last when two write at once", async () => {
+    it("are those of the writer that began last when two write at the same time", async () => {
       const shelf = await open();
       await putAll(shelf, "f");
       const second = Buffer.alloc(MEGABYTE + 1, 2);
@@ -311,7 +311,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.ok(second.equals(await readAll(shelf, nameOf("f"))));
     });
 
-    it("are refused when their thing is removed meanwhile, though another takes its place", async () => {
+    it("are refused when their thing is removed meanwhile, even if another takes its place", async () => {
       const shelf = await open();
       await putAll(shelf, "f");
       async function* removing(): AsyncGenerator<Uint8Array> {
@@ -338,7 +338,7 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       assert.equal((await readAll(shelf, nameOf("g"))).length, 0);
     });
 
-    it("never go on with another thing's when they are removed in the middle of reading", async () => {
+    it("never continue with another thing's when they are removed in the middle of reading", async () => {
       const shelf = await open();
       await putAll(shelf, "f");
       await shelf.writeContent(nameOf("f"), streamOf(Buffer.alloc(3 * MEGABYTE)));

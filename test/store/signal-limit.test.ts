@@ -12,7 +12,7 @@ const STORES = {
 
 describe("messages that wait for a run", () => {
   for (const [name, open] of Object.entries(STORES)) {
-    it(`are refused when it reads none of them, and taken again when it has: ${name}`, async () => {
+    it(`are refused when it reads none of them, and accepted again when it has: ${name}`, async () => {
       const store = await open();
       await store.createRun(newRun("run_1"));
       const epoch = (await store.claim("run_1", "worker")) ?? 0;

@@ -1,13 +1,13 @@
 /**
- * What every `Spending` must do. Each implementation calls this from its own test file, with what opens a
- * new one; those that processes share call `describeSharedSpending`, too, with what opens it twice. A record
- * that keeps runs beside it calls `describeBookedRuns`.
+ * What every `Spending` must do. Each implementation calls this from its own test file, with a function that opens a
+ * new one; implementations that processes share also call `describeSharedSpending`, with one that opens it twice. A
+ * record with runs calls `describeBookedRuns`.
  */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Amounts, Limits, Spending } from "../../src/store/spending.ts";
+import type { Amounts, Spending, SpendingLimits } from "../../src/store/spending.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ended, newRun } from "./store-contract.ts";
 
@@ -15,7 +15,10 @@ export const NOON = Date.UTC(2026, 10, 15, 12, 0, 0);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 export const used = (requests: number, tokens = 0, usd = 0, unpriced = 0): Amounts => ({
-  ...{ requests, tokens, usd, unpriced },
+  requests,
+  tokens,
+  usd,
+  unpriced,
 });
 
 export function describeSpending(name: string, open: () => Promise<Spending>): void {
@@ -40,7 +43,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       ]);
     });
 
-    it("counts in the minute, the day and the whole", async () => {
+    it("counts in the minute, the day and in all", async () => {
       const spending = await open();
       await spending.take("k", used(1, 10, 0.5), {}, NOON);
       await spending.take("k", used(1, 10, 0.25), {}, NOON + MINUTE - 1);
@@ -56,7 +59,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       assert.deepEqual(none, { minute: used(0), day: used(0), total: used(0) });
     });
 
-    const cases: Readonly<Record<string, [Limits, object]>> = {
+    const cases: Readonly<Record<string, [SpendingLimits, object]>> = {
       "requests of a minute": [
         { minute: { requests: 2 } },
         { window: "minute", unit: "requests", limit: 2, used: 2, retryAfterMs: MINUTE - 1000 },
@@ -82,7 +85,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       });
     }
 
-    it("lets in again when the window is over", async () => {
+    it("allows requests again when the window is over", async () => {
       const spending = await open();
       const limits = { minute: { requests: 1 } };
       assert.equal(await spending.take("k", used(1), limits, NOON), undefined);
@@ -90,7 +93,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       assert.equal(await spending.take("k", used(1), limits, NOON + MINUTE), undefined);
     });
 
-    it("lets nothing in at the limit, even what is guessed to cost nothing", async () => {
+    it("allows nothing at the limit, even if it is estimated to cost nothing", async () => {
       const spending = await open();
       const limits = { total: { usd: 1 } };
       assert.equal(await spending.take("k", used(1, 0, 1), limits, NOON), undefined);
@@ -98,7 +101,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       assert.equal((await spending.take("n", used(1), { day: { tokens: 0 } }, NOON))?.limit, 0);
     });
 
-    it("gives back where it was taken and counts what was more now", async () => {
+    it("returns to the window it was taken from and counts the excess now", async () => {
       const spending = await open();
       const times = { takenMs: NOON, nowMs: NOON + 2 * MINUTE };
       await spending.take("k", used(1, 100, 2), {}, NOON);
@@ -109,7 +112,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       assert.deepEqual(now.total, used(1, 40, 3.5));
     });
 
-    it("forgets old minutes, and a key as a whole", async () => {
+    it("removes old minutes, and a key as a whole", async () => {
       const spending = await open();
       await spending.take("k", used(1), {}, NOON);
       await spending.take("k", used(1), {}, NOON + MINUTE);
@@ -121,7 +124,7 @@ export function describeSpending(name: string, open: () => Promise<Spending>): v
       assert.deepEqual((await spending.read("k", NOON + MINUTE)).total, used(0));
     });
 
-    it("takes any text for a key", async () => {
+    it("accepts any text as a key", async () => {
       const spending = await open();
       for (const key of ["nul\0a", "nul\0b", '"q"', ""]) {
         await spending.take(key, used(1), {}, NOON);
@@ -137,7 +140,7 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
     await spending.hold("k", { id, least: LEAST, most: both(tokens) }, LIMITS, NOON);
 
   describe(`${name}: holds`, () => {
-    it("with what is used never exceed a budget, whatever comes in which order", async () => {
+    it("with what is used never exceed a budget, in any order", async () => {
       await fc.assert(
         fc.asyncProperty(acts, async (done) => {
           const spending = await open();
@@ -147,20 +150,20 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
       );
     });
 
-    it("are given to those who ask at once as if they had asked one after the other", async () => {
+    it("are given to concurrent callers as if they had asked one after the other", async () => {
       const spending = await open();
       const ids = Array.from({ length: 12 }, (_, n) => `run_${String(n).padStart(2, "0")}`);
       const wish = { least: both(300), most: both(300) };
       const asked = ids.map((id) => spending.hold("k", { id, ...wish }, LIMITS, NOON));
       const given = (await Promise.all(asked)).map(({ held }) => held);
-      // A database of many processes takes them in an order of its own.
+      // A database of many processes serves them in an order of its own.
       given.sort((one, other) => other.tokens - one.tokens || other.usd - one.usd);
       const none = ids.slice(3).map(() => both(0));
       // Of each unit by itself: three times 300 of 1000 tokens, twice $3 of $8.
       assert.deepEqual(given, [both(300), both(300), { tokens: 300, usd: 0 }, ...none]);
     });
 
-    it("say what is in the way of more, as it is at the same moment", async () => {
+    it("report which limits prevent more, at the same moment", async () => {
       const spending = await open();
       await spending.take("k", used(1, 100, 0.5), {}, NOON);
       const other = { id: "other", least: both(400), most: both(400) };
@@ -174,17 +177,25 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
       assert.deepEqual(held, both(0));
       assert.deepEqual(shortages, [
         {
-          ...{ window: "day", unit: "tokens", limit: 1000, used: 100 },
-          ...{ retryAfterMs: DAY / 2, heldByOthers: 400 },
+          window: "day",
+          unit: "tokens",
+          limit: 1000,
+          used: 100,
+          retryAfterMs: DAY / 2,
+          heldByOthers: 400,
         },
         {
-          ...{ window: "total", unit: "usd", limit: 8, used: 0.5 },
-          ...{ retryAfterMs: undefined, heldByOthers: 4 },
+          window: "total",
+          unit: "usd",
+          limit: 8,
+          used: 0.5,
+          retryAfterMs: undefined,
+          heldByOthers: 4,
         },
       ]);
     });
 
-    it("that nobody has kept are listed in pages, and removed unless kept meanwhile", async () => {
+    it("that were not kept are listed in pages, and removed unless kept meanwhile", async () => {
       const spending = await open();
       for (const id of ["a", "nul\0", "c", "kept", "later"]) await hold(spending, id, 10);
       await spending.keepHolds(["kept"], NOON + MINUTE);
@@ -201,7 +212,7 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
       assert.deepEqual(left.toSorted(), ["c", "kept", "later"]);
     });
 
-    it("go with their key", async () => {
+    it("are removed with their key", async () => {
       const spending = await open();
       await hold(spending, "run", 10);
       await spending.forget("k");
@@ -210,7 +221,7 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
   });
 }
 
-/** What every record must do where runs and spending are both in it. */
+/** What every record must do that has both runs and spending. */
 export function describeBookedRuns(
   name: string,
   open: () => Promise<{ readonly store: Store; readonly spending: Spending }>,
@@ -258,8 +269,8 @@ export function describeBookedRuns(
       await store.close();
     });
 
-    // Nobody asks late who is alone.
-    it("is not set aside for a run that has ended", { skip: !isShared }, async () => {
+    // A record without sharing has no late callers.
+    it("is not reserved for a run that has ended", { skip: !isShared }, async () => {
       const { store, spending } = await openWithHold();
       await store.finish("run_1", 1, { ...ended(0), settles });
       const wish = { id: "run_1", least: both(10), most: both(10) };
@@ -268,7 +279,7 @@ export function describeBookedRuns(
       await store.close();
     });
 
-    it("is nothing where a run names no key", async () => {
+    it("is nothing if a run has no key", async () => {
       const { store, spending } = await openWithHold();
       await store.finish("run_1", 1, ended(0));
       assert.deepEqual((await spending.read("k", NOON)).total, used(0));
@@ -292,7 +303,7 @@ export function describeSharedSpending(
       assert.equal(taken.filter((excess) => excess === undefined).length, 5);
     });
 
-    it("holds no more for both than a budget has, whatever comes in which order", async () => {
+    it("holds at most one budget for both, in any order", async () => {
       await fc.assert(
         fc.asyncProperty(acts, async (done) => await play(await openTwo(), done)),
         { numRuns: 15 },
@@ -309,9 +320,9 @@ interface Act {
   readonly run: number;
   readonly process: number;
   readonly least: number;
-  /** Beyond the least; none where nobody knows. */
+  /** The amount above the least; undefined if it is not known. */
   readonly more: number | undefined;
-  /** Of what is held, how much was used. */
+  /** The share of the hold that was used. */
   readonly share: number;
 }
 

@@ -3,7 +3,7 @@ import { after, describe, it } from "node:test";
 import { createMemorySpending } from "../../src/store/memory/memory-spending.ts";
 import { openKept } from "../../src/store/open-kept.ts";
 import type { Spending } from "../../src/store/spending.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
 import { dropParts, newDatabasePath } from "./database-path.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./spending-contract.ts";
 import { ended, newRun } from "./store-contract.ts";
 
-const databases: Database[] = [];
+const databases: SqliteDatabase[] = [];
 after(() => {
   for (const db of databases) db.close();
 });
@@ -41,7 +41,7 @@ async function openRecord(address: string | undefined) {
 }
 
 describe("a record in SQLite: what a run has used", () => {
-  it("cannot be booked without its ending, nor its ending be written without that", async () => {
+  it("cannot be booked without its ending, nor its ending be written without the booking", async () => {
     const path = newDatabasePath();
     const { store, spending } = await openRecord(path);
     const db = await openDatabase(path);
@@ -68,7 +68,7 @@ describe("a record in SQLite: what a run has used", () => {
 });
 
 describe("spending in SQLite, of an earlier version", () => {
-  it("takes tokens that had no price for tokens whose price is not known", async () => {
+  it("treats tokens that had no price as tokens whose price is not known", async () => {
     const path = newDatabasePath();
     const before = await openDatabase(path);
     dropParts(before);

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { createSqliteChunks } from "../../src/store/sqlite/sqlite-chunks.ts";
+import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import { describeBatches } from "./batches-contract.ts";
-import { dropParts } from "./database-path.ts";
+import { describeChains } from "./chain-contract.ts";
+import { dropParts, withFailingDisk } from "./database-path.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { ended, newRun, notices } from "./store-contract.ts";
@@ -28,6 +30,7 @@ async function openStores(path = join(directory, `${files++}.db`)): Promise<Sqli
 const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
 
 describeShelf("SQLite shelf", openShelf);
+describeChains("SQLite shelf", openShelf);
 describeStorage("SQLite shelf", openShelf);
 describeBatches("SQLite shelf", async () => {
   const path = join(directory, `${files++}.db`);
@@ -38,7 +41,7 @@ describe("SQLite shelf: the file", () => {
   const count = ({ chunksDb }: SqliteStores, table: string): number =>
     Number(chunksDb.get(`select count(*) as n from ${table}`)?.["n"]);
 
-  it("counts what was kept before anybody counted", async () => {
+  it("counts what was stored before it was counted", async () => {
     const path = join(directory, "old.db");
     const first = await openSqliteStores(path);
     const { shelf, chunksDb } = first;
@@ -50,7 +53,7 @@ describe("SQLite shelf: the file", () => {
     await createSqliteChunks(chunksDb).put(place, 0, [{ text: "words", embedding }]);
     const now = await shelf.countBytes("tenant");
     // As it was before the tables that count.
-    chunksDb.transact("process", () => {
+    chunksDb.transact(() => {
       dropParts(chunksDb);
       chunksDb.run("drop trigger runs_counted");
       chunksDb.run("drop trigger runs_uncounted");
@@ -89,7 +92,7 @@ describe("SQLite shelf: the file", () => {
     assert.equal(await later.shelf.countBytes("tenant"), 0);
   });
 
-  it("holds runs and things side by side, and keeps both over closing", async () => {
+  it("has runs and things in one file, and keeps both after closing", async () => {
     const path = join(directory, "both.db");
     const first = await openSqliteStores(path);
     await first.store.createRun(newRun("run_1"));
@@ -105,7 +108,8 @@ describe("SQLite shelf: the file", () => {
 
   it("is shared by connections: what one puts the other has, and changes add up", async () => {
     const path = join(directory, "shared.db");
-    const [one, other] = [await openStores(path), await openStores(path)];
+    const one = await openStores(path);
+    const other = await openStores(path);
     await one.shelf.put(newThing("a", { body: 0 }));
     assert.equal(await other.shelf.put(newThing("a")), false);
     const add = (body: unknown): number => Number(body) + 1;
@@ -113,7 +117,7 @@ describe("SQLite shelf: the file", () => {
     assert.equal((await other.shelf.get(nameOf("a")))?.body, 3);
   });
 
-  it("has no bytes left of what was replaced, broken off or removed", async () => {
+  it("has no bytes left of what was replaced, interrupted or removed", async () => {
     const stores = await openStores();
     const { shelf } = stores;
     await shelf.put(newThing("a"));
@@ -132,21 +136,32 @@ describe("SQLite shelf: the file", () => {
     assert.equal(count(stores, "contents"), 0);
   });
 
+  it("has the new bytes if the disk fails after they were committed", async () => {
+    const { shelf, chunksDb } = await openStores();
+    await shelf.put(newThing("a"));
+    await shelf.writeContent(nameOf("a"), streamOf(Buffer.from("old")));
+    const failing = createSqliteShelf(withFailingDisk(chunksDb, () => true));
+    const writing = failing.writeContent(nameOf("a"), streamOf(Buffer.from("new")));
+    await assert.rejects(writing, /disk failed/);
+    const { value } = await shelf.readContent(nameOf("a")).next();
+    assert.equal(Buffer.from(value ?? []).toString(), "new");
+  });
+
   it("takes over from a writer whose process died", async () => {
     const stores = await openStores();
     const { shelf, chunksDb } = stores;
     await shelf.put(newThing("a"));
     await shelf.writeContent(nameOf("a"), streamOf(Buffer.from("old")));
-    // What such a writer leaves: pieces, and no empty one behind them.
+    // What such a writer leaves: pieces, and no empty one after them.
     const left = "insert into contents select position, 1048576, x'00ff' from things";
-    chunksDb.transact("process", () => chunksDb.run(left));
+    chunksDb.transact(() => chunksDb.run(left));
     const { value } = await shelf.readContent(nameOf("a")).next();
     assert.equal(Buffer.from(value ?? []).toString(), "old");
     await shelf.writeContent(nameOf("a"), streamOf(Buffer.from("new")));
     assert.equal(count(stores, "contents"), 2);
   });
 
-  it("finds things by their indexes", async () => {
+  it("finds things by indexes", async () => {
     const { chunksDb } = await openStores();
     const plan = (sql: string): string =>
       chunksDb
@@ -164,7 +179,7 @@ describe("SQLite shelf: the file", () => {
     }
   });
 
-  it("removes a thing and its runs together, or nothing of either", async () => {
+  it("removes a thing and its runs together, or neither", async () => {
     const stores = await openStores();
     const { shelf, store, chunksDb } = stores;
     await shelf.put(newThing("a"));
@@ -180,7 +195,7 @@ describe("SQLite shelf: the file", () => {
     assert.deepEqual(counts(), [0, 0]);
   });
 
-  it("counts what runs of a tenant keep, its children's too, and forgets it with them", async () => {
+  it("counts what runs of a tenant store, also their children, and subtracts it with them", async () => {
     const { shelf, store } = await openStores();
     await store.createRun(newRun("run_a", { input: "x".repeat(300_000), tenant: "t" }));
     const begun = await shelf.countBytes("t");
@@ -199,7 +214,7 @@ describe("SQLite shelf: the file", () => {
     assert.equal(await shelf.countBytes("t"), 0);
   });
 
-  it("gives the room of what was removed back, a little at a time, except for some", async () => {
+  it("returns the space of what was removed, a little at a time, except for a rest", async () => {
     const { shelf, chunksDb } = await openStores();
     const pages = (): number => Number(chunksDb.get("pragma page_count")?.["page_count"]);
     const body = "x".repeat(1_000_000);

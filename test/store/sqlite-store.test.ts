@@ -31,7 +31,7 @@ describe("SQLite store: the file", () => {
     await store.close();
   });
 
-  it("keeps everything over closing and opening", async () => {
+  it("keeps everything after closing and opening", async () => {
     const path = newPath();
     const first = await openSqliteStore(path);
     await first.createRun(newRun("run_1"));
@@ -47,7 +47,8 @@ describe("SQLite store: the file", () => {
 
   it("fences between two connections to one file", async () => {
     const path = newPath();
-    const [zombie, owner] = [await openSqliteStore(path), await openSqliteStore(path)];
+    const zombie = await openSqliteStore(path);
+    const owner = await openSqliteStore(path);
     await zombie.createRun(newRun("run_1"));
     assert.equal(await owner.createRun(newRun("run_1")), false);
     await zombie.claim("run_1", "worker_1");
@@ -60,7 +61,7 @@ describe("SQLite store: the file", () => {
     await Promise.all([zombie.close(), owner.close()]);
   });
 
-  it("is made once when several open it at the same time", async () => {
+  it("is created once when several open it at the same time", async () => {
     const path = newPath();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openSqliteStore(path)));
     for (const [index, store] of stores.entries()) await store.createRun(newRun(`run_${index}`));
@@ -68,7 +69,7 @@ describe("SQLite store: the file", () => {
     for (const store of stores) await store.close();
   });
 
-  it("puts a batch in one row and large values in blobs that go with their run", async () => {
+  it("puts a batch in one row and large values in blobs that are removed with their run", async () => {
     const path = newPath();
     const store = await openSqliteStore(path);
     await store.createRun(newRun("run_1", { input: "x".repeat(300_000) }));
@@ -93,23 +94,23 @@ describe("SQLite store: the file", () => {
   });
 });
 
-describe("SQLite store: what cannot be used", () => {
+describe("SQLite store: paths that cannot be used", () => {
   const refused = { code: "invalid_request", message: /cannot be used: .*Name another file/ };
 
-  it("refuses a file that is no database and leaves it alone", async () => {
+  it("refuses a file that is not a database and does not change it", async () => {
     const path = join(directory, "text.db");
     await writeFile(path, "this is a letter, not a database. ".repeat(100));
     await assert.rejects(openSqliteStore(path), refused);
     assert.match(await readFile(path, "utf8"), /^this is a letter/);
   });
 
-  it("refuses a directory", async () => {
+  it("a directory is refused as the file of a record", async () => {
     const path = join(directory, "folder.db");
     await mkdir(path);
     await assert.rejects(openSqliteStore(path), refused);
   });
 
-  it("refuses a path that cannot be made", async () => {
+  it("refuses a path that cannot be created", async () => {
     const path = join(directory, "file");
     await writeFile(path, "");
     const message = /cannot be made \(ENOTDIR\)\. Set `OFFSHOOT_DATA` to a folder/;

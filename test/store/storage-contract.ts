@@ -1,4 +1,4 @@
-/** How every `Shelf` counts what a tenant keeps. Each implementation calls this from its own test file. */
+/** How every `Shelf` counts what a tenant stores. Each implementation calls this from its own test file. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -8,10 +8,10 @@ import { nameOf, newThing, streamOf } from "./shelf-contract.ts";
 const MEGABYTE = 1024 * 1024;
 
 export function describeStorage(name: string, open: () => Promise<Shelf>): void {
-  describe(`${name}: what a tenant keeps`, () => {
+  describe(`${name}: the storage of a tenant`, () => {
     const body = (length: number): string => "ä".repeat((length - 2) / 2);
 
-    it("is the bodies and the bytes that are there, of this tenant alone", async () => {
+    it("counts the bodies and the bytes, only of this tenant", async () => {
       const shelf = await open();
       assert.equal(await shelf.countBytes("tenant"), 0);
       await shelf.put(newThing("a", { body: body(10) }));
@@ -35,7 +35,7 @@ export function describeStorage(name: string, open: () => Promise<Shelf>): void 
       await assert.doesNotReject(shelf.checkRoom("tenant", body(MEGABYTE)));
     });
 
-    it("goes with what it belongs to, and is nothing of bytes that broke off", async () => {
+    it("shrinks with what is removed, and does not count interrupted uploads", async () => {
       const shelf = await open();
       await shelf.put(newThing("a"));
       await shelf.put(newThing("b", { parent: "a", body: body(50) }));

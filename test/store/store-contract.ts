@@ -19,7 +19,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
   };
 
   describe(`${name}: runs`, () => {
-    it("gives back a run as it was written down", async () => {
+    it("returns a run as it was written down", async () => {
       const store = await open();
       const input = { a: [1, null, "ü 🙂"] };
       const run = newRun("run_1", { input, title: 'say "hi" 漢字', tenant: "acme" });
@@ -46,7 +46,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("knows nothing of a run that was not created", async () => {
+    it("finds nothing for a run that was not created", async () => {
       const store = await open();
       assert.equal(await store.getRun("run_x"), undefined);
       assert.deepEqual(await store.readSteps("run_x"), new Map());
@@ -56,7 +56,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("keeps texts that SQL would cut or change", async () => {
+    it("keeps texts that SQL would truncate or change", async () => {
       const store = await open();
       for (const id of ["nul\0nul", "half \ud800", '"quoted"', "emoji 🙂", "'; drop table runs"]) {
         await store.createRun(newRun(id, { title: id, path: `/${id}` }));
@@ -84,7 +84,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("tells the status of a run without what it was given and gave", async () => {
+    it("returns the status of a run without its input and its result", async () => {
       const store = await open();
       assert.equal(await store.getRunStatus("run_1"), undefined);
       await store.createRun(newRun("run_1", { input: { a: 1 } }));
@@ -288,7 +288,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("refuses every write of an owner of the past", async () => {
+    it("refuses every write of an earlier owner", async () => {
       const store = await openWithRun();
       await store.putSignal("run_1", { topic: "t", key: "k", body: 1 });
       await store.claim("run_1", "worker_2");
@@ -309,7 +309,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
   });
 
   describe(`${name}: signals`, () => {
-    it("hands messages of a topic out once, in the order they came", async () => {
+    it("gives out messages of a topic once, in the order they came", async () => {
       const store = await openWithRun();
       for (const key of ["a", "b", "a", "c"]) {
         await store.putSignal("run_1", { topic: "t", key, body: { key } });
@@ -343,7 +343,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("hands all that is left of a topic out at once, journaled as one list", async () => {
+    it("gives out all remaining messages of a topic at once, journaled as one list", async () => {
       const store = await openWithRun();
       for (const key of ["a", "b", "a"]) {
         await store.putSignal("run_1", { topic: "t", key, body: { key } });

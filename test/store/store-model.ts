@@ -1,6 +1,6 @@
 /**
- * Random sequences of operations, on a store and on a model of it: both must answer alike, failures
- * included. The model is the shortest code that keeps the contract's promises.
+ * Random sequences of operations, on a store and on a model of it: both must answer the same,
+ * failures included. The model is the shortest code that keeps the contract's promises.
  */
 
 import assert from "node:assert/strict";
@@ -14,7 +14,10 @@ import { ended, newRun, notices } from "./store-contract.ts";
 interface Operation {
   readonly kind: "create" | "claim" | "step" | "append" | "finish" | "put" | "take" | "delete";
   readonly run: number;
-  /** Behind the present epoch or number when not 0: the writes of a zombie, or of a defect. */
+  /**
+   * The difference to the present epoch or number: not 0 for the writes of a zombie, or of a
+   * defect.
+   */
   readonly offset: number;
   readonly size: number;
   readonly value: Json;
@@ -64,7 +67,7 @@ interface ModelRun {
 
 class Model {
   readonly runs = new Map<number, ModelRun>();
-  /** What the caller believes at the operation: taken before it changes anything. */
+  /** What the caller believes at the operation: read before it changes anything. */
   epoch = 0;
   next = 0;
 
@@ -119,7 +122,8 @@ function none(run: ModelRun): string {
 }
 
 function emptyRun(): ModelRun {
-  const [steps, signals] = [new Map<string, Json>(), new Map<string, Json>()];
+  const steps = new Map<string, Json>();
+  const signals = new Map<string, Json>();
   return { epoch: 0, ended: false, events: 0, steps, signals, taken: 0 };
 }
 

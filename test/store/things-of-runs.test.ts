@@ -1,4 +1,4 @@
-/** What runs bring along to the shelf of their record: with their beginning and their ending, or not at all. */
+/** Things that runs bring to the shelf of their record: with their beginning and their ending, or not at all. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -25,7 +25,7 @@ function thing(id: string, parent: string | null = null): NewThing {
 
 for (const [name, open] of Object.entries(RECORDS)) {
   describe(`${name}: things of runs`, () => {
-    it("are there with the run, which has its owner from the beginning", async () => {
+    it("exist with the run, which has its owner from the beginning", async () => {
       const { store, shelf } = await open();
       const run = { ...newRun("run_1"), owner: "worker_1", things: [thing("a")] };
       assert.equal(await store.createRun(run), true);
@@ -38,7 +38,7 @@ for (const [name, open] of Object.entries(RECORDS)) {
       await store.close();
     });
 
-    it("are there with the ending, of the owner alone", async () => {
+    it("exist with the ending, only if the owner writes it", async () => {
       const { store, shelf } = await open();
       await store.createRun({ ...newRun("run_1"), owner: "worker_1", things: [thing("a")] });
       const things = [thing("b", "a")];

@@ -1,4 +1,4 @@
-/** Queues of a store: how many have their turn, whose is next, who is refused. */
+/** Queues of a store: how many have their turn, which run is next, and which is refused. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -55,7 +55,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("has so many at once; a run that waits has no owner until it is taken", async () => {
+    it("has a limited number at once; a run that waits has no owner until it is taken", async () => {
       const store = await open();
       assert.equal(await ask(store, "a1", "a"), true);
       assert.equal(await ask(store, "a2", "a"), false);
@@ -64,7 +64,8 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       assert.equal(await take(store), undefined);
       await finish(store, "a1");
       assert.deepEqual(await store.takeTurn("second", { queue: QUEUE, atOnce: 1 }), {
-        ...{ id: "a2", epoch: 2 },
+        id: "a2",
+        epoch: 2,
       });
       assert.equal((await store.getRun("a2"))?.owner, "second");
       assert.equal((await store.readSteps("a2")).get(TURN_KEY), 2);
@@ -88,7 +89,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("lets nobody pass those that wait", async () => {
+    it("lets no run pass those that wait", async () => {
       const store = await open();
       await ask(store, "a1", "a");
       await ask(store, "a2", "a");
@@ -97,7 +98,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("takes a turn that is given back to others, and gives it again when it is asked for", async () => {
+    it("gives a returned turn to others, and gives it again when it is asked for", async () => {
       const store = await open();
       const place = { queue: QUEUE, lane: "a", atOnce: 1 };
       await ask(store, "a1", "a");
@@ -106,7 +107,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await assert.rejects(store.giveTurnBack("a1", 0), { code: "fenced" });
       assert.equal((await store.getRun("a1"))?.owner, "first", "it stays where it is");
       assert.equal(await take(store), "b1");
-      assert.equal(await take(store, 2), undefined, "nobody else is given its run");
+      assert.equal(await take(store, 2), undefined, "no other owner gets its run");
       assert.equal(await store.awaitTurn("a1", 1, place), false);
       await finish(store, "b1");
       assert.equal(await take(store), "a1");
@@ -117,7 +118,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("has a run wait that is written down with the ending of another, and no sooner", async () => {
+    it("makes a run wait that is written down with the ending of another, and not earlier", async () => {
       const store = await open();
       const about = { path: "/root", name: "body", title: "", created_at_ms: 1 };
       await store.createRun({ id: "a1", parent_id: null, input: null, ...about, tenant: "t" });
@@ -133,7 +134,8 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       assert.deepEqual([owner, input, tenant, status], [null, { a: 1 }, "t", "running"]);
       assert.equal(await store.countWaiting(QUEUE), 1);
       assert.deepEqual(await store.takeTurn("second", { queue: QUEUE, atOnce: 1 }), {
-        ...{ id: "a1/next", epoch: 2 },
+        id: "a1/next",
+        epoch: 2,
       });
       await store.deleteTree("a1");
       assert.equal(await store.getRun("a1/next"), undefined);
@@ -153,7 +155,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
-    it("writes so many of a lane down as may wait, and those that there is room for", async () => {
+    it("writes down as many of a lane as may wait, and those that there is room for", async () => {
       const store = await open();
       const queued = (id: string, lane: string): Promise<string> => {
         const run = { id, parent_id: null, path: "/root", name: "body", input: null, title: id };
@@ -169,7 +171,7 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       assert.equal(await queued("4", "b"), "new");
       await store.deleteRun("2");
       assert.equal(await queued("3", "a"), "new");
-      assert.equal(await take(store), undefined, "nobody has given them up");
+      assert.equal(await take(store), undefined, "no owner has given them up");
       await store.close();
     });
   });

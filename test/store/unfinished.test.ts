@@ -1,4 +1,4 @@
-/** What processes ask of a store to find runs and messages that are theirs: both stores alike. */
+/** Queries with which processes find their runs and messages: for all stores. */
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -19,8 +19,8 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
 };
 
 for (const [name, open] of Object.entries(stores)) {
-  describe(`${name}: what is unfinished`, () => {
-    it("tells which runs have not ended, oldest first, and who owns them", async () => {
+  describe(`${name}: unfinished runs`, () => {
+    it("lists which runs have not ended, oldest first, with their owners", async () => {
       const store = await open();
       for (const [id, created_at_ms] of [["c", 3] as const, ["a", 1] as const, ["b", 2] as const]) {
         await store.createRun(newRun(id, { created_at_ms }));
@@ -35,7 +35,7 @@ for (const [name, open] of Object.entries(stores)) {
           ["c", null, 0],
         ],
       );
-      // Of two who saw the same epoch, one takes the run over.
+      // Of two processes that saw the same epoch, one takes the run over.
       assert.equal(await store.claim("a", "worker_2", 1), 2);
       assert.equal(await store.claim("a", "worker_3", 1), undefined);
       assert.equal((await store.getRun("a"))?.owner, "worker_2");

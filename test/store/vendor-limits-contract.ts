@@ -1,4 +1,6 @@
-/** What every `VendorLimits` must do. `age` lets so much time pass, by the clock of the record. */
+/**
+ * What every `VendorLimits` must do. `age` lets this much time pass, by the clock of the record.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -16,7 +18,13 @@ export interface OpenedLimits {
 }
 
 const FIRST: LimitReport = {
-  ...{ account: "a", demand: 1, limit: 8, round: 0, base: 0, grown: 0, maxLimit: 100 },
+  account: "a",
+  demand: 1,
+  limit: 8,
+  round: 0,
+  base: 0,
+  grown: 0,
+  maxLimit: 100,
   pauseMs: 0,
 };
 
@@ -32,7 +40,7 @@ export function describeVendorLimits(name: string, open: () => Promise<OpenedLim
   const limitOf = ({ limit, round }: LimitStanding): [number, number] => [limit, round];
 
   describe(`${name}: the limit of an account`, () => {
-    it("is what the first says of it, and each has what all need", async () => {
+    it("is what the first process reports, and each learns what all need", async () => {
       const { limits } = await open();
       const { demands, ...first } = await tell(limits, "p", { limit: 8, demand: 3 });
       assert.deepEqual([first.limit, first.round, first.pauseMs], [8, 0, 0]);
@@ -46,7 +54,7 @@ export function describeVendorLimits(name: string, open: () => Promise<OpenedLim
       assert.deepEqual(limitOf(await tell(limits, "p", { account: "b", limit: 2 })), [2, 0]);
     });
 
-    it("grows by what all have grown, up to the bound", async () => {
+    it("grows by the growth of all, up to the bound", async () => {
       const { limits } = await open();
       await tell(limits, "p");
       assert.equal((await tell(limits, "p", { limit: 10, grown: 2 })).limit, 10);
@@ -82,7 +90,7 @@ export function describeVendorLimits(name: string, open: () => Promise<OpenedLim
       );
     });
 
-    it("has waits that hold for all, the longest of them", async () => {
+    it("has waits that apply to all, the longest of them", async () => {
       const { limits, age } = await open();
       const own = await tell(limits, "p", { pauseMs: 60_000 });
       assert.ok(own.pauseMs > 50_000 && own.pauseMs <= 60_000, String(own.pauseMs));
@@ -96,7 +104,7 @@ export function describeVendorLimits(name: string, open: () => Promise<OpenedLim
       assert.equal((await tell(limits, "p")).pauseMs, 0);
     });
 
-    it("forgets who is silent, and at last what it was", async () => {
+    it("forgets silent processes, and at last the limit", async () => {
       const { limits, age } = await open();
       await tell(limits, "p", { limit: 4, round: 3, base: 3 });
       await age(DEMAND_MS + 1000);
@@ -107,7 +115,7 @@ export function describeVendorLimits(name: string, open: () => Promise<OpenedLim
       assert.deepEqual(limitOf(await tell(limits, "p", { limit: 64 })), [64, 0]);
     });
 
-    it("is told for several accounts at once, by several processes", async () => {
+    it("is exchanged for several accounts at once, by several processes", async () => {
       const { limits } = await open();
       const reports = ["a", "b", "c"].map((account) => ({ ...FIRST, account, grown: 1 }));
       await limits.exchange("first", reports);

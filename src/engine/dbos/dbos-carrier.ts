@@ -1,10 +1,10 @@
 /**
- * Executes runs as workflows of DBOS. A row of DBOS's tables is there while somebody runs the run: it names the
- * process, and goes when the run has ended. The record of runs does not depend on it: a row that is missing, or one
- * too many, costs nothing but its room (`tidy`).
+ * Executes runs as workflows of DBOS. A run that is being executed has a row in DBOS's tables, which names the
+ * process; it is removed when the run has ended. The record of runs does not depend on it: a missing row, or one too
+ * many, costs only its space (`tidy`).
  *
- * Bodies run in the asynchronous context of whoever started them, not in that of the workflow: nothing they call
- * counts as a step of it.
+ * Bodies run in the asynchronous context of their caller, not in that of the workflow: nothing they call counts as a
+ * step of it.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -26,19 +26,19 @@ interface CarrierParts {
   readonly workerId: string;
 }
 
-/** Rows of runs that have ended are removed together: so many, or when this long has passed. */
+/** Rows of runs that have ended are removed together: when there are this many, or this long has passed. */
 const FORGET_ROWS = 200;
 const FORGET_MS = 1000;
-/** How often to look for rows that processes left which died. */
+/** How often to look for rows that dead processes have left. */
 const TIDY_MS = 60_000;
 const TIDY_ROWS = 1000;
-/** Most time that a process which stops waits for DBOS to write its last rows. */
+/** The longest time that a process which stops waits for DBOS to write its last rows. */
 const CLOSE_MS = 5000;
 /** How often another process may have started a workflow of this name meanwhile. */
 const START_TRIES = 5;
 
 export interface DbosCarrier extends Carrier {
-  /** Launches DBOS, which else the first run does. */
+  /** Launches DBOS; otherwise the first run does. */
   open(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ class WorkflowCarrier implements DbosCarrier {
 
   async carry({ id, isNew }: CarriedRun, work: () => Promise<Carried>): Promise<void> {
     const host = await this.#join();
-    // The row of whoever ran it before. Its process is fenced off, and cannot write to the run any more.
+    // The row of the previous owner. Its process is fenced off, and cannot write to the run any more.
     if (!isNew) await host.forget([id]);
     let how: Carried = "left";
     let end = (): void => {};
@@ -93,7 +93,7 @@ class WorkflowCarrier implements DbosCarrier {
     this.#open.add(recorded);
     void recorded.then(() => {
       this.#open.delete(recorded);
-      // One that was left may have its next row already.
+      // A run that was left may have its next row already.
       if (how === "ended") this.#forget(host, id);
     });
     await ended;
@@ -104,7 +104,7 @@ class WorkflowCarrier implements DbosCarrier {
     const { clock } = this.#parts;
     if (!host || clock.now() - this.#tidiedAt < TIDY_MS) return;
     this.#tidiedAt = clock.now();
-    // A database that is away is tidied another time.
+    // If the database cannot be reached, the next call tidies.
     await this.#tidy(host).catch(() => {});
   }
 
@@ -150,7 +150,7 @@ class WorkflowCarrier implements DbosCarrier {
     this.#forgetting = undefined;
     const over = this.#over;
     this.#over = [];
-    // What stays is found by `tidy`.
+    // Rows that stay are found by `tidy`.
     await host.forget(over).catch(() => {});
   }
 

@@ -11,31 +11,34 @@ import { openDbosPool } from "./dbos-pool.ts";
 import type { Sdk } from "./dbos-sdk.ts";
 
 /**
- * The version of what journals hold. DBOS lets a process go on with workflows of its own version alone. It changes
- * when a body could not be repeated from a journal that an older program wrote. All applications that use DBOS in one
- * database must have versions of different names.
+ * The version of journals. DBOS lets a process continue only workflows of its own version. It changes when a body
+ * could not be repeated from a journal that an older program wrote. All applications that use DBOS in one database
+ * must have versions of different names.
  */
 const JOURNAL_VERSION = "offshoot-1";
 const WORKFLOW = "offshoot.run";
-/** DBOS gives a workflow up that was begun more often than this. How often a run may be begun is not its business. */
+/**
+ * DBOS gives up a workflow that was begun more often than this. How often a run may be begun is not for DBOS to
+ * decide.
+ */
 const MAX_ATTEMPTS = 1_000_000;
 
 export interface DbosLaunch {
   readonly address: string;
   readonly workerId: string;
-  /** Whose connections are used; opened, and closed at the end, when left out. */
+  /** The connections to use; opened here, and closed at the end, when left out. */
   readonly pool?: Pool | undefined;
 }
 
 export interface DbosHost {
   /**
-   * Starts a workflow with this id that does the work. Resolves when it has begun; `recorded` when DBOS has written
-   * that it has ended. Rejects with `isTaken` where there is a workflow with this id.
+   * Starts a workflow with this id that does the work. Resolves when it has begun; `recorded` resolves when DBOS has
+   * written that it has ended. Rejects with `isTaken` if there is a workflow with this id.
    */
   start(id: string, work: () => Promise<Carried>): Promise<{ readonly recorded: Promise<unknown> }>;
-  /** The ids of workflows that nobody runs any more, at most about so many. */
+  /** The ids of workflows that no process runs any more, at most about this many. */
   listOver(limit: number): Promise<string[]>;
-  /** The ids of those that other processes run, or ran when they died. */
+  /** The ids of workflows that other processes run, or ran when they died. */
   listElsewhere(limit: number): Promise<string[]>;
   forget(ids: readonly string[]): Promise<void>;
   leave(): Promise<void>;
@@ -58,7 +61,7 @@ export function isTaken(thrown: unknown): boolean {
 class Host implements DbosHost {
   readonly #sdk: Sdk;
   readonly #workflow: (token: string) => Promise<Carried>;
-  /** Starts outside of whatever workflow calls it: one that is started inside another counts as its step. */
+  /** Starts outside the calling workflow: a workflow that is started inside another counts as its step. */
   readonly #outside = new AsyncResource("offshoot.dbos");
   /** Work that was handed over and has not begun, by a token of its own. */
   readonly #handed = new Map<string, () => Promise<Carried>>();
@@ -94,12 +97,12 @@ class Host implements DbosHost {
     const own = launch.pool ? undefined : await openDbosPool(launch.address);
     this.#ownPool = own;
     const pool = launch.pool ?? own;
-    // Of several processes that make the tables at once, all but one would fail.
+    // If several processes create the tables at the same time, all but one would fail.
     configureDbos(this.#sdk, { ...launch, pool }, { runMigrations: false });
     try {
       await this.#sdk.launch();
     } catch (cause) {
-      // So that the next try begins anew.
+      // So that the next try starts from the beginning.
       await this.#close().catch(() => {});
       throw toLaunchFailure(cause);
     }
@@ -154,11 +157,11 @@ class Host implements DbosHost {
     return found.map(({ workflowID }) => workflowID);
   }
 
-  /** Called by DBOS. A token that is not known is of a process that is gone. */
+  /** Called by DBOS. An unknown token belongs to a process that is gone. */
   async #work(token: string): Promise<Carried> {
     const work = this.#handed.get(token);
     this.#handed.delete(token);
-    if (!work) throw new Failure("internal", "DBOS began a run that nobody handed to it.");
+    if (!work) throw new Failure("internal", "DBOS began a run that was not handed to it.");
     return await work();
   }
 }
@@ -176,7 +179,7 @@ export function configureDbos(
     ...(pool && { systemDatabasePool: pool }),
     executorID: workerId,
     applicationVersion: JOURNAL_VERSION,
-    // Nothing is ever queued: what waits, waits in the store.
+    // Nothing is ever queued in DBOS: runs wait in the store.
     listenQueues: [],
     useListenNotify: false,
     enableOTLP: false,
@@ -185,10 +188,10 @@ export function configureDbos(
   });
 }
 
-/** What goes wrong shows in what it rejects with. */
+/** Errors are reported by rejections. */
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** DBOS's own words may name the user of the database. */
+/** The message of DBOS may name the user of the database. */
 function toLaunchFailure(cause: unknown): Failure {
   if (/requires \d+|schema version/.test(toFailure(cause).message)) {
     const message =
@@ -201,6 +204,6 @@ function toLaunchFailure(cause: unknown): Failure {
 
 function toSecondDatabase(): Failure {
   const message =
-    "DBOS is one for each process, and it is used with another database already. Use the engine `own`, or another process.";
+    "A process has one DBOS, and this one uses another database already. Use the engine `own`, or another process.";
   return new Failure("invalid_request", message);
 }

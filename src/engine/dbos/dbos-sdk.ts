@@ -21,7 +21,7 @@ export type Sdk = Pick<
   | "deleteWorkflows"
 >;
 
-/** Rejects where the package is not installed. It is an optional peer: few use it, and it takes 11 MB. */
+/** Rejects if the package is not installed. It is an optional peer: few use it, and it takes 11 MB. */
 export async function loadSdk(): Promise<Sdk> {
   try {
     const { DBOS } = await import("@dbos-inc/dbos-sdk");

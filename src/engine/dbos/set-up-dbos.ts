@@ -1,4 +1,4 @@
-/** Makes DBOS's tables in the schema `dbos`: once, by `offshoot store migrate`, and never by a process that runs. */
+/** Creates DBOS's tables in the schema `dbos`: once, by `offshoot store migrate`, and never by a process that runs. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { makeWorkerId } from "../worker.ts";
@@ -6,7 +6,7 @@ import { configureDbos } from "./dbos-host.ts";
 import { openDbosPool } from "./dbos-pool.ts";
 import { loadSdk } from "./dbos-sdk.ts";
 
-/** By a launch, which is silent: `DBOS.migrate` writes to standard output. */
+/** Migrates with a launch, which is silent: `DBOS.migrate` writes to standard output. */
 export async function setUpDbos(address: string): Promise<void> {
   const sdk = await loadSdk();
   const pool = await openDbosPool(address);

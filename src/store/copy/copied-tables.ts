@@ -1,18 +1,19 @@
 /**
  * The tables of a record as `store copy` moves them: each as it is in Postgres, with the SQL that gives the same rows
- * in SQLite. All numbers are kept: those of runs, things, events, audit entries and chunks, so that whoever holds
- * one of them (a cursor of a list, an event of a stream) goes on with it.
+ * in SQLite. All numbers are kept: those of runs, things, events, audit entries and chunks, so that a cursor of a list
+ * or an event number of a stream stays valid.
  *
- * Left out is what means nothing elsewhere: `workers` (no process of this machine runs a copied run; it is taken
- * up like that of any dead process), `probe`, and parts that nothing refers to (`drafts`). `places`, `vendor_limits`,
- * `vendor_demands` and `bookings`, which Postgres alone has, are about what is on its way: nothing is.
+ * Tables without a meaning elsewhere are left out: `workers` (no process of this machine runs a copied run; it is
+ * taken over like that of any dead process), `probe`, and parts without a reference (`drafts`). `places`,
+ * `vendor_limits`, `vendor_demands` and `bookings`, which only Postgres has, describe requests in flight, and there
+ * are none.
  *
- * The order is that of the references: what is referred to comes first.
+ * The order is that of the references: a table comes after those that it refers to.
  */
 
 /**
- * `value` and `bytes` may be large: each has a digest of its own within that of its row. Of all kinds null is a
- * value, too.
+ * `value` and `bytes` may be large: each has a digest of its own within that of its row. In all kinds null is a value,
+ * too.
  */
 export type ColumnKind = "text" | "integer" | "real" | "boolean" | "value" | "bytes";
 
@@ -26,21 +27,21 @@ export interface CopiedColumn {
 export interface CopiedTable {
   readonly name: string;
   readonly columns: readonly CopiedColumn[];
-  /** Names of columns. In both databases the rows are ordered by them, byte by byte where they are text. */
+  /** Names of columns. In both databases the rows are ordered by them, texts byte by byte. */
   readonly key: readonly string[];
   /** In SQLite: what comes after `from`. */
   readonly from: string;
-  /** In SQLite, for an index: what is true of the rows at and after the key `?1`, `?2`… */
+  /** In SQLite, for an index: a condition that all rows at and after the key `?1`, `?2`… fulfil. */
   readonly near?: string;
-  /** In SQLite: about how many bytes a row has. Left out where all rows are short. */
+  /** In SQLite: about how many bytes a row has. Left out if all rows are short. */
   readonly size?: string;
   /** A value that is in `parts` of SQLite and in its row in Postgres: the column, and where its parts are. */
   readonly parted?: { readonly column: string; readonly sql: string };
-  /** The column whose numbers Postgres gives out, and what SQLite gave last. */
+  /** The column whose numbers Postgres generates, and the last number that SQLite gave. */
   readonly numbered?: { readonly column: string; readonly last: string };
 }
 
-/** A column is named once where it has the same name in SQLite. */
+/** A name alone means that the column has the same name in SQLite. */
 type Columns = Readonly<Record<string, ColumnKind | readonly [ColumnKind, string]>>;
 
 function define({
@@ -73,7 +74,7 @@ function joinBlob(row: string, blob: string, column: string, run = "run_id"): st
 const sizeOf = (row: string, blob: string, column: string): string =>
   `octet_length(coalesce(${row}.${column}, ${blob}.body, ''))`;
 
-/** Who refers to large values of runs, as `temp.copied_values`: made by `copy-source.ts`. */
+/** References to large values of runs, as `temp.copied_values`: created by `copy-source.ts`. */
 export const FIND_VALUES = `create temp table copied_values (
     run_id text not null, id text not null, primary key (run_id, id)) without rowid;
   insert or ignore into copied_values select run_id, parts from blobs where parts is not null;`;
@@ -149,8 +150,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "signals",
     key: ["id"],
     columns: {
-      ...{ id: "integer", run_id: "text", topic: "text", key: "text" },
-      ...{ body: "value", taken: "boolean" },
+      id: "integer",
+      run_id: "text",
+      topic: "text",
+      key: "text",
+      body: "value",
+      taken: "boolean",
     },
     from: "signals",
     size: "octet_length(body)",
@@ -172,14 +177,20 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "things",
     key: ["position"],
     columns: {
-      ...{ position: "integer", tenant: "text", kind: "text", id: "text", parent: "text" },
+      position: "integer",
+      tenant: "text",
+      kind: "text",
+      id: "text",
+      parent: "text",
       body: ["value", "case when parts is null then body end"],
-      ...{ created_at_ms: "integer", expires_at_ms: "integer", content_bytes: "integer" },
+      created_at_ms: "integer",
+      expires_at_ms: "integer",
+      content_bytes: "integer",
     },
     from: "things",
     size: "octet_length(body)",
     parted: { column: "body", sql: "parts" },
-    // Numbers of things that are gone are not given out again.
+    // Numbers of removed things are not given out again.
     numbered: {
       column: "position",
       last: "select seq as last from sqlite_sequence where name = 'things'",
@@ -196,8 +207,14 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "chunks",
     key: ["id"],
     columns: {
-      ...{ id: "integer", tenant: "text", store: "text", file: "text", part: "integer" },
-      ...{ text: "value", embedding: "bytes", model: "text" },
+      id: "integer",
+      tenant: "text",
+      store: "text",
+      file: "text",
+      part: "integer",
+      text: "value",
+      embedding: "bytes",
+      model: "text",
     },
     from: "chunks",
     size: "octet_length(text) + coalesce(length(embedding), 0)",
@@ -207,8 +224,12 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "spending",
     key: ["key_id", "window"],
     columns: {
-      ...{ key_id: "text", window: ["text", '"window"'] },
-      ...{ requests: "integer", tokens: "integer", usd: "real", unpriced: "integer" },
+      key_id: "text",
+      window: ["text", '"window"'],
+      requests: "integer",
+      tokens: "integer",
+      usd: "real",
+      unpriced: "integer",
     },
     from: "spending",
   }),
@@ -222,8 +243,14 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "audit",
     key: ["id"],
     columns: {
-      ...{ id: "integer", at_ms: "integer", tenant: "text", key_id: "text", action: "text" },
-      ...{ target: "text", status: "integer", address: "text" },
+      id: "integer",
+      at_ms: "integer",
+      tenant: "text",
+      key_id: "text",
+      action: "text",
+      target: "text",
+      status: "integer",
+      address: "text",
     },
     from: "audit",
     numbered: { column: "id", last: "select max(id) as last from audit" },
@@ -231,7 +258,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   define({
     name: "storage",
     key: ["tenant", "slot"],
-    // Not a plain number, which after `order by` is that of a column.
+    // Not a plain number: in `order by` that would be a column's position.
     columns: { tenant: "text", slot: ["integer", "0 + 0"], bytes: "integer" },
     from: "storage",
   }),
@@ -239,11 +266,27 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "run_facts",
     key: ["run_id"],
     columns: {
-      ...{ run_id: "text", root_id: "text", parent_id: "text", tenant: "text", key_id: "text" },
-      ...{ name: "text", title: "text", created_at_ms: "integer", status: "text", ending: "text" },
-      ...{ ended_at_ms: "integer", message: "text", model: "text", label: "text", agent: "text" },
-      ...{ session: "text", folder: "text", turns: "integer", calls: "integer" },
-      ...{ turn_seq: "integer", turn_at_ms: "integer" },
+      run_id: "text",
+      root_id: "text",
+      parent_id: "text",
+      tenant: "text",
+      key_id: "text",
+      name: "text",
+      title: "text",
+      created_at_ms: "integer",
+      status: "text",
+      ending: "text",
+      ended_at_ms: "integer",
+      message: "text",
+      model: "text",
+      label: "text",
+      agent: "text",
+      session: "text",
+      folder: "text",
+      turns: "integer",
+      calls: "integer",
+      turn_seq: "integer",
+      turn_at_ms: "integer",
     },
     from: "run_facts",
   }),
@@ -251,9 +294,19 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "spans",
     key: ["run_id", "seq"],
     columns: {
-      ...{ run_id: "text", seq: "integer", root_id: "text", kind: "text", turn: "integer" },
-      ...{ name: "text", key: "text", under: "text", day: "text", started_at_ms: "integer" },
-      ...{ ended_at_ms: "integer", status: "text", decided_by: "text" },
+      run_id: "text",
+      seq: "integer",
+      root_id: "text",
+      kind: "text",
+      turn: "integer",
+      name: "text",
+      key: "text",
+      under: "text",
+      day: "text",
+      started_at_ms: "integer",
+      ended_at_ms: "integer",
+      status: "text",
+      decided_by: "text",
     },
     from: "spans",
   }),
@@ -261,10 +314,23 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "usage",
     key: ["run_id", "seq"],
     columns: {
-      ...{ run_id: "text", seq: "integer", root_id: "text", tenant: "text", key_id: "text" },
-      ...{ model: "text", label: "text", kind: "text", turn: "integer", day: "text" },
-      ...{ at_ms: "integer", ms: "integer", input_tokens: "integer", cached_tokens: "integer" },
-      ...{ output_tokens: "integer", reasoning_tokens: "integer", usd: "real" },
+      run_id: "text",
+      seq: "integer",
+      root_id: "text",
+      tenant: "text",
+      key_id: "text",
+      model: "text",
+      label: "text",
+      kind: "text",
+      turn: "integer",
+      day: "text",
+      at_ms: "integer",
+      ms: "integer",
+      input_tokens: "integer",
+      cached_tokens: "integer",
+      output_tokens: "integer",
+      reasoning_tokens: "integer",
+      usd: "real",
     },
     from: "usage",
   }),
@@ -272,9 +338,17 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
     name: "questions",
     key: ["run_id", "question"],
     columns: {
-      ...{ run_id: "text", question: "text", seq: "integer", root_id: "text", tenant: "text" },
-      ...{ at_ms: "integer", until_ms: "integer", body: "value", closed_at_ms: "integer" },
-      ...{ verdict: "text", reason: "text" },
+      run_id: "text",
+      question: "text",
+      seq: "integer",
+      root_id: "text",
+      tenant: "text",
+      at_ms: "integer",
+      until_ms: "integer",
+      body: "value",
+      closed_at_ms: "integer",
+      verdict: "text",
+      reason: "text",
     },
     from: "questions",
     size: "octet_length(body)",

@@ -1,11 +1,15 @@
 /**
  * Moves a record from SQLite to Postgres: copies table by table in batches, then compares the two by counts and
- * hashes. It may be killed at any point; the next call goes on behind the last batch that was written. Only a copy
- * that compared equal can be opened by anybody else.
+ * hashes. It may be killed at any point; the next call continues after the last batch that was written. Until the
+ * comparison succeeds no other process can open the copy.
  */
 
 import { createHash } from "node:crypto";
-import { type Database, openDatabase } from "../postgres/postgres-database.ts";
+import {
+  MAINTENANCE_MS,
+  openDatabase,
+  type PostgresDatabase,
+} from "../postgres/postgres-database.ts";
 import { COPIED_TABLES, type CopiedTable } from "./copied-tables.ts";
 import { type Batch, type CopySource, openCopySource, type RowKey } from "./copy-source.ts";
 import {
@@ -34,7 +38,7 @@ export async function copyRecord(
 ): Promise<StoreCopy> {
   const source = await openCopySource(path);
   try {
-    const db = await openDatabase(target);
+    const db = await openDatabase(target, { statementMs: MAINTENANCE_MS });
     try {
       return await copy(source, db, options);
     } finally {
@@ -45,7 +49,11 @@ export async function copyRecord(
   }
 }
 
-async function copy(source: CopySource, db: Database, options: CopyOptions): Promise<StoreCopy> {
+async function copy(
+  source: CopySource,
+  db: PostgresDatabase,
+  options: CopyOptions,
+): Promise<StoreCopy> {
   options.onBegin(await beginCopy(db, source));
   const tell = createTelling(source, options);
   for (const table of COPIED_TABLES) {
@@ -65,7 +73,7 @@ async function copy(source: CopySource, db: Database, options: CopyOptions): Pro
 
 async function copyTable(
   source: CopySource,
-  db: Database,
+  db: PostgresDatabase,
   table: CopiedTable,
   onRows: (rows: number) => void,
 ): Promise<void> {
@@ -97,7 +105,7 @@ function digestSource(source: CopySource, table: CopiedTable): TableDigest {
 }
 
 async function digestCopy(
-  db: Database,
+  db: PostgresDatabase,
   table: CopiedTable,
   onRows: (rows: number) => void,
 ): Promise<TableDigest> {
@@ -113,7 +121,7 @@ async function digestCopy(
 
 type Tell = (phase: CopyProgress["phase"], table: CopiedTable, rows: number) => void;
 
-/** Rows of all tables so far, in each phase. */
+/** Reports the rows of all tables so far, in each phase. */
 function createTelling(source: CopySource, { onProgress }: CopyOptions): Tell {
   const totalRows = COPIED_TABLES.reduce((sum, table) => sum + source.countRows(table), 0);
   const done = { copying: 0, comparing: 0 };

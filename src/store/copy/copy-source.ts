@@ -1,7 +1,7 @@
 /**
- * The SQLite file that is copied. This process has it to itself: SQLite refuses the lock while another process has the
- * file open, even one that only waits, and keeps all others out until it is closed. So what is copied is the record
- * as of one moment, and no server writes to it behind the copy.
+ * The SQLite file that is copied. This process has it alone: SQLite refuses the lock while another process has the
+ * file open, even one that only waits, and keeps all others out until it is closed. So the copy is the record at one
+ * moment, and no server writes to it after the copy began.
  *
  * Rows are read in batches of some megabytes, large values a piece at a time.
  */
@@ -10,18 +10,23 @@ import { realpathSync, statSync } from "node:fs";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { openExisting } from "../sqlite/maintenance.ts";
 import { migrate } from "../sqlite/migrations.ts";
-import type { Connection, SqlRow, SqlValue, Statement } from "../sqlite/sqlite-driver.ts";
+import type {
+  SqliteConnection,
+  SqliteRow,
+  SqliteValue,
+  Statement,
+} from "../sqlite/sqlite-driver.ts";
 import { faultOf, toStoreFailure } from "../sqlite/sqlite-fault.ts";
 import { type ColumnKind, type CopiedTable, FIND_VALUES } from "./copied-tables.ts";
 import type { Cell, CopiedRow } from "./row-digest.ts";
 
-/** A command that only looks at the record is over by then. */
+/** A command that only reads the record has ended by then. */
 const WAIT_MS = 2000;
-/** Of one batch. */
+/** The most rows of one batch. */
 const BATCH_ROWS = 500;
 const BATCH_BYTES = 2_000_000;
 
-/** The cells of the key of a row. */
+/** The values of a row's key. */
 export type RowKey = readonly (string | number)[];
 
 export interface Batch {
@@ -31,15 +36,15 @@ export interface Batch {
 }
 
 export interface CopySource {
-  /** Without links. */
+  /** With links resolved. */
   readonly path: string;
-  /** Another one once anything in the file has changed. */
+  /** Changes when anything in the file has changed. */
   readonly stamp: string;
   countRows(table: CopiedTable): number;
-  /** The rows after a key; undefined where there are no more. */
+  /** The rows after a key; undefined after the last one. */
   readBatch(table: CopiedTable, after: RowKey | undefined): Batch | undefined;
   readPieces(parts: string): Iterable<Uint8Array>;
-  /** The last number that was given out; 0 where none was. */
+  /** The last number that was given out; 0 if none was. */
   readLastNumber(table: CopiedTable): number;
   close(): void;
 }
@@ -60,9 +65,9 @@ export async function openCopySource(path: string): Promise<CopySource> {
   }
 }
 
-async function openAlone(path: string): Promise<Connection> {
+async function openAlone(path: string): Promise<SqliteConnection> {
   const setting = `pragma busy_timeout = ${WAIT_MS}; pragma locking_mode = exclusive`;
-  let connection: Connection | undefined;
+  let connection: SqliteConnection | undefined;
   try {
     connection = await openExisting(path, setting);
     // The lock stays with the connection.
@@ -83,10 +88,10 @@ function toInUse(path: string, cause: unknown): Failure {
 class SqliteCopySource implements CopySource {
   readonly path: string;
   readonly stamp: string;
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #statements = new Map<string, Statement>();
 
-  constructor(path: string, stamp: string, connection: Connection) {
+  constructor(path: string, stamp: string, connection: SqliteConnection) {
     this.path = path;
     this.stamp = stamp;
     this.#connection = connection;
@@ -126,7 +131,7 @@ class SqliteCopySource implements CopySource {
     this.#connection.close();
   }
 
-  /** How many of the next rows are one batch. One that is not read at once is one by itself. */
+  /** How many of the next rows are one batch. A row with parts is a batch of its own. */
   #fit(table: CopiedTable, size: string, after: RowKey | undefined): number {
     const isParted = table.parted ? `${table.parted.sql} is not null` : "0";
     const columns = `${size} as size, ${isParted} as is_parted`;
@@ -142,12 +147,17 @@ class SqliteCopySource implements CopySource {
     return rows;
   }
 
-  #page(table: CopiedTable, columns: string, after: RowKey | undefined, limit: number): SqlRow[] {
+  #page(
+    table: CopiedTable,
+    columns: string,
+    after: RowKey | undefined,
+    limit: number,
+  ): SqliteRow[] {
     const sql = toPageSql(table, columns, after !== undefined);
     return this.#all(sql, ...(after ?? []), limit);
   }
 
-  #all(sql: string, ...values: SqlValue[]): SqlRow[] {
+  #all(sql: string, ...values: SqliteValue[]): SqliteRow[] {
     try {
       const statement = this.#statements.get(sql) ?? this.#connection.prepare(sql);
       this.#statements.set(sql, statement);
@@ -161,7 +171,7 @@ class SqliteCopySource implements CopySource {
 /** The name under which a row says where a value of it is. */
 const PARTED = "_parts";
 
-/** The values are those of the key, if it goes on after one, and the limit. */
+/** The values are those of the key, if there is one, and the limit. */
 export function toPageSql(table: CopiedTable, columns: string, isAfter: boolean): string {
   const { key, from, near } = table;
   const keys = key.map((name) => table.columns.find((column) => column.name === name)?.sql ?? name);
@@ -172,7 +182,7 @@ export function toPageSql(table: CopiedTable, columns: string, isAfter: boolean)
   return `select ${columns} from ${from} ${where} order by ${keys.join(", ")} limit ${limit}`;
 }
 
-function toCells({ columns, parted }: CopiedTable, row: SqlRow): CopiedRow {
+function toCells({ columns, parted }: CopiedTable, row: SqliteRow): CopiedRow {
   const parts = row[PARTED] ?? null;
   return columns.map(({ name, kind }) =>
     parts !== null && name === parted?.column
@@ -181,7 +191,7 @@ function toCells({ columns, parted }: CopiedTable, row: SqlRow): CopiedRow {
   );
 }
 
-function toCell(kind: ColumnKind, value: SqlValue): Cell {
+function toCell(kind: ColumnKind, value: SqliteValue): Cell {
   if (value === null) return null;
   switch (kind) {
     case "boolean":

@@ -1,7 +1,7 @@
 /**
- * The Postgres database that a record is copied to. While it is, it has the table `copying`, and everybody else
- * refuses it (`postgres/migrations.ts`). `copying_tables` says up to which key each table is there: it is written
- * in the transaction of the rows, so that a copy that was killed goes on exactly behind them.
+ * The Postgres database that a record is copied to. During the copy it has the table `copying`, and every other
+ * process refuses it (`postgres/migrations.ts`). `copying_tables` says up to which key each table is copied: it is
+ * written in the transaction of the rows, so that a killed copy continues exactly after them.
  *
  * Triggers are switched off meanwhile: what they count and remove is in the rows already.
  */
@@ -9,8 +9,8 @@
 import { Failure } from "../../base/failure.ts";
 import { COPYING, hasTable, LATEST, readVersion, verifyVersion } from "../postgres/migrations.ts";
 import { toWords } from "../postgres/postgres-chunks.ts";
-import type { Database, Queries } from "../postgres/postgres-database.ts";
-import type { SqlValue } from "../postgres/postgres-driver.ts";
+import type { PostgresDatabase, Queries } from "../postgres/postgres-database.ts";
+import type { PostgresValue } from "../postgres/postgres-driver.ts";
 import { insertThings } from "../postgres/postgres-things.ts";
 import { dropVectorTable, makeVectorTable } from "../postgres/vector-table.ts";
 import type { NewThing } from "../shelf.ts";
@@ -19,15 +19,15 @@ import type { Batch, CopySource, RowKey } from "./copy-source.ts";
 import { type Cell, type CopiedRow, isLargeText, toDigestSql } from "./row-digest.ts";
 import type { CopyBegin } from "./store-copy.ts";
 
-/** What a finished copy is known by. */
+/** The mark of a finished copy. */
 const COPIED = "copied";
 
-/** Digests that are asked for at once: some of the rows may be large. */
+/** How many digests are asked for at once: some of the rows may be large. */
 const DIGESTS = 200;
 
-/** Rejects a database that has anything else in it, and one of another version. */
+/** Rejects a database with any other data, and one of another version. */
 export async function beginCopy(
-  db: Database,
+  db: PostgresDatabase,
   { path, stamp }: Pick<CopySource, "path" | "stamp">,
 ): Promise<CopyBegin> {
   await verifyVersion(db);
@@ -55,7 +55,7 @@ export async function beginCopy(
 
 async function resume(
   tx: Queries,
-  db: Database,
+  db: PostgresDatabase,
   { path, stamp }: { readonly path: string; readonly stamp: string },
 ): Promise<CopyBegin> {
   const found = await tx.get(`select source, stamp from offshoot.${COPYING}`);
@@ -77,13 +77,13 @@ async function startTables(tx: Queries): Promise<void> {
   }
 }
 
-async function refuseFilled(tx: Queries, db: Database): Promise<void> {
+async function refuseFilled(tx: Queries, db: PostgresDatabase): Promise<void> {
   if (await hasTable(tx, COPIED)) {
     const row = await tx.get(`select source from offshoot.${COPIED}`);
     const message = `The store \`${db.name}\` is a finished copy of \`${row?.["source"]}\`. Nothing was copied.`;
     throw new Failure("conflict", message);
   }
-  // What is not logged is of processes that run: it is gone with them.
+  // Unlogged tables are about processes that run: they are gone with them.
   const tables = await tx.all(
     `select relname as tablename from pg_class where relnamespace = 'offshoot'::regnamespace
       and relkind = 'r' and relpersistence = 'p' and relname <> 'version'`,
@@ -102,12 +102,15 @@ async function switchTriggers(tx: Queries, way: "enable" | "disable"): Promise<v
 }
 
 export interface TableProgress {
-  /** The key of the last row that is there; undefined where none is. */
+  /** The key of the last copied row; undefined if there is none. */
   readonly after: RowKey | undefined;
   readonly rows: number;
 }
 
-export async function readProgress(db: Database, table: CopiedTable): Promise<TableProgress> {
+export async function readProgress(
+  db: PostgresDatabase,
+  table: CopiedTable,
+): Promise<TableProgress> {
   const sql = "select after, rows from offshoot.copying_tables where name = $1";
   const row = await db.get(sql, table.name);
   const after = row?.["after"] ?? null;
@@ -119,18 +122,19 @@ export async function readProgress(db: Database, table: CopiedTable): Promise<Ta
 
 /** Adds the rows of a batch that comes after a key. A batch with a large text has one row. */
 export async function writeBatch(
-  db: Database,
+  db: PostgresDatabase,
   table: CopiedTable,
   after: RowKey | undefined,
   { rows, last }: Batch,
 ): Promise<void> {
-  const [from, to] = [after === undefined ? null : JSON.stringify(after), JSON.stringify(last)];
+  const from = after === undefined ? null : JSON.stringify(after);
+  const to = JSON.stringify(last);
   await db.transact(async (tx) => {
     // All of it is lost together if the database crashes; the end of the copy waits for the disk.
     await tx.run("set local synchronous_commit = off");
     const sql = "select after from offshoot.copying_tables where name = $1 for update";
     const now = (await tx.get(sql, table.name))?.["after"];
-    // A try whose answer was lost has done it.
+    // An earlier try whose answer was lost has done it.
     if (now === to) return;
     if (now !== from) throw toDisturbed(db);
     await insertRows(tx, table, rows);
@@ -141,9 +145,9 @@ export async function writeBatch(
   });
 }
 
-/** Puts a large text ready, a piece at a time, for the row that has it. */
+/** Stores a large text, a piece at a time, before its row is written. */
 export async function putPieces(
-  db: Database,
+  db: PostgresDatabase,
   parts: string,
   pieces: Iterable<Uint8Array>,
 ): Promise<void> {
@@ -165,7 +169,7 @@ async function insertRows(
   table: CopiedTable,
   rows: readonly CopiedRow[],
 ): Promise<void> {
-  const values: SqlValue[] = [];
+  const values: PostgresValue[] = [];
   const used: string[] = [];
   const toMark = (cell: Cell): string => {
     if (!isLargeText(cell)) return `$${values.push(cell)}`;
@@ -185,7 +189,7 @@ async function insertRows(
   }
 }
 
-/** SQLite has the words of chunks in an index of its own, so they are cut again. */
+/** SQLite has the words of chunks in an index of its own, so they are made again here. */
 function toFullNames(names: readonly string[], { name }: CopiedTable): readonly string[] {
   return name === "chunks" ? [...names, "words"] : names;
 }
@@ -196,7 +200,7 @@ function toFullRow(names: readonly string[], { name }: CopiedTable, row: CopiedR
 
 /** The digests of all rows, in the order of their keys. */
 export async function* readDigests(
-  db: Database,
+  db: PostgresDatabase,
   table: CopiedTable,
 ): AsyncGenerator<readonly Uint8Array[]> {
   const keys = table.key.map((name) => `"${name}"`).join(", ");
@@ -204,24 +208,24 @@ export async function* readDigests(
   const columns = `${keys}, ${toDigestSql(table)} as _digest`;
   const page = (where: string): string =>
     `select ${columns} from offshoot."${table.name}" ${where} order by ${keys} limit $1`;
-  let after: readonly SqlValue[] = [];
+  let after: readonly PostgresValue[] = [];
   for (;;) {
     const where = after.length === 0 ? "" : `where (${keys}) > (${marks})`;
     const rows = await db.all(page(where), DIGESTS, ...after);
     const last = rows.at(-1);
     if (!last) return;
-    after = table.key.map((name) => last[name] as SqlValue);
+    after = table.key.map((name) => last[name] as PostgresValue);
     yield rows.map((row) => row["_digest"] as Uint8Array);
   }
 }
 
-/** From here on the database is a record like any other, with `things` beside what was copied. */
+/** From here on the database is a record like any other, with `things` added to what was copied. */
 export async function finishCopy(
-  db: Database,
+  db: PostgresDatabase,
   source: CopySource,
   things: readonly NewThing[],
 ): Promise<void> {
-  // The first questions are planned well: the server's own look at the new rows comes a minute later.
+  // So that the first queries have a good plan: the server's own statistics come a minute later.
   for (const { name } of COPIED_TABLES)
     await db.write(({ run }) => run(`analyze offshoot."${name}"`));
   await db.transact(async (tx, isRetry) => {
@@ -232,7 +236,7 @@ export async function finishCopy(
     await tx.run("drop table offshoot.copying_tables, offshoot.copying_pieces");
     await tx.run(`alter table offshoot.${COPYING} rename to ${COPIED}`);
   });
-  // Where this is interrupted, vectors are searched in memory until `store migrate`.
+  // If this is interrupted, vectors are searched in memory until `store migrate`.
   await makeVectorTable(db);
 }
 
@@ -244,11 +248,11 @@ async function setLastNumber(tx: Queries, table: CopiedTable, source: CopySource
 }
 
 /** The next copy begins again: nothing of this one is trusted. */
-export async function spoilCopy(db: Database): Promise<void> {
+export async function spoilCopy(db: PostgresDatabase): Promise<void> {
   await db.write(({ run }) => run(`update offshoot.${COPYING} set stamp = ''`));
 }
 
-function toDisturbed({ name }: Database): Failure {
-  const message = `Another process has written to \`${name}\` meanwhile. Let one copy at a time go on.`;
+function toDisturbed({ name }: PostgresDatabase): Failure {
+  const message = `Another process has written to \`${name}\` meanwhile. Run one copy at a time.`;
   return new Failure("conflict", message);
 }

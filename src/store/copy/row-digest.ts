@@ -1,8 +1,8 @@
 /**
- * One digest a row, the same for a row of SQLite, worked out here, and for its copy, worked out by Postgres: so that
- * comparing takes 32 bytes of the network a row.
+ * One digest for each row, the same for a row of SQLite, computed here, and for its copy, computed by Postgres: so
+ * comparing a row sends only 32 bytes over the network.
  *
- * What is digested: the short columns as text, each with its length in bytes before it, or `-` for null; then, of
+ * The digest covers the short columns as text, each with its length in bytes before it, or `-` for null; then, for
  * each large column, the SHA-256 of its bytes, or `-` for null.
  */
 
@@ -39,7 +39,7 @@ export function digestRow(
   return hash("sha256", bytes, "buffer");
 }
 
-/** The same as an expression of Postgres. */
+/** The digest of a row as an expression of Postgres. */
 export function toDigestSql({ columns }: CopiedTable): string {
   const short = columns.filter(({ kind }) => !isLargeKind(kind)).map(toPrefixedSql);
   const large = columns.filter(({ kind }) => isLargeKind(kind)).map(toLargeSql);
@@ -76,7 +76,7 @@ function toText(kind: ColumnKind, cell: Cell): string {
   }
 }
 
-/** The two write the same number in different ways. The driver sends -0 as 0. */
+/** The two databases write the same number in different ways. The driver sends -0 as 0. */
 function toBits(number: number): string {
   const bits = Buffer.alloc(8);
   bits.writeDoubleBE(number + 0);

@@ -1,9 +1,9 @@
-/** What `offshoot store copy` is told, and what it tells. */
+/** The options of `offshoot store copy`, and what it reports. */
 
 import type { NewThing } from "../shelf.ts";
 
 export interface CopyOptions {
-  /** What lies beside the record in files of the machine, and in the record where machines share one. */
+  /** Things that are files beside a record of one machine, and in the record if machines share it. */
   readonly things: readonly NewThing[];
   /** Called once, before the first row is copied. */
   onBegin(begun: CopyBegin): void;
@@ -11,15 +11,15 @@ export interface CopyOptions {
 }
 
 /**
- * `new`: the target was empty. `resumed`: it has part of the same record. `restarted`: it had part of this record
- * as it was before somebody changed it, which was removed.
+ * `new`: the target was empty. `resumed`: it has part of the same record. `restarted`: it had part of an older state
+ * of this record, which was removed.
  */
 export type CopyBegin = "new" | "resumed" | "restarted";
 
 export interface CopyProgress {
   readonly phase: "copying" | "comparing";
   readonly table: string;
-  /** Of all tables, in this phase. */
+  /** Rows of all tables, in this phase. */
   readonly rows: number;
   readonly totalRows: number;
 }
@@ -27,7 +27,7 @@ export interface CopyProgress {
 export interface StoreCopy {
   /** The address of the copy for people, without its user and its password. */
   readonly target: string;
-  /** Whether all tables are equal. If not, the copy cannot be used, and the next one starts again. */
+  /** True if all tables are equal. If not, the copy cannot be used, and the next one starts again. */
   readonly isSame: boolean;
   readonly tables: readonly ComparedTable[];
 }

@@ -1,11 +1,11 @@
-/** The audit of servers that must touch no disk; keeps the last entries. */
+/** The audit log of servers that must not write to disk; keeps the last entries. */
 
 import {
   type Audit,
   type AuditQuery,
   MAX_ENTRIES,
-  type Range,
   type StoredAuditEntry,
+  type TimeRange,
 } from "../audit.ts";
 
 export function createMemoryAudit(): Audit {
@@ -39,6 +39,6 @@ function isAsked(entry: StoredAuditEntry, query: AuditQuery): boolean {
   );
 }
 
-function isWithin(value: number, range: Range | undefined): boolean {
+function isWithin(value: number, range: TimeRange | undefined): boolean {
   return range === undefined || (value >= range[0] && value < range[1]);
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of the index, as a store in memory holds them and as an ended run is written down with them: the store tells
- * it of every run and every batch of events. `memory-index.ts` reads them.
+ * The rows of the index, for a store in memory and for an ended run that is written down with them: the store passes
+ * it every run and every batch of events. `memory-index.ts` reads them.
  */
 
 import type { RunEvent } from "../../protocol/run-events.ts";
@@ -11,7 +11,7 @@ import type { QuestionRow, RunRow, SpanRow } from "../run-index.ts";
 import { type Note, type NotedUsage, rootOf, toNotes, toTaskFacts } from "../run-notes.ts";
 import type { Changed, UsageRow } from "./memory-sums.ts";
 
-export interface Facts extends Changed<Omit<RunRow, "waiting">> {
+export interface MemoryRunRow extends Changed<Omit<RunRow, "waiting">> {
   turn_seq: number | null;
 }
 
@@ -23,10 +23,10 @@ export interface IndexedRun {
 }
 
 export class MemoryFold {
-  readonly facts = new Map<string, Facts>();
+  readonly facts = new Map<string, MemoryRunRow>();
   readonly spans = new Map<string, Changed<SpanRow>[]>();
   readonly questions = new Map<string, Changed<QuestionRow>[]>();
-  /** Stays when its run goes, without the words of its model. */
+  /** Stays when its run is removed, without text of its model. */
   readonly usage = new Map<string, Changed<UsageRow>[]>();
 
   add(run: RunRecord): void {
@@ -90,7 +90,8 @@ export class MemoryFold {
   rowsOf(id: string): IndexedRun | undefined {
     const facts = this.facts.get(id);
     if (!facts) return undefined;
-    const [spans, questions] = [this.spans.get(id) ?? [], this.questions.get(id) ?? []];
+    const spans = this.spans.get(id) ?? [];
+    const questions = this.questions.get(id) ?? [];
     return { facts, spans, questions, usage: this.usage.get(id) ?? [] };
   }
 
@@ -102,7 +103,7 @@ export class MemoryFold {
     return (this.questions.get(id) ?? []).filter(({ closed_at_ms }) => closed_at_ms === null);
   }
 
-  #apply(facts: Facts, note: Note): void {
+  #apply(facts: MemoryRunRow, note: Note): void {
     const { id } = facts;
     switch (note.note) {
       case "turn":
@@ -185,7 +186,7 @@ export class MemoryFold {
     });
   }
 
-  #closeTurn(facts: Facts, status: SpanRow["status"], at_ms: number): void {
+  #closeTurn(facts: MemoryRunRow, status: SpanRow["status"], at_ms: number): void {
     const span = this.#openSpans(facts.id).find(({ seq }) => seq === facts.turn_seq);
     if (span) endSpan(span, status, at_ms);
     facts.turn_seq = null;
@@ -193,7 +194,7 @@ export class MemoryFold {
   }
 
   #use(
-    facts: Facts,
+    facts: MemoryRunRow,
     used: NotedUsage,
     call: Pick<UsageRow, "seq" | "ms" | "model" | "kind" | "turn" | "at_ms">,
   ): void {
@@ -227,8 +228,8 @@ export class MemoryFold {
     span.usd = used.usd;
   }
 
-  /** What calls that broke off used. */
-  #useRest(facts: Facts, note: Extract<Note, { note: "end" }>): void {
+  /** Adds what interrupted calls used. */
+  #useRest(facts: MemoryRunRow, note: Extract<Note, { note: "end" }>): void {
     const own = this.usage.get(facts.id) ?? [];
     const left = (of: (row: NotedUsage) => number): number =>
       Math.max(0, of(note) - own.reduce((sum, row) => sum + of(row), 0));
@@ -245,7 +246,7 @@ export class MemoryFold {
     this.#use(facts, rest, { seq, at_ms, ms: 0, model: facts.model, kind: "cut", turn: null });
   }
 
-  #ask({ id: run_id, tenant }: Facts, note: Extract<Note, { note: "question" }>): void {
+  #ask({ id: run_id, tenant }: MemoryRunRow, note: Extract<Note, { note: "question" }>): void {
     const { question, at_ms, until_ms, body } = note;
     const asked = { run_id, question, tenant, at_ms, until_ms, body };
     const others = (this.questions.get(run_id) ?? []).filter((one) => one.question !== question);
@@ -282,7 +283,7 @@ export class MemoryFold {
     return this.#openSpans(id).find(isIt);
   }
 
-  #resume(facts: Facts, at_ms: number): void {
+  #resume(facts: MemoryRunRow, at_ms: number): void {
     for (const span of this.#openSpans(facts.id)) {
       if (span.kind === "call") facts.calls--;
       if (span.kind !== "child") Object.assign(span, { status: "cut", ended_at_ms: at_ms });

@@ -1,4 +1,4 @@
-/** Questions about all runs of a store in memory. */
+/** Queries over all runs of a store in memory. */
 
 import { toSearchWords } from "../index-rows.ts";
 import type {
@@ -16,7 +16,7 @@ import type {
   WindowQuery,
 } from "../run-index.ts";
 import { toDay } from "../run-notes.ts";
-import { type Facts, MemoryFold } from "./memory-fold.ts";
+import { MemoryFold, type MemoryRunRow } from "./memory-fold.ts";
 import {
   addCall,
   addTo,
@@ -68,7 +68,8 @@ export class MemoryIndex extends MemoryFold implements RunIndex {
     for (const row of [...this.usage.values()].flat()) {
       if (tenant !== undefined && row.tenant !== tenant) continue;
       if (!isAsked(row)) continue;
-      const [day, key] = [daily ? row.day : null, USAGE_KEY_OF[by](row)];
+      const day = daily ? row.day : null;
+      const key = USAGE_KEY_OF[by](row);
       const name = JSON.stringify([day, key]);
       const sum = sums.get(name) ?? { day, key, ...NOTHING };
       sums.set(name, sum);
@@ -131,7 +132,7 @@ export class MemoryIndex extends MemoryFold implements RunIndex {
     return found && { ...found };
   }
 
-  #toRow({ turn_seq: _, ...facts }: Facts): RunRow {
+  #toRow({ turn_seq: _, ...facts }: MemoryRunRow): RunRow {
     const runs = facts.parent_id === null ? [...this.questions.keys()] : [facts.id];
     const own = runs.filter((id) => isBelow(id, facts.id));
     return { ...facts, waiting: own.flatMap((id) => this.openQuestions(id)).length };

@@ -1,12 +1,13 @@
-/** All in memory, for programs that must touch no disk. */
+/** Everything in memory, for programs that must not write to disk. */
 
+import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Audit } from "../audit.ts";
-import type { Kept, Maintenance } from "../kept.ts";
+import type { KeptRecord, Maintenance } from "../kept.ts";
 import { once } from "../once.ts";
 import { createMemoryRecord } from "./memory-store.ts";
 
-export function createMemoryKept(): Kept {
+export function createMemoryKept(): KeptRecord {
   const { store, openIndex, owners } = createMemoryRecord();
   let opened: Audit | undefined;
   // A shelf counts and removes the runs that belong to its things.
@@ -27,6 +28,7 @@ export function createMemoryKept(): Kept {
       opened = (await import("./memory-audit.ts")).createMemoryAudit();
       return opened;
     }),
+    clock: async () => systemClock,
     places: async () => undefined,
     limits: async () => undefined,
     maintenance: MAINTENANCE,
@@ -37,7 +39,7 @@ export function createMemoryKept(): Kept {
 }
 
 const refuse = async (): Promise<never> => {
-  throw new Failure("invalid_request", "A record in memory has no file to look after.");
+  throw new Failure("invalid_request", "A record in memory has no file to maintain.");
 };
 
 const MAINTENANCE: Maintenance = {
@@ -45,6 +47,11 @@ const MAINTENANCE: Maintenance = {
   probe: async () => {},
   version: async () => "memory",
   refuseDamaged: async () => true,
-  ...{ checkBeside: refuse, check: refuse, backUp: refuse, vacuum: refuse, migrate: refuse },
+  checkWritable: async () => {},
+  checkBeside: refuse,
+  check: refuse,
+  backUp: refuse,
+  vacuum: refuse,
+  migrate: refuse,
   copyTo: refuse,
 };

@@ -34,7 +34,8 @@ export function createMemoryLimits(clock: Clock): VendorLimits {
     return {
       account,
       ...limit,
-      ...{ pauseMs: Math.max(0, pausedUntilMs - nowMs), pause: pausedUntilMs },
+      pauseMs: Math.max(0, pausedUntilMs - nowMs),
+      pause: pausedUntilMs,
       demands: [...demands]
         .map(([id, { calls }]) => ({ process: id, calls }))
         .sort((a, b) => (a.process < b.process ? -1 : 1)),

@@ -1,17 +1,19 @@
 /**
- * What a server keeps, in maps: for tests, and for servers that must touch no disk. Bodies are kept by
- * reference, as they are readonly by type; bytes are copied.
+ * The data of a server, in maps: for tests, and for servers that must not write to disk. Bodies are kept by reference,
+ * because their type is readonly; bytes are copied.
  */
 
-import type { Json } from "../../base/json.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
 import { toPieces } from "../pieces.ts";
 import { toContentLost, toUnknownThing } from "../refusal.ts";
 import type {
+  ChainLink,
   Claim,
   DoomedThing,
   NewThing,
   Shelf,
   Thing,
+  ThingChain,
   ThingHead,
   ThingName,
   ThingQuery,
@@ -19,7 +21,9 @@ import type {
 import { noteRead } from "../shelf-reads.ts";
 import type { Store } from "../store.ts";
 
-/** `runs` is where the runs of things are kept, which `removeAll` removes with them, and which bring things along. */
+/**
+ * `runs` is the store with the runs of things: `removeAll` removes those runs too, and they bring things with them.
+ */
 export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): CountedShelf {
   const shelf = new MemoryShelf(runs);
   runs?.keepThings?.((thing) => shelf.put(thing));
@@ -27,7 +31,7 @@ export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings"
 }
 
 export interface CountedShelf extends Shelf {
-  /** What there is, by tenant and kind. */
+  /** The things that exist, by tenant and kind. */
   names(): Iterable<Pick<ThingName, "tenant" | "kind">>;
 }
 
@@ -35,7 +39,7 @@ interface Entry {
   /** Replaced, never changed in place. */
   thing: Thing;
   content: readonly Uint8Array[];
-  /** Counts the writers, so that the one that began last is the one that counts. */
+  /** Counts the writers, so that the one that began last wins. */
   writers: number;
   /** Which of them wrote `content`. */
   writtenBy: number;
@@ -67,7 +71,7 @@ class MemoryShelf implements CountedShelf {
     const held = this.#entries.get(toKey(claim))?.thing;
     if (held && !isOver(held)) return held;
     this.#entries.delete(toKey(claim));
-    // Each is there before the next is looked at: `put` waits for nothing.
+    // Each is stored before the next is read: `put` waits for nothing.
     for (const thing of [claim, ...things]) void this.put(thing);
     return undefined;
   }
@@ -93,6 +97,20 @@ class MemoryShelf implements CountedShelf {
     return things.slice(isBackwards ? Math.max(to - limit, 0) : from, to).slice(0, limit);
   }
 
+  async readChain({ tenant, kind, id, field, beside, limit }: ThingChain): Promise<ChainLink[]> {
+    noteRead(kind);
+    noteRead(beside);
+    const links: ChainLink[] = [];
+    for (let next: unknown = id; typeof next === "string" && links.length < limit; ) {
+      const thing = this.#entries.get(toKey({ tenant, kind, id: next }))?.thing;
+      if (!thing) break;
+      const other = this.#entries.get(toKey({ tenant, kind: beside, id: next }))?.thing;
+      links.push({ thing, beside: other });
+      next = isJsonObject(thing.body) ? thing.body[field] : null;
+    }
+    return links;
+  }
+
   async update(name: ThingName, body: Json): Promise<boolean> {
     return (await this.change(name, () => body)) !== undefined;
   }
@@ -112,7 +130,7 @@ class MemoryShelf implements CountedShelf {
     const first = this.#entries.get(toKey(name));
     if (!first) return false;
     const doomed = new Set([first.thing]);
-    // A set gives what is added while it is walked through, too, and each once.
+    // Iterating over a set also reaches what is added meanwhile, each entry once.
     for (const { id } of doomed) {
       for (const { thing } of this.#entries.values()) {
         if (thing.tenant === name.tenant && thing.parent === id) doomed.add(thing);
@@ -177,7 +195,7 @@ class MemoryShelf implements CountedShelf {
     for (const { thing } of this.#entries.values()) yield thing;
   }
 
-  /** Looked at when it is asked for: nobody keeps much in memory. */
+  /** Counted on request: little is kept in memory. */
   async countBytes(tenant: string): Promise<number> {
     let sum = 0;
     for (const { thing, content } of this.#entries.values()) {
@@ -194,7 +212,7 @@ class MemoryShelf implements CountedShelf {
     const key = toKey(name);
     const entry = this.#entries.get(key);
     for (const piece of entry?.content ?? []) {
-      // Gone in the middle of reading: a part must not pass for the whole.
+      // Removed in the middle of reading: a part must not pass for the whole.
       if (this.#entries.get(key) !== entry) throw toContentLost(name);
       yield piece.slice();
     }

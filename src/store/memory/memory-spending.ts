@@ -1,6 +1,6 @@
-/** What keys have used and set aside, for servers that must touch no disk. */
+/** The usage and reservations of keys, for servers that must not write to disk. */
 
-import type { Hold } from "../holds.ts";
+import type { KeyHold } from "../holds.ts";
 import type { Amounts, Spending } from "../spending.ts";
 import { createRowSpending, type HoldRows, mapUnits, type SpendingRows } from "../spending-rows.ts";
 import type { Store } from "../store.ts";
@@ -47,7 +47,7 @@ function createMemoryRows(): SpendingRows {
 }
 
 function createMemoryHolds(): HoldRows {
-  const all = new Map<string, { readonly keyId: string; hold: Hold; beatMs: number }>();
+  const all = new Map<string, { readonly keyId: string; hold: KeyHold; beatMs: number }>();
   return {
     holdsOf: (keyId) =>
       [...all.values()].filter((row) => row.keyId === keyId).map(({ hold }) => hold),

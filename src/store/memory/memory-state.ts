@@ -1,4 +1,4 @@
-/** How a record in memory is doing. */
+/** The state of a record in memory. */
 
 import { type KindCount, MAX_COUNTED, MAX_WORKERS, type RecordState } from "../record-state.ts";
 import type { RunIndex } from "../run-index.ts";

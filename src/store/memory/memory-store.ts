@@ -1,6 +1,6 @@
 /**
- * Everything in maps: for tests, and for runs that must touch no disk. Values are kept by reference,
- * not copied: they are readonly by type, and a copy per delta would be the whole cost of an append.
+ * The store in maps: for tests, and for runs that must not write to disk. Values are kept by reference, not copied:
+ * their type is readonly, and a copy of each delta would be the whole cost of an append.
  */
 
 import type { Json } from "../../base/json.ts";
@@ -29,15 +29,15 @@ export function createMemoryStore(): Store {
   return new MemoryStore();
 }
 
-/** Who works on its runs, and what waits for a turn. */
+/** The processes that work on its runs, and the runs that wait for a turn. */
 export interface MemoryOwners {
   workers(): readonly (Worker & { readonly runs: number })[];
   lanes(): readonly LaneState[];
 }
 
 /**
- * The same with what can be asked of all its runs. The index begins when it is first asked for: it keeps the usage of
- * runs that are gone, and a process that never asks would only pile that up.
+ * The store with queries over all its runs. The index begins when it is first asked for: it keeps the usage of removed
+ * runs, and would only grow in a process that never asks.
  */
 export function createMemoryRecord(): {
   readonly store: Store;
@@ -48,11 +48,11 @@ export function createMemoryRecord(): {
   return { store, owners: store, openIndex: () => store.openIndex() };
 }
 
-/** Who owns a run that is written down after it has ended. */
+/** The owner of a run that is written down after it has ended. */
 const RECORDED = "recorded";
 
 interface Entry {
-  /** Changed in place by its owner's writes; copied on the way out. */
+  /** Changed in place by its owner's writes; copied when it is read. */
   readonly run: { -readonly [Field in keyof RunRecord]: RunRecord[Field] };
   readonly steps: Map<string, Json>;
   readonly events: RunEvent[];
@@ -72,7 +72,7 @@ class MemoryStore implements Store, MemoryOwners {
   readonly #workers = new Map<string, Worker>();
   readonly #turns = new MemoryTurns();
   #index: MemoryIndex | undefined;
-  /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
+  /** Ids of runs by that of their parent, so that removing a tree does not scan all runs. */
   readonly #children = new Map<string, Set<string>>();
   #putThing: (thing: NewThing) => unknown = () => {};
   #spending: Pick<Spending, "settle"> | undefined;
@@ -147,7 +147,7 @@ class MemoryStore implements Store, MemoryOwners {
   }
 
   async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<RunRecord[]> {
-    // The sort is stable, so that reversing first puts the younger of two equals in front.
+    // The sort is stable, so reversing first puts the younger of two equals in front.
     const runs = [...this.#entries.values()].map(({ run }) => ({ ...run })).reverse();
     runs.sort((a, b) => b.created_at_ms - a.created_at_ms);
     const from = before === undefined ? 0 : runs.findIndex((run) => run.id === before) + 1;
@@ -221,7 +221,7 @@ class MemoryStore implements Store, MemoryOwners {
       this.#turns.add(run.id, run.place);
     }
     if (!settles) return;
-    // Spending in memory has booked it when the call returns: nobody sees one without the other.
+    // Spending in memory has booked it when the call returns: no reader sees one without the other.
     await this.#spending?.settle(settles.keyId, settles.used, toSettling(id, settles));
   }
 
@@ -304,7 +304,7 @@ class MemoryStore implements Store, MemoryOwners {
 
   async deleteTree(id: string): Promise<void> {
     const doomed = new Set([id]);
-    // A set gives what is added while it is walked through, too, and each once.
+    // Iterating over a set also reaches what is added meanwhile, each entry once.
     for (const parent of doomed) {
       for (const child of this.#children.get(parent) ?? []) doomed.add(child);
     }

@@ -1,4 +1,4 @@
-/** Sums of usage and of calls of tools, row by row, and calls that went wrong. Pure. */
+/** Sums of usage and of tool calls, row by row, and failed calls. Pure. */
 
 import type {
   FailedCall,
@@ -35,8 +35,14 @@ export const USAGE_KEY_OF: Readonly<Record<UsageKey, (row: UsageRow) => string |
 };
 
 export const NOTHING = {
-  ...{ calls: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
-  ...{ known_usd: 0, unpriced_calls: 0, ms: 0 },
+  calls: 0,
+  input_tokens: 0,
+  cached_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+  known_usd: 0,
+  unpriced_calls: 0,
+  ms: 0,
 };
 
 export function addTo(sum: Changed<UsageSum>, row: UsageRow): void {
@@ -60,7 +66,7 @@ export function compareSums(a: UsageSum, b: UsageSum): number {
   );
 }
 
-/** Nothing comes first. */
+/** Null comes first. */
 function compareTexts(a: string | null, b: string | null): number {
   if (a === b) return 0;
   return a === null || (b !== null && a < b) ? -1 : 1;
@@ -70,7 +76,12 @@ export function addCall(sums: Map<string, Changed<ToolSum>>, span: SpanRow): voi
   const tool = span.name ?? "";
   const sum = sums.get(tool) ?? {
     tool,
-    ...{ calls: 0, failed: 0, denied: 0, ms: 0, max_ms: 0, last_at_ms: 0 },
+    calls: 0,
+    failed: 0,
+    denied: 0,
+    ms: 0,
+    max_ms: 0,
+    last_at_ms: 0,
   };
   sums.set(tool, sum);
   const ms = (span.ended_at_ms ?? span.started_at_ms) - span.started_at_ms;

@@ -10,7 +10,7 @@ interface Place extends Lane {
 type Lane = Pick<QueuePlace, "queue" | "lane">;
 
 export class MemoryTurns {
-  /** Of runs that have not ended, in the order in which they came. */
+  /** The places of runs that have not ended, in the order in which they came. */
   readonly #places = new Map<string, Place>();
   /** When each lane had its last turn, by queue and lane. */
   readonly #lastTurns = new Map<string, number>();
@@ -28,7 +28,7 @@ export class MemoryTurns {
     if (!this.#places.has(id)) this.#places.set(id, { ...place, hasTurn: false });
   }
 
-  /** `isTakeable` says of a run that it has no owner. */
+  /** `isTakeable` returns whether a run has no owner. */
   await(id: string, place: QueuePlace, isTakeable: (id: string) => boolean): boolean {
     this.add(id, place);
     const own = this.#places.get(id);

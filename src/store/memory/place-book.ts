@@ -1,17 +1,17 @@
 /** The places of keys in the memory of one process, for itself or for those that it has started. */
 
-import type { PlaceCount } from "../places.ts";
+import type { PlaceCount } from "../place-count.ts";
 
 export interface PlaceBook<Owner> {
-  /** False where all of `limit` places are taken. */
+  /** False if all `limit` places are taken. */
   take(owner: Owner, keyId: string, limit: number): boolean;
   leave(owner: Owner, keyId: string): void;
-  /** Gives back all that an owner has: it is gone. */
+  /** Returns all places of an owner that is gone. */
   forget(owner: Owner): void;
 }
 
 export function createPlaceBook<Owner>(): PlaceBook<Owner> {
-  /** By key, who has how many. */
+  /** For each key: which owner has how many. */
   const taken = new Map<string, Map<Owner, number>>();
 
   function add(keyId: string, owner: Owner, more: number): void {

@@ -1,13 +1,13 @@
-/** Looking after a record in Postgres, also while servers use it. The server's own tools do most of it. */
+/** Maintains a record in Postgres, also while servers use it. The server's own tools do most of it. */
 
 import { Failure } from "../../base/failure.ts";
-import type { StoreCheck, StoreMigration } from "../kept.ts";
+import type { StoreCheck, StoreMigration, VectorReport } from "../kept.ts";
 import { migrate } from "./migrations.ts";
-import type { Database } from "./postgres-database.ts";
-import { describeVectors } from "./vector-report.ts";
-import { makeVectorTable, VECTOR_SCHEMA } from "./vector-table.ts";
+import { findPgvector, LEAST_VERSION, MAX_INDEXED_LENGTH } from "./pgvector.ts";
+import type { PostgresDatabase, Reads } from "./postgres-database.ts";
+import { countLengths, findVectorTable, makeVectorTable, VECTOR_SCHEMA } from "./vector-table.ts";
 
-/** What refers to what, where no foreign key says it. Each gives a line for every row that is wrong. */
+/** Checks of references without a foreign key. Each returns a line for every wrong row. */
 const CHECKS: readonly string[] = [
   `select 'The log of run ' || r.id || ' has ' || coalesce(sum(e.count), 0) || ' events, not '
       || r.next_seq || '.' as problem
@@ -25,7 +25,7 @@ const CHECKS: readonly string[] = [
 const SHOWN = 20;
 const SCHEMAS = `'offshoot', '${VECTOR_SCHEMA}'`;
 
-export async function checkStore(db: Database): Promise<StoreCheck> {
+export async function checkStore(db: PostgresDatabase): Promise<StoreCheck> {
   const problems: string[] = [];
   for (const sql of CHECKS) {
     for (const row of await db.all(sql)) problems.push(String(row["problem"]));
@@ -45,15 +45,15 @@ export async function checkStore(db: Database): Promise<StoreCheck> {
   };
 }
 
-export async function migrateStore(db: Database): Promise<StoreMigration> {
+export async function migrateStore(db: PostgresDatabase): Promise<StoreMigration> {
   const steps = await migrate(db);
   await makeVectorTable(db);
   return { ...steps, vectors: await describeVectors(db) };
 }
 
-/** Postgres keeps the room for itself; it is used again, and statistics are fresh. */
+/** Postgres keeps the space for itself and uses it again, and updates its statistics. */
 export async function vacuumStore(
-  db: Database,
+  db: PostgresDatabase,
 ): Promise<{ readonly before: number; readonly after: number }> {
   const before = (await checkSize(db)) ?? 0;
   const tables = await db.all(
@@ -66,12 +66,12 @@ export async function vacuumStore(
   return { before, after: (await checkSize(db)) ?? 0 };
 }
 
-async function checkSize(db: Database): Promise<number> {
+async function checkSize(db: PostgresDatabase): Promise<number> {
   const row = await db.get("select pg_database_size(current_database()) as bytes");
   return Number(row?.["bytes"]);
 }
 
-/** A copy as of one moment, and of all moments since, is what Postgres's own tools make. */
+/** Postgres's own tools make copies of one moment, or of all moments since. */
 export function refuseBackUp(name: string): never {
   const message = `The store \`${name}\` is backed up with Postgres's own tools: \`pg_dump --format=custom --schema=offshoot --file=FILE ADDRESS\`.`;
   throw new Failure("invalid_request", message);
@@ -80,4 +80,34 @@ export function refuseBackUp(name: string): never {
 export function refuseCopy(name: string): never {
   const message = `The store \`${name}\` is in Postgres already: \`store copy\` moves a file of SQLite there. Name the file with \`--store PATH\`.`;
   throw new Failure("invalid_request", message);
+}
+
+/** How a database searches vectors, for its operators. */
+async function describeVectors(db: Reads): Promise<VectorReport> {
+  const table = await findVectorTable(db);
+  if (!table) return { search: "memory", detail: await findReason(db) };
+  const counts = await countLengths(db);
+  const lacking = [...counts.keys()].filter(
+    (length) => length <= MAX_INDEXED_LENGTH && !table.lengths.has(length),
+  );
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const advice =
+    lacking.length > 0
+      ? `; no index for length ${lacking.join(", ")}: run \`offshoot store migrate\``
+      : "";
+  return { search: "pgvector", detail: `pgvector ${table.version}, ${all} vectors${advice}` };
+}
+
+async function findReason(db: Reads): Promise<string> {
+  const found = await findPgvector(db);
+  switch (found.kind) {
+    case "missing":
+      return "this server does not have pgvector";
+    case "old":
+      return `pgvector ${found.version} is too old: install ${LEAST_VERSION} or later, run \`alter extension vector update\`, then \`offshoot store migrate\``;
+    case "creatable":
+      return "pgvector is on this server, but not in this database: run `create extension vector` as a superuser, then `offshoot store migrate`";
+    case "usable":
+      return "the vectors are not all in the form that pgvector searches: run `offshoot store migrate`, with a user that may make schemas";
+  }
 }

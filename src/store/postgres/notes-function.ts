@@ -1,6 +1,6 @@
 /**
  * The tables of `run-notes.ts` and the function that writes them: called by the statement that writes the events, so
- * that an append stays one statement. The same rules as `sqlite/sqlite-notes.ts` has; one suite holds both to them.
+ * that an append stays one statement. The same rules as in `sqlite/sqlite-notes.ts`; one suite tests both.
  */
 
 export const NOTES_TABLES = `

@@ -1,8 +1,9 @@
 /**
  * The extension `vector` (pgvector) of a Postgres server: whether it can be used, and where its types are.
  *
- * Vectors are kept as `halfvec` (0.7), half as large, which can be indexed up to 4,000 numbers instead of 2,000.
- * Searches of one store among many need scans that go on until enough is found (0.8). Older versions are not used.
+ * Vectors are kept as `halfvec` (0.7), which takes half the space and can be indexed up to 4,000 numbers instead of
+ * 2,000. Searching one store among many needs scans that continue until enough is found (0.8). Older versions are not
+ * used.
  */
 
 import type { Reads } from "./postgres-database.ts";
@@ -22,7 +23,7 @@ export type FoundPgvector =
 
 /** The oldest version that is used. */
 export const LEAST_VERSION = "0.8.0";
-/** The longest vector that an index takes. Longer ones are compared one by one, by the database. */
+/** The longest vector that an index takes. The database compares longer ones one by one. */
 export const MAX_INDEXED_LENGTH = 4000;
 /** The longest vector that a column takes. */
 export const MAX_LENGTH = 16_000;
@@ -43,7 +44,7 @@ export async function findPgvector(db: Reads): Promise<FoundPgvector> {
   return { kind: "usable", ...found, schema: String(row["schema"]) };
 }
 
-/** Whether a version of pgvector is recent enough. */
+/** True if a version of pgvector is recent enough. */
 export function isRecent(version: string): boolean {
   return LEAST_VERSION.localeCompare(version, "en", { numeric: true }) <= 0;
 }

@@ -1,17 +1,20 @@
-/** The table `audit`. What waits is written in one insert; `createBufferedAudit` has the rules. */
+/**
+ * The table `audit`. Waiting entries are written in one insert; `createBufferedAudit` has the
+ * rules.
+ */
 
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Audit, AuditEntry, AuditQuery, StoredAuditEntry } from "../audit.ts";
 import { createBufferedAudit } from "../buffered-audit.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
-import type { Database } from "./postgres-database.ts";
-import type { SqlRow, SqlValue } from "./postgres-driver.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+import type { PostgresRow, PostgresValue } from "./postgres-driver.ts";
 
-/** In one transaction. */
+/** How many entries are removed in one transaction. */
 const PRUNED = 5000;
 
-/** A batch that is written again, because the answer was lost, is there once (`bookings`). */
+/** A batch that is written again, because the answer was lost, is stored once (`bookings`). */
 const INSERT = `with booked as (
     insert into offshoot.bookings (id) values ($2) on conflict do nothing returning id)
   insert into offshoot.audit (at_ms, tenant, key_id, action, target, status, address)
@@ -20,16 +23,17 @@ const INSERT = `with booked as (
   from json_array_elements($1::json) with ordinality as entries (entry, number), booked
   order by number`;
 
-/** The caller closes the database, after this. */
-export function createPostgresAudit(db: Database, clock: Clock = systemClock): Audit {
+/** The caller closes the database after this. */
+export function createPostgresAudit(db: PostgresDatabase, clock: Clock = systemClock): Audit {
   return createBufferedAudit(
     {
       async insert(batch) {
-        const [rows, name] = [JSON.stringify(batch.map(toColumns)), randomUUID()];
+        const rows = JSON.stringify(batch.map(toColumns));
+        const name = randomUUID();
         await db.write(({ run }) => run(INSERT, rows, name));
       },
       async list(query) {
-        const values: SqlValue[] = [];
+        const values: PostgresValue[] = [];
         const where = toConditions(query, (value) => `$${values.push(value)}`);
         const limit = `$${values.push(query.limit)}`;
         const sql = `select * from offshoot.audit where ${where} order by id desc limit ${limit}`;
@@ -47,7 +51,7 @@ export function createPostgresAudit(db: Database, clock: Clock = systemClock): A
 
 function toConditions(
   { before, keyId, tenant, time, action, status }: AuditQuery,
-  add: (value: SqlValue) => string,
+  add: (value: PostgresValue) => string,
 ): string {
   const terms = ["true"];
   if (before !== undefined) terms.push(`id < ${add(before)}`);
@@ -65,7 +69,7 @@ function toColumns(entry: AuditEntry): (string | number | null)[] {
   return [at_ms, ...text, status, toNullable(address)];
 }
 
-function toEntry(row: SqlRow): StoredAuditEntry {
+function toEntry(row: PostgresRow): StoredAuditEntry {
   return {
     id: Number(row["id"]),
     at_ms: Number(row["at_ms"]),

@@ -1,10 +1,10 @@
 /**
- * Chunks in the table `chunks`: words by `tsvector`, embeddings by pgvector where the database has its table
- * (`vector-table.ts`). The words are cut here and not by a configuration of the server: without case and accents,
- * in any language, as the other stores do it.
+ * Chunks in the table `chunks`: words by `tsvector`, embeddings by pgvector if the database has its table
+ * (`vector-table.ts`). The words are cut here and not by a configuration of the server: without case and accents, in
+ * any language, as in the other stores.
  *
  * `ts_rank` knows how often a word is in a text and how long the text is, but not how rare the word is. So each word
- * is ranked by itself and counts by its weight, which together is what bm25 does.
+ * is ranked by itself and multiplied by its weight, which together is what bm25 does.
  */
 
 import type {
@@ -13,9 +13,9 @@ import type {
   FoundChunk,
   Nearest,
   NewChunk,
+  SearchTerm,
   StoredVector,
   StorePlace,
-  Term,
   VectorPage,
   VectorSearch,
   WordCounts,
@@ -23,13 +23,13 @@ import type {
 } from "../chunk-store.ts";
 import { once } from "../once.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
-import type { Database, Queries } from "./postgres-database.ts";
-import type { SqlRow, SqlValue } from "./postgres-driver.ts";
+import type { PostgresDatabase, Queries } from "./postgres-database.ts";
+import type { PostgresRow, PostgresValue } from "./postgres-driver.ts";
 import { findNearest } from "./postgres-nearest.ts";
 import { findVectorTable, toHalfvec, toVector, VECTORS, type VectorTable } from "./vector-table.ts";
 
 /** The caller closes the database; `close` of the chunks does nothing. */
-export function createPostgresChunks(db: Database): ChunkStore {
+export function createPostgresChunks(db: PostgresDatabase): ChunkStore {
   return new PostgresChunks(db);
 }
 
@@ -39,11 +39,11 @@ const IN_FILES = "($3::text[] is null or file = any($3))";
 const FOUND = "id, file, part, text";
 
 class PostgresChunks implements ChunkStore {
-  readonly #db: Database;
-  /** A process that was started before the table was made goes on without it; the table's trigger knows. */
+  readonly #db: PostgresDatabase;
+  /** A process that was started before the table was created works without it; the table's trigger fills it. */
   readonly #table: () => Promise<VectorTable | undefined>;
 
-  constructor(db: Database) {
+  constructor(db: PostgresDatabase) {
     this.#db = db;
     this.#table = once(() => findVectorTable(db));
   }
@@ -109,8 +109,8 @@ class PostgresChunks implements ChunkStore {
     return [...found.values()];
   }
 
-  async countWords(place: StorePlace, terms: readonly Term[]): Promise<WordCounts> {
-    const count = async (condition: string, ...values: SqlValue[]): Promise<number> => {
+  async countWords(place: StorePlace, terms: readonly SearchTerm[]): Promise<WordCounts> {
+    const count = async (condition: string, ...values: PostgresValue[]): Promise<number> => {
       const sql = `select count(*) as n from offshoot.chunks where ${IN_STORE} and ${condition}`;
       return Number((await this.#db.get(sql, ...toStore(place), ...values))?.["n"] ?? 0);
     };
@@ -153,14 +153,14 @@ class PostgresChunks implements ChunkStore {
   async #add(
     found: Map<number, FoundChunk>,
     sql: string,
-    values: readonly SqlValue[],
+    values: readonly PostgresValue[],
   ): Promise<void> {
     for (const row of await this.#db.all(sql, ...values))
       found.set(Number(row["id"]), toChunk(row));
   }
 }
 
-/** Of `ts_rank`: divided by 1 + the logarithm of the text's length. */
+/** A flag of `ts_rank`: divided by 1 + the logarithm of the text's length. */
 const BY_LENGTH = 1;
 
 const INSERT = `insert into offshoot.chunks (tenant, store, file, part, text, words, embedding, model)
@@ -168,11 +168,11 @@ const INSERT = `insert into offshoot.chunks (tenant, store, file, part, text, wo
 
 type Insert = (
   tx: Queries,
-  values: readonly SqlValue[],
+  values: readonly PostgresValue[],
   embedding: NewChunk["embedding"],
 ) => Promise<unknown>;
 
-/** A chunk and its vector are one statement. The table's trigger comes after it, and finds the row there. */
+/** A chunk and its vector are one statement. The table's trigger runs after it, and finds the row there. */
 function toInsert(table: VectorTable | undefined): Insert {
   const both = `with made as (${INSERT} returning id)
     insert into ${VECTORS} (chunk_id, tenant, store, file, model, length, vector)
@@ -206,14 +206,14 @@ function cut(text: string): string[] {
   return plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? [];
 }
 
-/** The longest that Postgres keeps is 2,046 bytes; nobody looks for more of a word. */
+/** The longest that Postgres keeps is 2,046 bytes; searches do not need more of a word. */
 const MAX_WORD = 500;
 /** Positions beyond this one count as this one. */
 const MAX_POSITION = 16_383;
 /** Positions of one word that Postgres keeps. */
 const MAX_POSITIONS = 255;
 
-/** What the column `words` has for a text. */
+/** The value of the column `words` for a text. */
 export function toWords(text: string): string {
   const positions = new Map<string, number[]>();
   for (const [at, word] of cut(text).entries()) {
@@ -225,15 +225,15 @@ export function toWords(text: string): string {
   return [...positions].map(([word, at]) => `'${word}':${at.join(",")}`).join(" ");
 }
 
-/** Letters and digits alone need no escape between quotes. Several words of one term stand next to each other. */
-function toQuery(term: Term): string {
+/** Letters and digits need no escape between quotes. Several words of one term must be next to each other. */
+function toQuery(term: SearchTerm): string {
   if (term.kind === "piece") return "";
   const words = cut(term.text).map((word) => `'${word.slice(0, MAX_WORD)}'`);
   if (words.length === 0) return "";
   return `(${words.join(" <-> ")}${term.prefix ? ":*" : ""})`;
 }
 
-/** A file's text may hold what a column may not; nobody reads it but people and models. */
+/** A file's text may have characters that a column refuses; only people and models read it. */
 function toStoredText(text: string): string {
   return text.replaceAll(/[\0\p{Surrogate}]/gu, "\ufffd");
 }
@@ -242,11 +242,11 @@ function toStore({ tenant, store }: StorePlace): string[] {
   return [toColumn(tenant), toColumn(store)];
 }
 
-function toFiles(files: readonly string[] | undefined): SqlValue {
+function toFiles(files: readonly string[] | undefined): PostgresValue {
   return files ? files.map(toColumn) : null;
 }
 
-function toChunk(row: SqlRow): FoundChunk {
+function toChunk(row: PostgresRow): FoundChunk {
   return {
     id: Number(row["id"]),
     file: fromColumn(row["file"]),

@@ -1,68 +1,86 @@
 /**
- * One Postgres database as this package uses it. What is one statement is one transaction; what needs several
- * has a connection of the pool meanwhile.
+ * One Postgres database as this package uses it. A single statement is one transaction; work of several statements
+ * has a connection of the pool for its time.
  *
- * A database that is restarted, or that cannot decide between two transactions, is asked again, without holding
- * the event loop, for `BUSY_LIMIT_MS` at most. A connection that is cut may be cut after the commit: so what is
- * tried again is told so (`isRetry`), and finds out by what it reads whether it was done before.
+ * If the database is restarted, or cannot decide between two transactions, it is asked again, without blocking the
+ * event loop, for `BUSY_LIMIT_MS` at most. A connection may be lost after the commit: so a second try knows that it
+ * is one (`isRetry`), and finds out by reading whether the first one succeeded.
  */
 
 import { whenFree } from "../../base/busy.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
-import { loadDriver, type OpenedPool, type SqlRow, type SqlValue } from "./postgres-driver.ts";
+import {
+  loadDriver,
+  type OpenedPool,
+  type PostgresRow,
+  type PostgresValue,
+} from "./postgres-driver.ts";
 import { toStoreFailure } from "./postgres-fault.ts";
 
 export interface Queries {
   /** Returns how many rows changed. */
-  run(sql: string, ...values: SqlValue[]): Promise<number>;
-  get(sql: string, ...values: SqlValue[]): Promise<SqlRow | undefined>;
-  all(sql: string, ...values: SqlValue[]): Promise<SqlRow[]>;
+  run(sql: string, ...values: PostgresValue[]): Promise<number>;
+  get(sql: string, ...values: PostgresValue[]): Promise<PostgresRow | undefined>;
+  all(sql: string, ...values: PostgresValue[]): Promise<PostgresRow[]>;
 }
 
 /** Asked again while the database does not answer. */
 export type Reads = Pick<Queries, "get" | "all">;
 
-export interface Database extends Reads {
+export interface PostgresDatabase extends Reads {
   /** The address for people: without its user, its password and its options. */
   readonly name: string;
-  /** The whole address, for a connection beside the pool. */
+  /** The whole address, for a connection outside the pool. */
   readonly address: string;
   /** Runs `work` as one transaction: all of it or nothing. */
   transact<Out>(work: (tx: Queries, isRetry: boolean) => Promise<Out>): Promise<Out>;
   /**
-   * The same for what writes by one statement, which needs no transaction around it. `limitMs`: how long a database that
-   * does not answer is waited for, where it is not as long as for all others.
+   * Like `transact`, for a write of one statement, which needs no transaction around it. `limitMs`: how long to wait
+   * for a database that does not answer, if not as long as usual.
    */
   write<Out>(
     work: (queries: Queries, isRetry: boolean) => Promise<Out>,
     limitMs?: number,
   ): Promise<Out>;
-  /** Why something could not be written within the last seconds, where there was no room for it. */
+  /** Why a write failed within the last seconds because there was no space. */
   readonly full: Failure | undefined;
   close(): Promise<void>;
 }
 
 /**
- * How long a transaction may do nothing between two statements before the database ends it. A process that is stopped,
- * or whose machine is gone, else keeps its locks, and nobody can take over what it had: so it is less than the time
- * after which others do (`LEASE_MS`), and longer than a busy machine takes between two statements.
+ * How long a transaction may do nothing between two statements before the database ends it. Otherwise a process that
+ * is stopped, or whose machine is gone, would keep its locks, and no other process could take over its runs. So it is
+ * less than the time after which others do that (`LEASE_MS`), and longer than a busy machine takes between two
+ * statements.
  */
 const STILL_MS = 5000;
 /** One message to the server. `set local`, because a pooler may give the connection to others afterwards. */
 const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${STILL_MS}`;
 
-/** For how long a database that had no room counts as full: nobody can ask it how much it has. */
+/** How long a database without space counts as full: its free space cannot be asked for. */
 const FULL_MS = 10_000;
 
-/** Opens nothing yet: the first question does. */
-export async function openDatabase(address: string, clock: Clock = systemClock): Promise<Database> {
-  const name = nameOf(address);
-  const { openPool } = await loadDriver();
-  return new PostgresDatabase(name, address, openPool(address), clock);
+interface OpenOptions {
+  readonly clock?: Clock | undefined;
+  /** How long a statement may take, if not as long as those of a server. */
+  readonly statementMs?: number | undefined;
 }
 
-class PostgresDatabase implements Database {
+/** For maintenance: an index over a large table, a vacuum, a check of all rows. */
+export const MAINTENANCE_MS = 6 * 3_600_000;
+
+/** Opens nothing yet: the first query does. */
+export async function openDatabase(
+  address: string,
+  { clock = systemClock, statementMs }: OpenOptions = {},
+): Promise<PostgresDatabase> {
+  const name = nameOf(address);
+  const { openPool } = await loadDriver();
+  return new OpenPostgresDatabase(name, address, openPool(address, statementMs), clock);
+}
+
+class OpenPostgresDatabase implements PostgresDatabase {
   readonly name: string;
   readonly address: string;
   readonly #opened: OpenedPool;
@@ -78,15 +96,15 @@ class PostgresDatabase implements Database {
     this.#opened = opened;
     this.#clock = clock;
     this.#queries = toQueries((sql, values) =>
-      this.#translated(() => opened.pool.query<SqlRow>(sql, values)),
+      this.#translated(() => opened.pool.query<PostgresRow>(sql, values)),
     );
   }
 
-  async get(sql: string, ...values: SqlValue[]): Promise<SqlRow | undefined> {
+  async get(sql: string, ...values: PostgresValue[]): Promise<PostgresRow | undefined> {
     return await this.write(({ get }) => get(sql, ...values));
   }
 
-  async all(sql: string, ...values: SqlValue[]): Promise<SqlRow[]> {
+  async all(sql: string, ...values: PostgresValue[]): Promise<PostgresRow[]> {
     return await this.write(({ all }) => all(sql, ...values));
   }
 
@@ -112,7 +130,7 @@ class PostgresDatabase implements Database {
     await this.#opened.close();
   }
 
-  /** One that never answered is not waited for: its address is wrong, or it is not started. */
+  /** Does not wait for a database that never answered: its address is wrong, or it is not started. */
   async #again<Out>(work: (isRetry: boolean) => Promise<Out>, limitMs?: number): Promise<Out> {
     let tries = 0;
     const nowMs = this.#clock.now();
@@ -135,7 +153,7 @@ class PostgresDatabase implements Database {
       broken = await rollBack(client);
       throw thrown;
     } finally {
-      // One that could not be rolled back is thrown away.
+      // A connection that could not be rolled back is closed.
       client.release(broken);
     }
   }
@@ -162,8 +180,8 @@ class PostgresDatabase implements Database {
 
 type Ask = (
   sql: string,
-  values: SqlValue[],
-) => Promise<{ readonly rowCount: number | null; readonly rows: SqlRow[] }>;
+  values: PostgresValue[],
+) => Promise<{ readonly rowCount: number | null; readonly rows: PostgresRow[] }>;
 
 function toQueries(ask: Ask): Queries {
   return {
@@ -184,13 +202,13 @@ async function rollBack(client: {
   }
 }
 
-/** `postgres://db.example:5432/offshoot`. Throws `invalid_request` for what is no address. */
+/** `postgres://db.example:5432/offshoot`. Throws `invalid_request` for an invalid address. */
 export function nameOf(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url && /^postgres(ql)?:$/.test(url.protocol)) {
     return `postgres://${url.host}${decodeURI(url.pathname)}`;
   }
   const message =
-    "The address of the store is no `postgres://USER@HOST:PORT/DATABASE`. Check it for spaces and unescaped characters.";
+    "The address of the store is not `postgres://USER@HOST:PORT/DATABASE`. Check it for spaces and unescaped characters.";
   throw new Failure("invalid_request", message);
 }

@@ -1,4 +1,4 @@
-/** Questions about all runs, asked of the tables `run_facts`, `spans`, `usage` and `questions`. */
+/** Queries over all runs, on the tables `run_facts`, `spans`, `usage` and `questions`. */
 
 import {
   toFailedCall,
@@ -20,7 +20,7 @@ import type {
 import { rootOf } from "../run-notes.ts";
 import { toColumn } from "../text-column.ts";
 import type { Reads } from "./postgres-database.ts";
-import type { SqlValue } from "./postgres-driver.ts";
+import type { PostgresValue } from "./postgres-driver.ts";
 
 export function createPostgresIndex(db: Reads): RunIndex {
   return {
@@ -83,28 +83,28 @@ const OPEN = `offshoot.questions q where q.root_id = f.root_id and q.closed_at_m
   and (f.parent_id is null or q.run_id = f.run_id)`;
 const ROW = `f.*, (select count(*) from ${OPEN}) as waiting`;
 
-/** A run and all below it: the ids of those begin with its id and a slash, and `0` follows the slash. */
+/** A run and all below it: their ids begin with its id and a slash, and `0` is the character after the slash. */
 const BELOW = "root_id = $1 and (run_id = $2 or (run_id >= $3 and run_id < $4))";
 
-function below(id: string): SqlValue[] {
+function below(id: string): PostgresValue[] {
   return [toColumn(rootOf(id)), toColumn(id), toColumn(`${id}/`), toColumn(`${id}0`)];
 }
 
 interface Sql {
   readonly sql: string;
-  readonly values: readonly SqlValue[];
+  readonly values: readonly PostgresValue[];
 }
 
 /** A term for each filter that is set. */
 function toListSql(query: RunListQuery): Sql {
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue): string => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const add = (value: PostgresValue): string => `$${values.push(value)}`;
   const { parent, status, before, search, from_ms, to_ms, agent } = query;
   const { tenant, ending, model, key_id, session, folder, name } = query;
   const terms = [
     parent === undefined ? "parent_id is null" : `parent_id = ${add(toColumn(parent))}`,
   ];
-  // Spelled out, so that the partial index of running ones fits.
+  // Spelled out, so that the partial index of running ones is used.
   if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
   const same = { session, key_id, folder, model, tenant, ending, name };
   for (const [column, value] of Object.entries(same)) {
@@ -131,8 +131,8 @@ function toListSql(query: RunListQuery): Sql {
 
 function toUsageSql(query: UsageQuery): Sql {
   const { by, daily, roots, tenant, from_day, to_day, limit } = query;
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue): string => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const add = (value: PostgresValue): string => `$${values.push(value)}`;
   const terms = roots
     ? [`root_id = any(${add(roots.map(toColumn))}::text[])`]
     : query.below !== undefined
@@ -151,12 +151,12 @@ function toUsageSql(query: UsageQuery): Sql {
   return { sql, values };
 }
 
-function toBelow(id: string, add: (value: SqlValue) => string): string {
+function toBelow(id: string, add: (value: PostgresValue) => string): string {
   const [root, own, first, end] = below(id).map(add);
   return `root_id = ${root} and (run_id = ${own} or (run_id >= ${first} and run_id < ${end}))`;
 }
 
-/** The newest run, how far the trees of those are that run now, and open questions: each from an index of its own. */
+/** The newest run, the state of the trees that run now, and open questions: each from an index of its own. */
 function toNewsSql(tenant: string | undefined): Sql {
   const own = tenant === undefined ? "" : "and tenant = $1";
   const sql = `select
@@ -171,8 +171,8 @@ function toNewsSql(tenant: string | undefined): Sql {
 
 function toFailedSql(query: FailedCallQuery): Sql {
   const { tenant, status, tool, before, from_day, to_day, limit } = query;
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue): string => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const add = (value: PostgresValue): string => `$${values.push(value)}`;
   const terms = ["s.kind = 'call'", `s.day >= ${add(from_day)}`, `s.day <= ${add(to_day)}`];
   terms.push(status === undefined ? "s.status in ('failed', 'denied')" : `s.status = '${status}'`);
   if (tenant !== undefined) terms.push(`f.tenant = ${add(toColumn(tenant))}`);
@@ -198,8 +198,8 @@ const TOOLS = `select s.name as tool, count(*) as calls,
   group by s.name order by calls desc, s.name`;
 
 function toQuestionSql({ tenant, run, after, limit }: QuestionQuery): Sql {
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue): string => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const add = (value: PostgresValue): string => `$${values.push(value)}`;
   const terms = ["closed_at_ms is null"];
   if (tenant !== undefined) terms.push(`tenant = ${add(toColumn(tenant))}`);
   if (run !== undefined) terms.push(toBelow(run, add));

@@ -1,23 +1,27 @@
-/** All in one Postgres database, over one pool of connections, which the first part that is asked for opens. */
+/** Everything in one Postgres database, over one pool of connections, which the first part that is asked for opens. */
 
 import type { Audit } from "../audit.ts";
-import type { Kept, Maintenance } from "../kept.ts";
+import type { KeptRecord, Maintenance } from "../kept.ts";
 import { once } from "../once.ts";
-import { type Database, nameOf, openDatabase } from "./postgres-database.ts";
+import type { PostgresClock } from "./postgres-clock.ts";
+import {
+  MAINTENANCE_MS,
+  nameOf,
+  openDatabase,
+  type PostgresDatabase,
+} from "./postgres-database.ts";
 import { createPostgresNews, type PostgresNews } from "./postgres-news.ts";
 import type { PostgresPlaces } from "./postgres-places.ts";
 
-/** Throws `invalid_request` for what is no address. */
-export function createPostgresKept(address: string): Kept {
+/** Throws `invalid_request` for an invalid address. */
+export function createPostgresKept(address: string): KeptRecord {
   const name = nameOf(address);
-  let db: Database | undefined;
+  const { connect, close } = createConnection(address);
+  const patient = createConnection(address, MAINTENANCE_MS);
   let news: PostgresNews | undefined;
   let audit: Audit | undefined;
   let places: PostgresPlaces | undefined;
-  const connect = once(async () => {
-    db = await openDatabase(address);
-    return db;
-  });
+  let clock: PostgresClock | undefined;
   const open = once(async () => {
     const { verify } = await import("./migrations.ts");
     const opened = await connect();
@@ -29,7 +33,7 @@ export function createPostgresKept(address: string): Kept {
     const { forgetOldWorkers } = await import("./postgres-workers.ts");
     const opened = await open();
     news = createPostgresNews(opened);
-    // Should it fail, the next start does it.
+    // If it fails, the next start does it.
     forgetOldWorkers(opened).catch(() => {});
     return createPostgresStore(opened, news);
   });
@@ -55,6 +59,10 @@ export function createPostgresKept(address: string): Kept {
       audit = (await import("./postgres-audit.ts")).createPostgresAudit(await open());
       return audit;
     }),
+    clock: once(async () => {
+      clock = await (await import("./postgres-clock.ts")).openPostgresClock(await open());
+      return clock;
+    }),
     places: once(async () => {
       places = (await import("./postgres-places.ts")).createPostgresPlaces(await open());
       return places;
@@ -62,42 +70,59 @@ export function createPostgresKept(address: string): Kept {
     limits: once(async () =>
       (await import("./postgres-limits.ts")).createPostgresLimits(await open()),
     ),
-    maintenance: createMaintenance(name, { connect, open }),
-    async close() {
-      const [waiting, told, counted, opened] = [audit, news, places, db];
-      audit = undefined;
-      news = undefined;
-      places = undefined;
-      db = undefined;
-      await waiting?.close();
-      await counted?.close();
-      await told?.close();
-      await opened?.close();
-    },
+    maintenance: createMaintenance(name, { connect, open, patient }),
+    close: once(async () => {
+      await audit?.close();
+      await places?.close();
+      await news?.close();
+      clock?.close();
+      await patient.close();
+      await close();
+    }),
+  };
+}
+
+/** Opened by the first call. `statementMs`: how long a statement may take, if not as long as usual. */
+function createConnection(address: string, statementMs?: number) {
+  let db: PostgresDatabase | undefined;
+  return {
+    connect: once(async () => {
+      db = await openDatabase(address, { statementMs });
+      return db;
+    }),
+    close: async () => await db?.close(),
   };
 }
 
 interface Opening {
-  /** Looks at no table. */
-  connect(): Promise<Database>;
-  open(): Promise<Database>;
+  /** Reads no table. */
+  connect(): Promise<PostgresDatabase>;
+  open(): Promise<PostgresDatabase>;
+  /** Like `connect`, for statements that read or write all of it. */
+  readonly patient: { connect(): Promise<PostgresDatabase> };
 }
 
-function createMaintenance(name: string, { connect, open }: Opening): Maintenance {
+function createMaintenance(name: string, { connect, open, patient }: Opening): Maintenance {
   const load = () => import("./maintenance.ts");
+  const openPatiently = async (): Promise<PostgresDatabase> => {
+    await open();
+    return await patient.connect();
+  };
   return {
     exists: async () => (await (await import("./migrations.ts")).readVersion(await connect())) > 0,
     probe: async () => void (await (await connect()).get("select 1")),
     async version() {
       return String((await (await connect()).get("show server_version"))?.["server_version"]);
     },
-    // Postgres checks its own pages; that the tables are ours is seen by opening them.
+    // Postgres checks its own pages; opening the tables shows that they are ours.
     refuseDamaged: async () => (await open()) !== undefined,
+    checkWritable: async () =>
+      await (await import("./postgres-probe.ts")).createWriteProbe(await open())(),
     checkBeside: async () => undefined,
-    check: async () => (await load()).checkStore(await open()),
+    check: async () => (await load()).checkStore(await openPatiently()),
     backUp: async () => (await load()).refuseBackUp(name),
-    vacuum: async () => (await load()).vacuumStore(await open()),
-    migrate: async () => (await load()).migrateStore(await connect()),
+    vacuum: async () => (await load()).vacuumStore(await openPatiently()),
+    migrate: async () => (await load()).migrateStore(await patient.connect()),
     copyTo: async () => (await load()).refuseCopy(name),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The limits of vendors' accounts in the tables `vendor_limits` and `vendor_demands`. Who tells something about an
- * account is the only one meanwhile. Times are those of the database's clock. The tables are unlogged: nobody waits
- * for the disk, and after a crash of the database the processes say again what they know.
+ * The limits of vendors' accounts in the tables `vendor_limits` and `vendor_demands`. A process that reports on an
+ * account has it locked meanwhile. Times are those of the database's clock. The tables are unlogged: writes do not
+ * wait for the disk, and after a crash of the database the processes report again what they know.
  */
 
 import { fromColumn, toColumn } from "../text-column.ts";
@@ -14,9 +14,9 @@ import {
   type VendorLimit,
   type VendorLimits,
 } from "../vendor-limits.ts";
-import type { Database, Queries } from "./postgres-database.ts";
+import type { PostgresDatabase, Queries } from "./postgres-database.ts";
 
-/** Those who tell of several accounts lock them in one order. */
+/** Processes that report on several accounts lock them in one order. */
 const SEED = `insert into offshoot.vendor_limits (account)
   select account from unnest($1::text[]) as r (account) order by account
   on conflict (account) do nothing`;
@@ -42,7 +42,7 @@ const DEMANDS = `select account, process, calls from offshoot.vendor_demands
   order by account, process`;
 
 /** The caller closes the database. */
-export function createPostgresLimits(db: Database): VendorLimits {
+export function createPostgresLimits(db: PostgresDatabase): VendorLimits {
   return {
     async exchange(process, reports) {
       if (reports.length === 0) return [];
@@ -66,15 +66,18 @@ async function tell(
     known.set(row["account"], { limit: Number(row["limit"]), round: Number(row["round"]) });
   }
   const told = reports.map((report) => toLimit(known.get(report.account), report));
-  const [limits, rounds] = [told.map(({ limit }) => limit), told.map(({ round }) => round)];
+  const limits = told.map(({ limit }) => limit);
+  const rounds = told.map(({ round }) => round);
   const rows = await tx.all(WRITE, accounts, limits, rounds, pick("pauseMs"));
   await tx.run(NEED, process, accounts, pick("demand"));
   await tx.run(FORGET, accounts, KNOWN_MS);
   const demands = await tx.all(DEMANDS, accounts, DEMAND_MS);
   return rows.map((row) => ({
     account: String(row["account"]),
-    ...{ limit: Number(row["limit"]), round: Number(row["round"]) },
-    ...{ pause: Number(row["pause"]), pauseMs: Math.max(0, Number(row["pause_ms"])) },
+    limit: Number(row["limit"]),
+    round: Number(row["round"]),
+    pause: Number(row["pause"]),
+    pauseMs: Math.max(0, Number(row["pause_ms"])),
     demands: demands
       .filter(({ account }) => account === row["account"])
       .map((one) => ({ process: fromColumn(one["process"]), calls: Number(one["calls"]) })),

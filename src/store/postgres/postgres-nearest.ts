@@ -1,33 +1,34 @@
 /**
- * The chunks that are nearest to a vector, found by pgvector: among few vectors by comparing all of them, among
- * many by an index (HNSW), which looks at some thousand. The index is that of all tenants; a scan goes on until it
- * has found enough of the store that is asked about, and where it gives up, all vectors of the store are compared.
+ * The chunks that are nearest to a vector, found by pgvector: among few vectors by comparing all of them, among many
+ * by an index (HNSW), which looks at some thousand. The index is that of all tenants; a scan continues until it has
+ * found enough of the requested store, and if it gives up, all vectors of the store are compared.
  *
- * The database finds them by halves, which are rounded. How alike they are is computed from the whole embeddings.
+ * The database compares half-precision numbers, which are rounded. The likeness is then computed from the full
+ * embeddings.
  */
 
 import { type Near, type Nearest, toLikeness, type VectorSearch } from "../chunk-store.ts";
 import { toColumn } from "../text-column.ts";
-import type { Database, Queries } from "./postgres-database.ts";
-import type { SqlValue } from "./postgres-driver.ts";
+import type { PostgresDatabase, Queries } from "./postgres-database.ts";
+import type { PostgresValue } from "./postgres-driver.ts";
 import { toHalfvec, toVector, VECTORS, type VectorTable, writeVectors } from "./vector-table.ts";
 
 /** Vectors that are compared one by one: 20,000 of 256 numbers take about 10 ms, and the result is exact. */
 const COMPARED = 20_000;
-/** Chunks without a vector that a search compares by itself, and writes the vectors of. */
+/** Chunks without a vector that a search compares itself, and whose vectors it writes. */
 const MAX_WAITING = 500;
-/** Of each wanted one: a half is rounded, so what comes a little later may be nearer. */
+/** Candidates for each wanted chunk: half-precision numbers are rounded, so a later one may be nearer. */
 const FOUND_FOR_ONE = 2;
-/** How many candidates the index keeps while it looks: more find more of the best, and take longer. */
+/** How many candidates the index keeps while it searches: more find more of the best, and take longer. */
 const LEAST_CANDIDATES = 200;
 const MOST_CANDIDATES = 1000;
 
 const AMONG = `tenant = $1 and store = $2 and model = $3 and ($4::text[] is null or file = any($4))
   and not (file = any($5))`;
 
-/** Undefined where too many of the store's vectors are not there yet. `compared` is for tests. */
+/** Undefined if too many of the store's vectors are not written yet. `compared` is for tests. */
 export async function findNearest(
-  db: Database,
+  db: PostgresDatabase,
   table: VectorTable,
   search: VectorSearch,
   compared = COMPARED,
@@ -56,9 +57,12 @@ export async function findNearest(
   return toNearest(vectors, search, named);
 }
 
-/** What another process has left: it is read here already, and the next search does not have to. */
+/**
+ * Writes the vectors that another process has not written: they were read here already, and the next search need not
+ * do it.
+ */
 async function writeLate(
-  db: Database,
+  db: PostgresDatabase,
   table: VectorTable,
   late: readonly FoundVector[],
 ): Promise<void> {
@@ -72,10 +76,10 @@ interface Asked {
   /** How many are wanted. */
   readonly wanted: number;
   /** The values of `AMONG`. */
-  readonly among: readonly SqlValue[];
+  readonly among: readonly PostgresValue[];
 }
 
-function toAmong({ tenant, store, model, files, except }: VectorSearch): SqlValue[] {
+function toAmong({ tenant, store, model, files, except }: VectorSearch): PostgresValue[] {
   return [
     toColumn(tenant),
     toColumn(store),
@@ -86,11 +90,11 @@ function toAmong({ tenant, store, model, files, except }: VectorSearch): SqlValu
 }
 
 /**
- * How many rows there are to search, up to one more than are compared, and which have no vector yet. The count is
- * read from an index alone.
+ * How many rows there are to search, up to one more than are compared, and which have no vector yet. The count is read
+ * from an index alone.
  */
 async function look(
-  db: Database,
+  db: PostgresDatabase,
   search: VectorSearch,
   compared: number,
 ): Promise<{ readonly count: number; readonly waiting: readonly number[] }> {
@@ -104,9 +108,9 @@ async function look(
   return { count: Number(row?.["count"]), waiting: waiting.map(Number) };
 }
 
-/** By an expression that no index has: the server sorts all vectors of the store. */
+/** Orders by an expression without an index: the server sorts all vectors of the store. */
 async function compareAll(
-  db: Database,
+  db: PostgresDatabase,
   { schema }: VectorTable,
   { near, length, wanted, among }: Asked,
 ): Promise<number[]> {
@@ -117,7 +121,7 @@ async function compareAll(
 }
 
 async function findByIndex(
-  db: Database,
+  db: PostgresDatabase,
   table: VectorTable,
   { near, length, wanted, among }: Asked,
 ): Promise<number[]> {
@@ -131,7 +135,7 @@ async function findByIndex(
   });
 }
 
-/** The length stands in the statement: only so does the server see which index is meant. */
+/** The length is written into the statement: only then does the server choose the right index. */
 export function toIndexSql({ schema }: VectorTable, length: number): string {
   const type = `${schema}.halfvec(${length})`;
   return `select chunk_id from ${VECTORS} where ${AMONG} and length = ${length}
@@ -148,7 +152,7 @@ interface FoundVector {
 }
 
 async function readVectors(
-  db: Database,
+  db: PostgresDatabase,
   { tenant, store, model }: VectorSearch,
   ids: readonly number[],
 ): Promise<FoundVector[]> {

@@ -1,39 +1,39 @@
 /**
- * News of runs between processes, by `listen` and `notify`. Ids that come within a few milliseconds go together,
- * in a statement of their own after the commit: a `notify` inside a transaction would make all of them commit one
+ * News of runs between processes, by `listen` and `notify`. Ids that come within a few milliseconds go together, in a
+ * statement of their own after the commit: a `notify` inside a transaction would make all transactions commit one
  * after the other.
  *
- * Some poolers take `listen` and forward nothing. So each process sends itself a word from time to time: only who
- * hears it counts as listening (`isLive`), and the others look at runs as they do with a store that tells nothing.
+ * Some poolers accept `listen` and forward nothing. So each process sends itself a message from time to time: it
+ * counts as listening only if the message arrives (`isLive`); otherwise it polls runs as with a store without news.
  */
 
 import { randomUUID } from "node:crypto";
-import type { News } from "../store.ts";
-import type { Database } from "./postgres-database.ts";
+import type { StoreNews } from "../store.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
 import { type Client, loadDriver } from "./postgres-driver.ts";
 
 const CHANNEL = "offshoot";
-/** What a reader in another process lags behind, at most, beside the way of the message. */
+/** How far a reader in another process lags at most, besides the time of the message. */
 const GATHER_MS = 5;
-/** How often to see whether messages come, and how long one may take. */
+/** How often to check that messages arrive, and how long one may take. */
 const PROBE_MS = 5000;
 const HEARD_MS = 15_000;
-/** Postgres takes 8,000 bytes a message. */
+/** Postgres takes 8,000 bytes for each message. */
 const MAX_PAYLOAD = 7000;
 
-export interface PostgresNews extends News {
-  /** Tells the others that a run was written to. Never waits, never fails. */
+export interface PostgresNews extends StoreNews {
+  /** Reports to the others that a run was written to. Never waits, never fails. */
   tell(id: string): void;
   close(): Promise<void>;
 }
 
-/** Listens from the first call of `listen` on; until then it only tells. */
-export function createPostgresNews(db: Database): PostgresNews {
+/** Listens from the first call of `listen` on; until then it only sends. */
+export function createPostgresNews(db: PostgresDatabase): PostgresNews {
   return new Listening(db);
 }
 
 class Listening implements PostgresNews {
-  readonly #db: Database;
+  readonly #db: PostgresDatabase;
   readonly #self = randomUUID();
   readonly #rings = new Set<(id: string | undefined) => void>();
   readonly #waiting = new Set<string>();
@@ -44,7 +44,7 @@ class Listening implements PostgresNews {
   #isClosed = false;
   #sending: Promise<unknown> = Promise.resolve();
 
-  constructor(db: Database) {
+  constructor(db: PostgresDatabase) {
     this.#db = db;
   }
 
@@ -78,7 +78,7 @@ class Listening implements PostgresNews {
     await this.#drop();
   }
 
-  /** Whoever hears nothing in time opens another connection. */
+  /** If no message arrives in time, opens another connection. */
   #probe(): void {
     const isSilent = performance.now() - this.#heardAt > HEARD_MS;
     if (this.#client && !isSilent) return this.#send([]);
@@ -99,7 +99,7 @@ class Listening implements PostgresNews {
     this.#client = client;
     await client.query(`listen ${CHANNEL}`);
     this.#send([]);
-    // What was said before is not heard.
+    // Earlier messages are not received.
     this.#ring(undefined);
   }
 
@@ -130,7 +130,7 @@ class Listening implements PostgresNews {
     let page: string[] = [];
     let size = 0;
     for (const id of ids) {
-      // One that has no place in a message is told without its name.
+      // An id that does not fit into a message is reported as an empty name.
       const name = /[\n\0\p{Surrogate}]/u.test(id) || id.length > 500 ? "" : id;
       size += Buffer.byteLength(name) + 1;
       page.push(name);

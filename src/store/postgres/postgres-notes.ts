@@ -1,4 +1,4 @@
-/** Rows of `run-notes.ts` in Postgres: as a value of the statement that writes the events, and of older runs. */
+/** Rows of `run-notes.ts` in Postgres: as a value of the statement that writes the events, and for older runs. */
 
 import type { Json } from "../../base/json.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
@@ -6,7 +6,7 @@ import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import { NOTED_EVENTS, type Note, rootOf, toNotes, toTaskFacts } from "../run-notes.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries } from "./postgres-database.ts";
-import type { SqlValue } from "./postgres-driver.ts";
+import type { PostgresRow, PostgresValue } from "./postgres-driver.ts";
 import { readSized } from "./postgres-values.ts";
 
 /** The notes of a batch for `offshoot.note`; null for most batches. */
@@ -41,7 +41,7 @@ export const INSERT_FACTS = `insert into offshoot.run_facts (run_id, root_id, pa
     coalesce((select tenant from offshoot.runs where id = $1), '${DEFAULT_TENANT}')
   on conflict do nothing`;
 
-export function toFactValues(run: NotedRun): SqlValue[] {
+export function toFactValues(run: NotedRun): PostgresValue[] {
   const { model, label, agent, session, folder, key_id } = toTaskFacts(run.input);
   return [
     ...[toColumn(run.id), toColumn(rootOf(run.id)), toNullable(run.parent_id)],
@@ -54,7 +54,6 @@ const RUNS_AT_ONCE = 200;
 
 /** A migration: the rows of runs that older versions have written. */
 export async function noteOldRuns(tx: Queries): Promise<void> {
-  const types = NOTED_EVENTS.map((type) => `'${type}'`).join(", ");
   for (let last = 0; ; ) {
     // A parent was written before its children.
     const rows = await tx.all(
@@ -65,26 +64,34 @@ export async function noteOldRuns(tx: Queries): Promise<void> {
     if (rows.length === 0) break;
     for (const row of rows) {
       last = Number(row["number"]);
-      const id = fromColumn(row["id"]);
-      const input = (await readSized(tx, id, row, "input"))?.value ?? null;
-      const run = {
-        ...{ id, parent_id: fromNullable(row["parent_id"]), input },
-        ...{ name: fromColumn(row["name"]), title: fromColumn(row["title"]) },
-        created_at_ms: Number(row["created_at_ms"]),
-      };
-      await tx.run(INSERT_FACTS, ...toFactValues(run));
-      const events = await tx.all(
-        `select seq, event::text as event from offshoot.run_events
-          where run_id = $1 and type in (${types}) order by seq`,
-        toColumn(id),
-      );
-      for (const { seq, event } of events) {
-        const notes = toNotesValue(Number(seq), [JSON.parse(String(event)) as RunEvent]);
-        if (notes) await tx.get("select offshoot.note($1, $2::json)", toColumn(id), notes);
-      }
+      await noteOldRun(tx, row);
     }
   }
   for (const sql of END_OLD) await tx.run(sql);
+}
+
+async function noteOldRun(tx: Queries, row: PostgresRow): Promise<void> {
+  const id = fromColumn(row["id"]);
+  const input = (await readSized(tx, id, row, "input"))?.value ?? null;
+  const run = {
+    id,
+    parent_id: fromNullable(row["parent_id"]),
+    input,
+    name: fromColumn(row["name"]),
+    title: fromColumn(row["title"]),
+    created_at_ms: Number(row["created_at_ms"]),
+  };
+  await tx.run(INSERT_FACTS, ...toFactValues(run));
+  const types = NOTED_EVENTS.map((type) => `'${type}'`).join(", ");
+  const events = await tx.all(
+    `select seq, event::text as event from offshoot.run_events
+      where run_id = $1 and type in (${types}) order by seq`,
+    toColumn(id),
+  );
+  for (const { seq, event } of events) {
+    const notes = toNotesValue(Number(seq), [JSON.parse(String(event)) as RunEvent]);
+    if (notes) await tx.get("select offshoot.note($1, $2::json)", toColumn(id), notes);
+  }
 }
 
 /** As the trigger of endings does from now on. */

@@ -1,7 +1,7 @@
 /**
- * What the owner of a run writes, as statements: each checks the owner's epoch, counts the bytes and the events, and
- * writes, or changes no row. A write whose connection is cut may be there or not: whoever holds the epoch is the
- * only writer, so the numbers say which (`isAppended`, `isFinished`).
+ * The writes of a run's owner, as statements: each checks the owner's epoch, counts the bytes and the events, and
+ * writes, or changes no row. If the connection is lost, the write may have succeeded or not: the holder of the epoch
+ * is the only writer, so the numbers say which (`isAppended`, `isFinished`).
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -13,13 +13,13 @@ import { firstEpoch } from "../new-run.ts";
 import { toRefusal, toRepeatedStep } from "../refusal.ts";
 import { fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
-import type { SqlRow } from "./postgres-driver.ts";
+import type { PostgresRow } from "./postgres-driver.ts";
 import { faultOf } from "./postgres-fault.ts";
 import { INSERT_FACTS, toFactValues } from "./postgres-notes.ts";
 import { insertThings } from "./postgres-things.ts";
 import { readSized, type Written, writeValue } from "./postgres-values.ts";
 
-/** What a run's owner believes about it. */
+/** The state of a run that its owner expects. */
 export interface Belief {
   readonly id: string;
   readonly epoch: number;
@@ -28,10 +28,10 @@ export interface Belief {
   readonly count?: number | undefined;
 }
 
-/** The right to write, and the counting, of every statement that an owner makes. */
+/** The check of the owner, and the counting, in every statement that an owner makes. */
 const OWNED = `update offshoot.runs set bytes = bytes + `;
 
-/** Writes what the events say beside the log; true, also where they say nothing. */
+/** Writes the notes of the events; true, even without notes. */
 function noted(notes: string): string {
   return `case when ${notes}::text is null then true else offshoot.note($1, ${notes}::json) end`;
 }
@@ -58,9 +58,9 @@ const STEP_WITH_EVENTS = `with owned as (${OWNED} $6, next_seq = next_seq + $8
 interface StepRow {
   readonly key: string;
   readonly value: Written;
-  /** The events that go with it; undefined where none do. */
+  /** The events that go with it; undefined if there are none. */
   readonly log: Written | undefined;
-  /** What these say, for `offshoot.note`. */
+  /** The notes of these events, for `offshoot.note`. */
   readonly notes: string | null;
 }
 
@@ -79,7 +79,7 @@ export async function writeStep(
     return await queries.run(STEP_WITH_EVENTS, ...values, ...batch);
   } catch (thrown) {
     if (!isRepeated(thrown)) throw thrown;
-    // The owner is checked first: one of the past must not hear of a step that is there already.
+    // The owner is checked first: an earlier owner must not learn of a step that is there already.
     await checkOwner(db, isRetry ? { id, epoch } : belief);
     if (isRetry && (await hasStep(db, belief, key))) return 1;
     throw toRepeatedStep(id, key);
@@ -91,7 +91,7 @@ async function hasStep(db: Reads, { id, epoch }: Belief, key: string): Promise<b
   return (await db.get(sql, toColumn(id), epoch, toColumn(key))) !== undefined;
 }
 
-/** What this owner has journaled under a key; undefined where it has not. */
+/** The value that this owner has journaled under a key; undefined if there is none. */
 export async function readStep(
   db: Reads,
   { id, epoch }: Belief,
@@ -107,8 +107,8 @@ function isRepeated(thrown: unknown): boolean {
   return thrown instanceof Failure && faultOf(thrown.cause) === "repeated";
 }
 
-/** A run that a write before this one has put there, whose answer was lost. */
-export function isOwn(row: SqlRow, { owner = null, created_at_ms }: NewRun): boolean {
+/** True for a run that an earlier try of this write has created, whose answer was lost. */
+export function isOwn(row: PostgresRow, { owner = null, created_at_ms }: NewRun): boolean {
   return fromNullable(row["owner"]) === owner && row["created_at_ms"] === created_at_ms;
 }
 
@@ -150,7 +150,7 @@ export async function insertStep(
   await tx.run(STEP, ...values, null);
 }
 
-/** Nobody claims, ends or appends to it before the transaction is over. */
+/** No process claims, ends or appends to it before the transaction is over. */
 export async function lockOwned(tx: Queries, belief: Belief): Promise<void> {
   await tx.get("select 1 from offshoot.runs where id = $1 for update", toColumn(belief.id));
   await checkOwner(tx, { id: belief.id, epoch: belief.epoch });
@@ -171,7 +171,7 @@ export async function readCurrent(db: Reads, id: string): Promise<Current | unde
   return { epoch: Number(row["epoch"]), status, next_seq: Number(row["next_seq"]) };
 }
 
-/** Whether events that may have been written were: nobody else writes with this epoch. */
+/** True if events that may have been written were: no other process writes with this epoch. */
 export async function isAppended(
   db: Reads,
   { id, epoch, firstSeq, count = 0 }: Belief,

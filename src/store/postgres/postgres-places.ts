@@ -2,33 +2,33 @@
  * The places of keys in the table `places`, one row for each place that is taken. `offshoot.take_place` counts and
  * takes in one statement, under a lock of the key.
  *
- * A process says every two seconds which places it still has. One that was not heard of for a lease, by the clock of
- * the database, does not count any more. So nothing is left of a process that died, of a connection that was cut
- * after the commit, or of a place whose giving back was lost. A process that only stood still takes its places again
- * with its next beat, and is told of those that went to others meanwhile: what it does for them ends.
+ * A process reports every two seconds which places it still has. A place without a report for the length of a lease,
+ * by the clock of the database, does not count any more. So nothing is left of a process that died, of a connection
+ * that was lost after the commit, or of a place whose return was lost. A process that only stood still takes its
+ * places again with its next beat, and learns which went to others meanwhile: their requests end.
  *
- * The table is unlogged: nobody waits for the disk, and a database that crashed begins with an empty one. The next
- * beat of each process fills it again.
+ * The table is unlogged: writes do not wait for the disk, and after a crash the database begins with an empty one. The
+ * next beat of each process fills it again.
  */
 
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { LEASE_MS } from "../ownership.ts";
-import type { PlaceCount } from "../places.ts";
+import type { PlaceCount } from "../place-count.ts";
 import { toColumn } from "../text-column.ts";
-import type { Database } from "./postgres-database.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
 
 /** A fifth of a lease; most requests are over before their first beat. */
 const BEAT_MS = 2000;
 /**
- * Before a request is refused, the count is looked at a second time: another server may have sent an answer, and its
- * client the next request, a moment before the place was given back.
+ * Before a request is refused, the places are counted a second time: another server may have sent an answer, and its
+ * client the next request, a moment before the place was returned.
  */
 const SECOND_LOOK_MS = 50;
 
 const TAKE = "select offshoot.take_place($1, $2, $3, $4) as is_taken";
 const LEAVE = "delete from offshoot.places where id = $1";
-/** Those that count. The others have lapsed, or a crash of the database took them. */
+/** Keeps those that still count. The others have lapsed, or a crash of the database removed them. */
 const KEEP = `update offshoot.places set beaten_at = clock_timestamp()
   where id = any($1) and beaten_at > clock_timestamp() - $2 * interval '1 millisecond' returning id`;
 const PUT_BACK =
@@ -36,27 +36,30 @@ const PUT_BACK =
 const LEAVE_ALL = "delete from offshoot.places where id = any($1)";
 
 export interface PostgresPlaces extends PlaceCount {
-  /** Gives back all that this process has. The caller closes the database. */
+  /** Returns all places of this process. The caller closes the database. */
   close(): Promise<void>;
 }
 
-export function createPostgresPlaces(db: Database, clock: Clock = systemClock): PostgresPlaces {
+export function createPostgresPlaces(
+  db: PostgresDatabase,
+  clock: Clock = systemClock,
+): PostgresPlaces {
   return new Places(db, clock);
 }
 
 class Places implements PostgresPlaces {
-  readonly #db: Database;
+  readonly #db: PostgresDatabase;
   readonly #clock: Clock;
-  /** What this process has, by the id of the place. */
+  /** The places of this process, by their ids. */
   readonly #held = new Map<string, HeldPlace>();
-  /** When the last beat began that the database has heard, or the first place was taken. */
+  /** When the last beat began that reached the database, or the first place was taken. */
   #heardMs = 0;
-  /** By key, what is just being given back here. */
+  /** The returns in progress here, by key. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #beating: Promise<unknown> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: PostgresDatabase, clock: Clock) {
     this.#db = db;
     this.#clock = clock;
   }
@@ -79,7 +82,7 @@ class Places implements PostgresPlaces {
     const ids = [...this.#held.keys()];
     this.#held.clear();
     await Promise.all([this.#beating, ...this.#leaving.values()]);
-    // A database that is away forgets them by itself.
+    // If the database cannot be reached, the places lapse by themselves.
     if (ids.length > 0) await this.#db.write(({ run }) => run(LEAVE_ALL, ids)).catch(() => {});
   }
 
@@ -100,7 +103,7 @@ class Places implements PostgresPlaces {
     this.#leaving.set(key, leaving);
   }
 
-  /** After the beat that may still name it. Never fails: a place that is not beaten does not count for long. */
+  /** After the beat that may still name it. Never fails: a place without a beat does not count for long. */
   async #remove(id: string, before: Promise<unknown> | undefined): Promise<void> {
     await this.#beating;
     await Promise.all([before, this.#db.write(({ run }) => run(LEAVE, id)).catch(() => {})]);
@@ -127,8 +130,8 @@ class Places implements PostgresPlaces {
   }
 
   /**
-   * A place that lapsed is taken as any other, if there is still one. One that is not there although this process was
-   * not silent was lost by a crash of the database, and is put back.
+   * A place that lapsed is taken again like any other, if one is left. A place that is missing although this process
+   * was not silent was lost by a crash of the database, and is put back.
    */
   async #takeAgain(id: string, wasSilent: boolean): Promise<void> {
     const held = this.#held.get(id);

@@ -4,16 +4,16 @@ import type { RunQuery } from "../../protocol/run-record.ts";
 import { toUnknownRun } from "../refusal.ts";
 import { toColumn, toNullable } from "../text-column.ts";
 import type { Reads } from "./postgres-database.ts";
-import type { SqlValue } from "./postgres-driver.ts";
+import type { PostgresValue } from "./postgres-driver.ts";
 
-/** Rejects for a run that is not there to list from. */
+/** Rejects if the run to list from does not exist. */
 export async function toRunQuery(
   db: Reads,
   { limit, status, parent_id, before, without }: RunQuery,
-): Promise<{ readonly sql: string; readonly values: readonly SqlValue[] }> {
+): Promise<{ readonly sql: string; readonly values: readonly PostgresValue[] }> {
   const terms = ["true"];
-  const values: SqlValue[] = [];
-  const add = (value: SqlValue): string => `$${values.push(value)}`;
+  const values: PostgresValue[] = [];
+  const add = (value: PostgresValue): string => `$${values.push(value)}`;
   if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
   // `is not distinct from` would not use the index.
   if (parent_id === null) terms.push("parent_id is null");

@@ -1,28 +1,31 @@
 /**
- * What a server keeps, in the tables `things` and `contents` of the database that holds the runs.
+ * The data of a server, in the tables `things` and `contents` of the database that holds the runs.
  *
- * Bytes are written a piece a transaction, so that no transaction is as long as an upload. What makes them count is
- * the last, empty piece: the transaction that adds it removes the older ones. Each writer has numbers of its
- * own (`GENERATION` apart), the later the higher.
+ * Bytes are written with a transaction for each piece, so that no transaction is as long as an upload. They count once
+ * the last, empty piece is there: the transaction that adds it removes the older ones. Each writer has numbers of its
+ * own (`GENERATION` apart), later writers have higher ones.
  */
 
 import type { Json } from "../../base/json.ts";
 import { toPieces } from "../pieces.ts";
 import { toContentLost, toUnknownThing } from "../refusal.ts";
-import type {
-  Claim,
-  DoomedThing,
-  NewThing,
-  OrphanSearch,
-  Shelf,
-  Thing,
-  ThingName,
-  ThingQuery,
+import {
+  type ChainLink,
+  type Claim,
+  type DoomedThing,
+  type NewThing,
+  type OrphanSearch,
+  type Shelf,
+  type Thing,
+  type ThingChain,
+  type ThingName,
+  type ThingQuery,
+  toChainLinks,
 } from "../shelf.ts";
 import { noteRead } from "../shelf-reads.ts";
 import { toColumn } from "../text-column.ts";
-import type { Database, Queries, Reads } from "./postgres-database.ts";
-import type { SqlValue } from "./postgres-driver.ts";
+import type { PostgresDatabase, Queries, Reads } from "./postgres-database.ts";
+import type { PostgresValue } from "./postgres-driver.ts";
 import {
   DELETE_THING,
   DELETE_TREE,
@@ -42,21 +45,32 @@ const FIND_ORPHANS = `select id from offshoot.runs
       where things.kind = $5 and things.id = $6 || substr(runs.id, $7))`;
 
 /** The caller closes the database. */
-export function createPostgresShelf(db: Database): Shelf {
+export function createPostgresShelf(db: PostgresDatabase): Shelf {
   return new PostgresShelf(db);
 }
 
-class PostgresShelf implements Shelf {
-  readonly #db: Database;
+const READ_CHAIN = `with recursive chain (depth, link, next) as (
+    select 1, id, substring(body from $4) from offshoot.things
+    where tenant = $1 and kind = $2 and id = $3
+    union all
+    select chain.depth + 1, t.id, substring(t.body from $4)
+    from chain join offshoot.things as t on t.tenant = $1 and t.kind = $2 and t.id = chain.next
+    where chain.depth < $5)
+  select t.* from chain
+  join offshoot.things as t on t.tenant = $1 and t.kind in ($2, $6) and t.id = chain.link
+  order by chain.depth`;
 
-  constructor(db: Database) {
+class PostgresShelf implements Shelf {
+  readonly #db: PostgresDatabase;
+
+  constructor(db: PostgresDatabase) {
     this.#db = db;
   }
 
   async put(thing: NewThing): Promise<boolean> {
     return await this.#db.transact(async (tx, isRetry) => {
       if ((await insertThings(tx, [thing])) > 0) return true;
-      // The same row, put there by a try whose answer was lost.
+      // The row may exist already, created by a try whose answer was lost.
       const found = isRetry ? await find(tx, thing) : undefined;
       return found?.created_at_ms === thing.created_at_ms && isSame(found.body, thing.body);
     });
@@ -85,14 +99,14 @@ class PostgresShelf implements Shelf {
 
   async list(query: ThingQuery): Promise<Thing[]> {
     noteRead(query.kind);
-    const values: SqlValue[] = [];
-    const add = (value: SqlValue): string => `$${values.push(value)}`;
+    const values: PostgresValue[] = [];
+    const add = (value: PostgresValue): string => `$${values.push(value)}`;
     const terms = [
       `tenant = ${add(toColumn(query.tenant))}`,
       `kind = ${add(toColumn(query.kind))}`,
     ];
     if (query.parent !== undefined) terms.push(`parent = ${add(toColumn(query.parent))}`);
-    // The edges are looked up among the same things: the id of another parent's is not there.
+    // The edges are looked up among the same things: a thing of another parent is not found.
     const among = terms.join(" and ");
     const edge = (id: string): string =>
       `(select position from offshoot.things where ${among} and id = ${add(toColumn(id))})`;
@@ -103,13 +117,23 @@ class PostgresShelf implements Shelf {
     if (query.before !== undefined) {
       terms.push(`position ${isNewest ? ">" : "<"} ${edge(query.before)}`);
     }
-    // Backwards, the page is the one next to the edge: it is read from there and turned round.
+    // Backwards, the page is the one next to the edge: it is read from there and reversed.
     const isBackwards = query.before !== undefined && query.after === undefined;
     const direction = isNewest === isBackwards ? "asc" : "desc";
     const sql = `select * from offshoot.things where ${terms.join(" and ")}
       order by position ${direction} limit ${add(query.limit)}`;
     const things = (await this.#db.all(sql, ...values)).map(toThing);
     return isBackwards ? things.reverse() : things;
+  }
+
+  async readChain(chain: ThingChain): Promise<ChainLink[]> {
+    const { tenant, kind, id, field, beside, limit } = chain;
+    noteRead(kind);
+    noteRead(beside);
+    // Not by functions for JSON: they refuse a body with `\\u0000` in any of its texts.
+    const first = `^\\{"${field}":"([^"\\\\]+)"`;
+    const values = [...toNameColumns({ tenant, kind, id }), first, limit, toColumn(beside)];
+    return toChainLinks((await this.#db.all(READ_CHAIN, ...values)).map(toThing), chain);
   }
 
   async update(name: ThingName, body: Json): Promise<boolean> {
@@ -137,7 +161,7 @@ class PostgresShelf implements Shelf {
 
   async removeAll(doomed: readonly DoomedThing[]): Promise<number> {
     if (doomed.length === 0) return 0;
-    // What a try has removed whose answer was lost is not there for the next one.
+    // Rows that an earlier try removed, whose answer was lost, are gone for the next one.
     let most = 0;
     return await this.#db.transact(async (tx) => {
       let removed = 0;
@@ -237,20 +261,23 @@ class PostgresShelf implements Shelf {
 
   async checkRoom(): Promise<void> {}
 
+  /** Removes the pieces, unless the last one is there: then they count, and only the answer to the commit was lost. */
   async #tryDrop({ name, position, first, next }: Writer): Promise<void> {
     if (position === undefined) return;
-    const sql = "delete from offshoot.contents where position = $1 and part >= $2 and part <= $3";
+    const sql = `delete from offshoot.contents where position = $1 and part >= $2 and part <= $3
+      and not exists (select 1 from offshoot.contents
+        where position = $1 and part = $3 and length(bytes) = 0)`;
     try {
       await this.#db.transact(async (tx) => {
         if ((await positionOf(tx, name)) === position) await tx.run(sql, position, first, next);
       });
     } catch {
-      // What made the writing fail is thrown by the caller; the pieces go with the next writer's.
+      // The caller throws the reason why the writing failed; the next writer removes the pieces.
     }
   }
 }
 
-/** One who writes bytes, between its transactions. */
+/** A writer of bytes, between its transactions. */
 interface Writer {
   readonly name: ThingName;
   /** Where the thing is, and the numbers of the pieces; known with the first one. */
@@ -259,7 +286,7 @@ interface Writer {
   next: number;
 }
 
-/** The first piece takes the writer's numbers. One that is written again replaces itself. */
+/** The first piece sets the writer's numbers. A piece that is written again replaces itself. */
 async function addPiece(tx: Queries, writer: Writer, bytes: Uint8Array): Promise<void> {
   const position = await checkedPosition(tx, writer);
   if (writer.position === undefined) {
@@ -272,7 +299,7 @@ async function addPiece(tx: Queries, writer: Writer, bytes: Uint8Array): Promise
   await tx.run(sql, position, writer.next, bytes);
 }
 
-/** The pieces count from here on, and the older ones go. */
+/** From here on the pieces count, and the older ones are removed. */
 async function finish(tx: Queries, writer: Writer): Promise<void> {
   const position = await checkedPosition(tx, writer);
   const sql = `select count(*) as n from offshoot.contents
@@ -284,7 +311,7 @@ async function finish(tx: Queries, writer: Writer): Promise<void> {
   await tx.run(older, position, writer.first);
 }
 
-/** The thing may be gone, and its place taken by another's: so the name is asked each time. */
+/** The thing may be gone, and another may have its position: so the name is checked each time. */
 async function checkedPosition(tx: Queries, { name, position }: Writer): Promise<number> {
   const sql = `select position from offshoot.things where ${NAMED} for update`;
   const row = await tx.get(sql, ...toNameColumns(name));
@@ -300,7 +327,7 @@ async function nextGeneration(tx: Queries, position: number): Promise<number> {
   return last === null ? 0 : (Math.floor(Number(last) / GENERATION) + 1) * GENERATION;
 }
 
-/** Two who claim a name that is not there yet have no row to wait for. */
+/** Locks the name, because two claims of a new name have no row to wait for. */
 async function lockName(tx: Queries, { tenant, kind, id }: ThingName): Promise<void> {
   const name = toColumn([tenant, kind, id].join("\n"));
   await tx.get("select pg_advisory_xact_lock(hashtextextended('name ' || $1, 0))", name);

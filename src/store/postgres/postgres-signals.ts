@@ -1,4 +1,7 @@
-/** Messages in the table `signals`. What takes or leaves one is called inside a transaction. */
+/**
+ * Messages in the table `signals`. Functions that take or leave one are called inside a
+ * transaction.
+ */
 
 import type { Json } from "../../base/json.ts";
 import type { FoundSignal } from "../mailbox.ts";

@@ -1,14 +1,14 @@
 /**
- * What keys have used and set aside, in the tables `spending` and `holds`. Whoever weighs and books for a key
- * is the only one meanwhile, in all processes: it locks the key, reads the key's rows, lets the rules decide
- * over them (`spending-rows.ts`), and writes what they decided, in one transaction.
+ * The usage and reservations of keys, in the tables `spending` and `holds`. Only one process at a time checks and books
+ * for a key: it locks the key, reads the key's rows, applies the rules to them (`spending-rows.ts`), and writes the
+ * result, in one transaction.
  *
- * What adds to a count is booked under a name of its own (`bookings`): where the connection is cut, the answer to a
- * booking may be lost, and the next try finds the name. A hold needs none: it says how much, and not how much more.
+ * What adds to a count is booked under a name of its own (`bookings`): if the connection is lost, the answer to a
+ * booking may be lost, and the next try finds the name. A hold needs none: it sets an amount, and does not add to it.
  */
 
 import { randomUUID } from "node:crypto";
-import type { Hold } from "../holds.ts";
+import type { KeyHold } from "../holds.ts";
 import type { Amounts, KeyAmounts, Settlement, Spending } from "../spending.ts";
 import {
   createRowSpending,
@@ -19,11 +19,11 @@ import {
   toSettling,
 } from "../spending-rows.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
-import type { Database, Queries, Reads } from "./postgres-database.ts";
-import type { SqlRow } from "./postgres-driver.ts";
+import type { PostgresDatabase, Queries, Reads } from "./postgres-database.ts";
+import type { PostgresRow } from "./postgres-driver.ts";
 
 /** The caller closes the database. */
-export function createPostgresSpending(db: Database): Spending {
+export function createPostgresSpending(db: PostgresDatabase): Spending {
   const { decide, book } = createDeciding(db);
   return {
     take: (keyId, amounts, limits, nowMs) =>
@@ -72,13 +72,13 @@ export function createPostgresSpending(db: Database): Spending {
 }
 
 interface Deciding {
-  /** Lets the rules decide over the rows of a key, and writes what they decided. */
+  /** Applies the rules to the rows of a key, and writes the result. */
   decide<Out>(decision: Decision<Out>): Promise<Out>;
-  /** The same for what adds to a count. Undefined where a try before this one has booked it. */
+  /** Like `decide`, for what adds to a count. Undefined if an earlier try has booked it. */
   book<Out>(decision: Decision<Out>): Promise<Out | undefined>;
 }
 
-function createDeciding(db: Database): Deciding {
+function createDeciding(db: PostgresDatabase): Deciding {
   const decideIn = async <Out>(tx: Queries, decision: Decision<Out>): Promise<Out> => {
     const { keyId, nowMs, call } = decision;
     const decided: Write[] = [];
@@ -121,14 +121,14 @@ export async function settleRun(
 
 type Write = (tx: Queries) => Promise<unknown>;
 
-/** What the rules for a key are asked. */
+/** The decision to take by the rules for a key. */
 interface Decision<Out> {
   readonly keyId: string;
   readonly nowMs: number;
   call(spending: Spending): Promise<Out>;
 }
 
-/** Longer than anybody tries again (`BUSY_LIMIT_MS`). */
+/** Longer than any write is tried again (`BUSY_LIMIT_MS`). */
 const FORGET_BOOKINGS =
   "delete from offshoot.bookings where booked_at < clock_timestamp() - interval '1 hour'";
 
@@ -140,7 +140,7 @@ async function lockKey(tx: Queries, keyId: string): Promise<void> {
 interface Reading {
   readonly keyId: string;
   readonly nowMs: number;
-  /** What is to be written is put here. */
+  /** Collects the writes to make. */
   readonly decided: Write[];
 }
 
@@ -165,8 +165,12 @@ async function readRows(db: Reads, { keyId, nowMs, decided }: Reading): Promise<
       const values = [toColumn(id), toColumn(of), tokens, usd, atMs];
       decided.push(({ run }) => run(PUT_HOLD, ...values));
     },
-    ...{ list: refuse, prune: refuse, forget: refuse },
-    ...{ keepHolds: refuse, listStaleHolds: refuse, dropHolds: refuse },
+    list: refuse,
+    prune: refuse,
+    forget: refuse,
+    keepHolds: refuse,
+    listStaleHolds: refuse,
+    dropHolds: refuse,
   };
 }
 
@@ -189,14 +193,14 @@ const ADD = `insert into offshoot.spending as s (key_id, "window", requests, tok
     tokens = s.tokens + excluded.tokens, usd = s.usd + excluded.usd,
     unpriced = s.unpriced + excluded.unpriced`;
 
-/** A process that stood still may ask for a run that others have ended: nobody would end that hold. */
+/** A process that stood still may ask for a run that others have ended: nothing would end that hold. */
 const PUT_HOLD = `insert into offshoot.holds (id, key_id, tokens, usd, beat_at_ms)
   select $1, $2, $3, $4, $5
     where not exists (select 1 from offshoot.runs where id = $1 and status = 'ended')
   on conflict (id) do update set tokens = excluded.tokens, usd = excluded.usd,
     beat_at_ms = excluded.beat_at_ms`;
 
-async function readHolds(db: Reads, keyId: string): Promise<Hold[]> {
+async function readHolds(db: Reads, keyId: string): Promise<KeyHold[]> {
   const sql = "select id, tokens, usd from offshoot.holds where key_id = $1 order by id";
   return (await db.all(sql, toColumn(keyId))).map(({ id, tokens, usd }) => ({
     id: fromColumn(id),
@@ -205,10 +209,10 @@ async function readHolds(db: Reads, keyId: string): Promise<Hold[]> {
   }));
 }
 
-function toAmounts(row: SqlRow): Amounts {
+function toAmounts(row: PostgresRow): Amounts {
   return mapUnits((unit) => Number(row[unit]));
 }
 
-function toKeyAmounts(row: SqlRow): KeyAmounts {
+function toKeyAmounts(row: PostgresRow): KeyAmounts {
   return { keyId: fromColumn(row["key_id"]), ...toAmounts(row) };
 }

@@ -1,4 +1,4 @@
-/** How a record in a Postgres database is doing, from the tables `workers`, `turns`, `storage` and `things`. */
+/** The state of a record in a Postgres database, from the tables `workers`, `turns`, `storage` and `things`. */
 
 import { MAX_COUNTED, MAX_KINDS, MAX_WORKERS, type RecordState } from "../record-state.ts";
 import { fromColumn } from "../text-column.ts";
@@ -9,14 +9,19 @@ export function createPostgresState(db: Reads): RecordState {
     async listWorkers() {
       const rows = await db.all(WORKERS, MAX_WORKERS);
       return rows.map((row) => ({
-        ...{ id: fromColumn(row["id"]), host: fromColumn(row["host"]), pid: Number(row["pid"]) },
-        ...{ silent_ms: Math.max(0, Number(row["silent_ms"])), runs: Number(row["runs"]) },
+        id: fromColumn(row["id"]),
+        host: fromColumn(row["host"]),
+        pid: Number(row["pid"]),
+        silent_ms: Math.max(0, Number(row["silent_ms"])),
+        runs: Number(row["runs"]),
       }));
     },
     async listLanes() {
       return (await db.all(LANES)).map((row) => ({
-        ...{ queue: fromColumn(row["queue"]), lane: fromColumn(row["lane"]) },
-        ...{ running: Number(row["running"]), waiting: Number(row["waiting"]) },
+        queue: fromColumn(row["queue"]),
+        lane: fromColumn(row["lane"]),
+        running: Number(row["running"]),
+        waiting: Number(row["waiting"]),
         oldest_at_ms: row["oldest"] === null ? null : Number(row["oldest"]),
       }));
     },
@@ -30,13 +35,15 @@ export function createPostgresState(db: Reads): RecordState {
     },
     async countKinds() {
       return (await db.all(KINDS)).map(({ tenant, kind, count }) => ({
-        ...{ tenant: fromColumn(tenant), kind: fromColumn(kind), count: Number(count) },
+        tenant: fromColumn(tenant),
+        kind: fromColumn(kind),
+        count: Number(count),
       }));
     },
   };
 }
 
-/** One that has said farewell has no beat. */
+/** A worker that has said farewell has no beat. */
 const WORKERS = `select w.id, w.host, w.pid,
     extract(epoch from clock_timestamp() - w.beaten_at) * 1000 as silent_ms, count(r.id) as runs
   from offshoot.workers w

@@ -1,10 +1,10 @@
 /**
- * Runs in a Postgres database; the tables are in `migrations.ts`. Every write checks the owner's epoch in the
+ * Runs in a Postgres database; the tables are in `tables.ts`. Every write checks the owner's epoch in the
  * statement or the transaction that makes it. What happens most, an append and a step, is one statement: one
  * round trip and one commit.
  *
- * A write whose connection is cut may be there or not. It is tried again, and refused if it is there; whoever
- * holds the epoch is the only writer, so a refusal of that kind says that it is done (`isDone`).
+ * If the connection is lost, a write may have succeeded or not. It is tried again, and refused if it is there; the
+ * holder of the epoch is the only writer, so a refusal of that kind means that it is done (`isDone`).
  */
 
 import type { Json } from "../../base/json.ts";
@@ -16,11 +16,14 @@ import type { FoundSignal } from "../mailbox.ts";
 import type { Worker } from "../ownership.ts";
 import { toRefusal, toUnknownRun } from "../refusal.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
-import type { News, Store } from "../store.ts";
+import type { Store, StoreNews } from "../store.ts";
+import { STORED_EVENTS } from "../stored-events.ts";
 import { takenKey } from "../taken-key.ts";
 import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
-import type { Database, Queries } from "./postgres-database.ts";
+import { type AppendPlain, createAppender } from "./postgres-append.ts";
+import type { PostgresDatabase, Queries } from "./postgres-database.ts";
+import { writeEnd } from "./postgres-ending.ts";
 import { readEventRows } from "./postgres-events.ts";
 import type { PostgresNews } from "./postgres-news.ts";
 import { toNotesValue } from "./postgres-notes.ts";
@@ -38,10 +41,11 @@ import {
   readStep,
   writeStep,
 } from "./postgres-owned.ts";
+import { createWriteProbe } from "./postgres-probe.ts";
+import { createRecorder, RECORDED, type RecordRun } from "./postgres-record.ts";
 import { toRunQuery } from "./postgres-run-query.ts";
 import * as signals from "./postgres-signals.ts";
-import { settleRun } from "./postgres-spending.ts";
-import { DELETE_TREE, insertThings } from "./postgres-things.ts";
+import { DELETE_TREE } from "./postgres-things.ts";
 import * as turns from "./postgres-turns.ts";
 import {
   isParted,
@@ -55,30 +59,28 @@ import {
 } from "./postgres-values.ts";
 import * as workers from "./postgres-workers.ts";
 
-/** The caller closes the database; `close` says farewell to those who listen. */
-export function createPostgresStore(db: Database, news: PostgresNews): Store {
+/** The caller closes the database; `close` ends the listening. */
+export function createPostgresStore(db: PostgresDatabase, news: PostgresNews): Store {
   return new PostgresStore(db, news);
 }
 
 const ALL = Number.MAX_SAFE_INTEGER;
-/** What `checkWritable` writes: more than most responses take, so that there is room for one. */
-const PROBE_BYTES = 64 * 1024;
-/** Who asks whether it can be written wants to know it soon. */
-const PROBE_MS = 500;
-
-/** Who owns a run that is written down after it has ended. */
-const RECORDED = "recorded";
-
 class PostgresStore implements Store {
-  readonly #db: Database;
+  readonly #db: PostgresDatabase;
   readonly #news: PostgresNews;
+  readonly #probe: () => Promise<void>;
+  readonly #record: RecordRun;
+  readonly #append: AppendPlain;
 
-  constructor(db: Database, news: PostgresNews) {
+  constructor(db: PostgresDatabase, news: PostgresNews) {
     this.#db = db;
     this.#news = news;
+    this.#probe = createWriteProbe(db);
+    this.#record = createRecorder(db, (run, end) => this.#recordAlone(run, end));
+    this.#append = createAppender(db);
   }
 
-  get news(): News {
+  get news(): StoreNews {
     return this.#news;
   }
 
@@ -87,6 +89,10 @@ class PostgresStore implements Store {
   }
 
   async recordRun(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean> {
+    return await this.#record(run, end);
+  }
+
+  async #recordAlone(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean> {
     const owned = { ...run, owner: RECORDED };
     return await this.#db.transact(async (tx, isRetry) => {
       const known = await tx.get(
@@ -128,7 +134,7 @@ class PostgresStore implements Store {
     queue: Queue,
     journal = JOURNAL_VERSION,
   ): Promise<TakenTurn | undefined> {
-    /** What a try has taken whose answer was lost. */
+    /** The turn that an earlier try took, whose answer was lost. */
     let tried: TakenTurn | undefined;
     return await this.#db.transact(async (tx) => {
       await turns.lockQueue(tx, queue.queue);
@@ -208,7 +214,7 @@ class PostgresStore implements Store {
 
   async saveStep(id: string, epoch: number, { key, value, last }: FinishedStep): Promise<void> {
     const belief = { id, epoch, firstSeq: last?.firstSeq, count: last?.events.length ?? 0 };
-    const events = (last?.events ?? []) as unknown as Json;
+    const events = STORED_EVENTS.write(last?.events ?? []);
     const notes = last ? toNotesValue(last.firstSeq, last.events) : null;
     await this.#writeOwned(belief, [value, events], (queries, [step, batch], isRetry) => {
       const log = belief.count > 0 ? batch : undefined;
@@ -225,7 +231,12 @@ class PostgresStore implements Store {
   ): Promise<void> {
     const belief = { id, epoch, firstSeq, count: events.length };
     const notes = toNotesValue(firstSeq, events);
-    await this.#writeOwned(belief, [events as unknown as Json], async (queries, [batch]) => {
+    const value = STORED_EVENTS.write(events);
+    if (notes === null && events.length > 0 && !isParted(value)) {
+      await this.#append({ belief, log: writeInline(value) });
+      return this.#news.tell(id);
+    }
+    await this.#writeOwned(belief, [value], async (queries, [batch]) => {
       const log = [firstSeq, events.length, batch.inline, batch.parts, notes];
       const bytes = events.length === 0 ? 0 : batch.bytes;
       return await queries.run(APPEND, toColumn(id), epoch, bytes, ...log);
@@ -258,7 +269,7 @@ class PostgresStore implements Store {
   }
 
   async takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined> {
-    // Asked again and again, mostly in vain: a look takes no lock. Who may not write finds that out here too.
+    // Called again and again, mostly without a result, so a look takes no lock. An earlier owner is refused here too.
     if (!(await signals.hasAny(this.#db, id, topic))) {
       await checkOwner(this.#db, { id, epoch });
       return undefined;
@@ -297,11 +308,12 @@ class PostgresStore implements Store {
     return await signals.find(this.#db, owner, topic);
   }
 
-  /** Written to the log of the database, which keeps nothing of it. Its tables may be on another disk, which is full. */
+  /**
+   * Written to the database's write-ahead log, which keeps nothing of it. The tables may be on another disk, which is
+   * full.
+   */
   async checkWritable(): Promise<void> {
-    if (this.#db.full) throw this.#db.full;
-    const sql = "select pg_logical_emit_message(false, 'offshoot', repeat('x', $1))";
-    await this.#db.write(({ get }) => get(sql, PROBE_BYTES), PROBE_MS);
+    await this.#probe();
   }
 
   async beat(worker: Worker): Promise<void> {
@@ -343,7 +355,7 @@ class PostgresStore implements Store {
     });
   }
 
-  /** One statement where no value is large. `write` gives how many rows it changed: none is a refusal. */
+  /** One statement if no value is large. `write` returns how many rows it changed: none is a refusal. */
   async #writeOwned<Values extends readonly Json[]>(
     belief: Belief,
     values: readonly [...Values],
@@ -368,28 +380,5 @@ class PostgresStore implements Store {
     if (values.some(isParted)) await this.#db.transact(attempt);
     else await this.#db.write(attempt);
     this.#news.tell(belief.id);
-  }
-}
-
-/** Inside a transaction that holds the run's row. */
-async function writeEnd(tx: Queries, id: string, epoch: number, end: RunFinish): Promise<void> {
-  const { firstSeq, events, things = [], starts = [] } = end;
-  const batch = await writeValue(tx, id, events as unknown as Json);
-  const result = await writeValue(tx, id, end.result);
-  await insertThings(tx, things);
-  const notes = toNotesValue(firstSeq, events);
-  const log = [firstSeq, events.length, batch.inline, batch.parts, notes];
-  const bytes = result.bytes + (events.length === 0 ? 0 : batch.bytes);
-  await tx.run(APPEND, toColumn(id), epoch, bytes, ...log);
-  const ending = [end.ending, end.at_ms, result.inline, result.parts];
-  await tx.run(
-    `update offshoot.runs set status = 'ended', ending = $2, ended_at_ms = $3, result = $4,
-      result_parts = $5 where id = $1`,
-    ...[toColumn(id), ...ending],
-  );
-  await settleRun(tx, id, end.settles);
-  for (const run of starts) {
-    await insertRun(tx, run);
-    await turns.add(tx, run.id, run.place);
   }
 }

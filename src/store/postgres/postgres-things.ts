@@ -4,11 +4,11 @@ import type { Json } from "../../base/json.ts";
 import type { NewThing, Thing, ThingName } from "../shelf.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries } from "./postgres-database.ts";
-import type { SqlRow } from "./postgres-driver.ts";
+import type { PostgresRow } from "./postgres-driver.ts";
 
 export const NAMED = "tenant = $1 and kind = $2 and id = $3";
 
-/** `union` takes each thing once, so that a loop of parents ends. Bytes go by their foreign key. */
+/** `union` takes each thing once, so that a loop of parents ends. Bytes are removed by their foreign key. */
 export const DELETE_THING = `with recursive doomed (position, id) as (
     select position, id from offshoot.things where ${NAMED}
     union
@@ -24,9 +24,9 @@ export const DELETE_TREE = `with recursive tree (id) as (
   delete from offshoot.runs where id in (select id from tree)`;
 
 /**
- * Puts those that are not there yet; returns how many were not. Numbers are given out before a transaction ends:
- * whoever adds to the same parent waits for those before it, so that the order of the numbers is the order in
- * which others see them. Locks are taken in one order, so that two cannot wait for each other.
+ * Stores the things that do not exist yet; returns how many did not. Numbers are given out before a transaction ends:
+ * a transaction that adds to the same parent waits for those before it, so that the order of the numbers is the order
+ * in which others see them. Locks are taken in one order, so that two transactions cannot wait for each other.
  */
 export async function insertThings(tx: Queries, things: readonly NewThing[]): Promise<number> {
   const parents = new Set(
@@ -55,12 +55,12 @@ export function toNameColumns({ tenant, kind, id }: ThingName): string[] {
   return [tenant, kind, id].map(toColumn);
 }
 
-export function toName(row: SqlRow): ThingName {
+export function toName(row: PostgresRow): ThingName {
   const [tenant, kind, id] = [row["tenant"], row["kind"], row["id"]].map(fromColumn);
   return { tenant: tenant ?? "", kind: kind ?? "", id: id ?? "" };
 }
 
-export function toThing(row: SqlRow): Thing {
+export function toThing(row: PostgresRow): Thing {
   return {
     ...toName(row),
     parent: fromNullable(row["parent"]),

@@ -1,4 +1,4 @@
-/** Turns in the tables `turns` and `lanes`. All but `countWaiting` are called inside a transaction. */
+/** Turns in the tables `turns` and `lanes`. All functions except `countWaiting` are called inside a transaction. */
 
 import { fromColumn, toColumn } from "../text-column.ts";
 import {
@@ -11,12 +11,12 @@ import {
 } from "../turns.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
 
-/** Who may be given a turn: a run that its owner has given up. */
+/** Runs that may be given a turn: those that their owners have given up. */
 const TAKEABLE = `from offshoot.turns as t join offshoot.runs as r on r.id = t.run_id
   left join offshoot.lanes as l on l.queue = t.queue and l.lane = t.lane
   where t.queue = $1 and not t.has_turn and r.owner is null and r.epoch > 0 and r.status = 'running'`;
 
-/** Whoever counts those of a queue, and acts on it, is the only one meanwhile. */
+/** Locks a queue, so that only one process at a time counts its runs and acts on the count. */
 export async function lockQueue(tx: Queries, queue: string): Promise<void> {
   await tx.get("select pg_advisory_xact_lock(hashtextextended('queue ' || $1, 0))", queue);
 }
@@ -29,7 +29,8 @@ export async function isFull(tx: Reads, place: NewPlace): Promise<boolean> {
       from offshoot.turns where queue = $2`,
     ...[toColumn(place.lane), place.queue],
   );
-  const [inside, waiting] = [Number(counts?.["inside"]), Number(counts?.["waiting"])];
+  const inside = Number(counts?.["inside"]);
+  const waiting = Number(counts?.["waiting"]);
   return isLaneFull(place, { inside, waiting, ofLane: Number(counts?.["of_lane"]) });
 }
 
@@ -48,7 +49,7 @@ export async function awaitTurn(tx: Queries, id: string, place: QueuePlace): Pro
   const known = await tx.get("select has_turn from offshoot.turns where run_id = $1", run);
   if (known?.["has_turn"] === true) return true;
   await add(tx, id, place);
-  // Whoever waits already comes first, by the order of the lanes.
+  // Runs that wait already come first, by the order of the lanes.
   if ((await hasRoom(tx, place)) && (await countWaiting(tx, place.queue)) === 0) {
     await give(tx, run, place.queue, toColumn(place.lane));
     return true;
@@ -81,14 +82,14 @@ export async function take(
   const claim = `update offshoot.runs set epoch = epoch + 1, owner = $1, journal = $3
     where id = $2 returning epoch`;
   const epoch = Number((await tx.get(claim, toColumn(owner), run, journal))?.["epoch"]);
-  // One that gave its turn back may be given another.
+  // A run that gave its turn back may be given another.
   const entry = `insert into offshoot.steps (run_id, key, epoch, value) values ($1, $2, $3, $4)
     on conflict (run_id, key) do update set epoch = excluded.epoch, value = excluded.value`;
   await tx.run(entry, run, TURN_KEY, epoch, JSON.stringify(epoch));
   return { id: fromColumn(run), epoch };
 }
 
-/** Whether this owner has it, since this epoch. */
+/** True if this owner has it, since this epoch. */
 export async function isTaken(tx: Reads, owner: string, taken: TakenTurn): Promise<boolean> {
   const sql = "select 1 from offshoot.runs where id = $1 and owner = $2 and epoch = $3";
   const row = await tx.get(sql, toColumn(taken.id), toColumn(owner), taken.epoch);

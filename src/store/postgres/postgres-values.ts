@@ -1,7 +1,7 @@
 /**
- * Values and rows of the tables of runs. A value is JSON: a short one stands in its row, a large one in `parts`,
- * written and read a piece at a time, so that neither holds up the event loop. A transaction of Postgres holds
- * nobody up, so the pieces are written in the one that refers to them, and go with their run.
+ * Values and rows of the tables of runs. A value is JSON: a short one is in its row, a large one in `parts`, written
+ * and read a piece at a time, so that it does not block the event loop. A transaction of Postgres blocks no other, so
+ * the pieces are written in the one that refers to them, and are removed with their run.
  */
 
 import { makeId } from "../../base/ids.ts";
@@ -12,12 +12,12 @@ import { createSlices } from "../../base/slices.ts";
 import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
-import type { SqlRow } from "./postgres-driver.ts";
+import type { PostgresRow } from "./postgres-driver.ts";
 
-/** In bytes: what is read at once. */
+/** In bytes: how much is read at once. */
 const PART_BYTES = 256 * 1024;
 
-/** The store's own work is one owner beside the tenants whose bodies are read. */
+/** The store's own work is one owner besides the tenants whose bodies are read. */
 const OWNER = "store";
 
 /** A pair of columns. */
@@ -27,7 +27,7 @@ export interface Written {
   readonly bytes: number;
 }
 
-/** Whether a value goes to `parts`: then it is written within a transaction, by `writeParts`. */
+/** True if a value goes to `parts`: then it is written within a transaction, by `writeParts`. */
 export const isParted: (value: Json) => boolean = isLarge;
 
 /** A value that is not large. */
@@ -66,15 +66,15 @@ const INSERT_PART = "insert into offshoot.parts (run_id, id, part, bytes) values
 
 interface SizedValue {
   readonly value: Json;
-  /** Of its JSON, about. */
+  /** About the size of its JSON. */
   readonly bytes: number;
 }
 
-/** The value of a pair of columns; null when both are empty. Undefined where its run was removed meanwhile. */
+/** The value of a pair of columns; null when both are empty. Undefined if its run was removed meanwhile. */
 export async function readSized(
   db: Reads,
   id: string,
-  row: SqlRow,
+  row: PostgresRow,
   column: string,
 ): Promise<SizedValue | undefined> {
   const parts = row[`${column}_parts`] ?? null;
@@ -100,8 +100,8 @@ async function readParts(db: Reads, id: string, parts: string): Promise<SizedVal
   return { value: (await parseLargeJson(bytes, slices)) as Json, bytes: bytes.length };
 }
 
-/** Undefined where it was removed in the middle of reading. */
-export async function toRun(db: Reads, row: SqlRow): Promise<RunRecord | undefined> {
+/** Undefined if it was removed in the middle of reading. */
+export async function toRun(db: Reads, row: PostgresRow): Promise<RunRecord | undefined> {
   const status = toRunStatus(row);
   const input = await readSized(db, status.id, row, "input");
   const result = await readSized(db, status.id, row, "result");
@@ -111,7 +111,7 @@ export async function toRun(db: Reads, row: SqlRow): Promise<RunRecord | undefin
 export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, status, epoch, owner,
   ending, ended_at_ms, next_seq, tenant, journal`;
 
-export function toRunStatus(row: SqlRow): RunStatus {
+export function toRunStatus(row: PostgresRow): RunStatus {
   return {
     id: fromColumn(row["id"]),
     parent_id: fromNullable(row["parent_id"]),

@@ -1,8 +1,8 @@
-/** The processes that run something, in the table `workers`. When each was last heard is told by the database's clock. */
+/** The processes that run something, in the table `workers`. The database's clock says when each had its last beat. */
 
 import type { Worker } from "../ownership.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
-import type { Database, Reads } from "./postgres-database.ts";
+import type { PostgresDatabase, Reads } from "./postgres-database.ts";
 
 const BEAT = `insert into offshoot.workers
   (id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms)
@@ -11,7 +11,7 @@ const BEAT = `insert into offshoot.workers
     pid_namespace = excluded.pid_namespace, started = excluded.started,
     beat_at_ms = excluded.beat_at_ms, beat_ms = excluded.beat_ms, beaten_at = clock_timestamp()`;
 
-export async function beat(db: Database, worker: Worker): Promise<void> {
+export async function beat(db: PostgresDatabase, worker: Worker): Promise<void> {
   const { id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms } = worker;
   const about = [toColumn(id), toColumn(host), pid, boot, pid_namespace, started];
   await db.write(({ run }) => run(BEAT, ...about, beat_at_ms, beat_ms));
@@ -37,8 +37,8 @@ export async function getWorker(db: Reads, id: string): Promise<Worker | undefin
   };
 }
 
-/** Every command is a worker for a moment; those of yesterday that own nothing are of no use. */
-export async function forgetOldWorkers(db: Database): Promise<void> {
+/** Removes workers of yesterday that own nothing: every command is a worker for a moment. */
+export async function forgetOldWorkers(db: PostgresDatabase): Promise<void> {
   const sql = `delete from offshoot.workers as w
     where w.beaten_at < clock_timestamp() - interval '1 day' and not exists (
       select 1 from offshoot.runs as r where r.owner = w.id and r.status = 'running')`;

@@ -1,16 +1,16 @@
 /**
- * The table `offshoot_vectors.vectors`: the embeddings of `chunks` once more, in a form that pgvector searches. All of
+ * The table `offshoot_vectors.vectors`: a copy of the embeddings of `chunks`, in a form that pgvector searches. All of
  * it is made from `chunks` and can be made again: it is in a schema of its own, so that a dump of the schema
- * `offshoot` does not need pgvector to be restored.
+ * `offshoot` can be restored without pgvector.
  *
- * `store migrate` makes it where the server has pgvector, also long after the chunks were written. A trigger adds a
- * row without a vector for each chunk of a process that does not know the table yet, so that nothing is missed.
- * The index `vectors_by_store` is made last: where it is, every chunk with an embedding has a row.
+ * `store migrate` creates it if the server has pgvector, also long after the chunks were written. A trigger adds a row
+ * without a vector for each chunk of a process that does not know the table yet, so that no chunk is missed. The index
+ * `vectors_by_store` is created last: if it exists, every chunk with an embedding has a row.
  */
 
 import { systemClock } from "../../base/clock.ts";
 import { findPgvector, MAX_INDEXED_LENGTH, MAX_LENGTH, type Pgvector } from "./pgvector.ts";
-import type { Database, Queries, Reads } from "./postgres-database.ts";
+import type { PostgresDatabase, Queries, Reads } from "./postgres-database.ts";
 import { type Client, loadDriver } from "./postgres-driver.ts";
 import { toStoreFailure } from "./postgres-fault.ts";
 
@@ -18,14 +18,16 @@ export const VECTORS = "offshoot_vectors.vectors";
 export const VECTOR_SCHEMA = "offshoot_vectors";
 const BY_STORE = "vectors_by_store";
 
-/** One of our own, other than that of the tables: two who make it at once take turns. */
+/** A lock of our own, other than that of the tables: two processes that create it at the same time take turns. */
 const LOCK = 0x4f667676;
 const LOCK_MS = 100;
 /** Chunks that are read and written at a time: 500 embeddings of 1,536 numbers are 3 MB. */
 const FILLED_AT_ONCE = 500;
 /** An index of a million vectors takes minutes. */
 const LONG_MS = 24 * 3_600_000;
-/** What the server may use while it makes an index; with less than the graph needs it takes ten times as long. */
+/**
+ * How much memory the server may use to create an index; with less than the graph needs it takes ten times as long.
+ */
 const INDEX_MEMORY = "512MB";
 
 /**
@@ -39,7 +41,7 @@ export interface VectorTable extends Pgvector {
   readonly lengths: ReadonlySet<number>;
 }
 
-/** Undefined where there is none, or where it does not have every chunk yet. */
+/** Undefined if there is no table, or if it does not have every chunk yet. */
 export async function findVectorTable(db: Reads): Promise<VectorTable | undefined> {
   const indexes = await readIndexes(db);
   if (!indexes.some(({ name, isValid }) => name === BY_STORE && isValid)) return undefined;
@@ -49,8 +51,8 @@ export async function findVectorTable(db: Reads): Promise<VectorTable | undefine
   return { version: found.version, schema: found.schema, lengths: new Set(lengths) };
 }
 
-/** What is missing of it is made; what an interrupted call left is gone on with. */
-export async function makeVectorTable(db: Database): Promise<void> {
+/** Creates what is missing, and continues what an interrupted call left. */
+export async function makeVectorTable(db: PostgresDatabase): Promise<void> {
   const found = await findPgvector(db);
   if (found.kind === "missing" || found.kind === "old") return;
   if (found.kind === "usable" && (await isWhole(db))) return;
@@ -64,7 +66,7 @@ export async function makeVectorTable(db: Database): Promise<void> {
       await makeParts(db, client);
     });
   } catch (cause) {
-    // Without the right to make an extension or a schema, vectors are searched in memory; `describeVectors` says so.
+    // Without the right to create an extension or a schema, vectors are searched in memory; `describeVectors` says so.
     if (!isRefused(cause)) throw toStoreFailure(db.name, cause);
   } finally {
     await client.end().catch(() => {});
@@ -72,31 +74,33 @@ export async function makeVectorTable(db: Database): Promise<void> {
 }
 
 /**
- * For as long as the transaction is open: a lock of a connection would stay behind in a pooler. By asking again, and
- * without a snapshot in between: an index that is made `concurrently` waits for all older snapshots.
+ * For as long as the transaction is open, because a pooler would keep a lock of the connection. It asks again and
+ * again, without a snapshot in between: an index that is created `concurrently` waits for all older snapshots.
  */
 async function takeLock(tx: Queries): Promise<void> {
   await tx.run("set transaction isolation level read committed");
+  // This transaction does nothing while the indexes are created, which takes minutes.
+  await tx.run("set local idle_in_transaction_session_timeout = 0");
   for (;;) {
-    // The number stands in the statement: with a parameter Postgres keeps the snapshot until the next statement.
+    // The number is written into the statement: with a parameter Postgres keeps the snapshot until the next statement.
     const row = await tx.get(`select pg_try_advisory_xact_lock(${LOCK}) as taken`);
     if (row?.["taken"] === true) return;
     await systemClock.sleep(LOCK_MS, undefined);
   }
 }
 
-async function isWhole(db: Database): Promise<boolean> {
+async function isWhole(db: PostgresDatabase): Promise<boolean> {
   const table = await findVectorTable(db);
   if (!table) return false;
   const lengths = await readLengths(db);
   return lengths.every((length) => table.lengths.has(length)) && !(await hasWaiting(db));
 }
 
-async function makeParts(db: Database, client: Client): Promise<void> {
+async function makeParts(db: PostgresDatabase, client: Client): Promise<void> {
   await client.query("create extension if not exists vector");
   const found = await findPgvector(db);
   if (found.kind !== "usable") return;
-  // After the lock another process may have made all of it.
+  // While it waited for the lock, another process may have created everything.
   if (await isWhole(db)) return;
   await client.query(toTable(found));
   await fill(db, found);
@@ -104,9 +108,13 @@ async function makeParts(db: Database, client: Client): Promise<void> {
   await client.query(`analyze ${VECTORS}`);
 }
 
-/** Servers go on meanwhile: `concurrently` is slower, but locks nobody out. An empty table needs it not. */
-async function makeIndexes(db: Database, client: Client, pgvector: Pgvector): Promise<void> {
-  // Without helpers: those share the memory of the graph in /dev/shm, which is small in containers.
+/** Servers continue meanwhile: `concurrently` is slower, but blocks no writer. An empty table does not need it. */
+async function makeIndexes(
+  db: PostgresDatabase,
+  client: Client,
+  pgvector: Pgvector,
+): Promise<void> {
+  // Without parallel workers: those share the memory of the graph in /dev/shm, which is small in containers.
   await client.query(
     `set maintenance_work_mem = '${INDEX_MEMORY}'; set max_parallel_maintenance_workers = 0`,
   );
@@ -132,7 +140,7 @@ function toTable({ schema }: Pgvector): string {
       file text collate "C" not null,
       model text collate "C" not null,
       length integer not null,
-      vector ${schema}.halfvec    -- null where nobody has written it yet
+      vector ${schema}.halfvec    -- null until it is written
     );
     -- Gone with an extension that was dropped.
     alter table ${VECTORS} add column if not exists vector ${schema}.halfvec;
@@ -162,8 +170,8 @@ function toNearIndex({ schema }: Pgvector, length: number): string {
 
 const NEAR = /^vectors_near_(\d+)$/;
 
-/** Adds the vectors that are missing, in the order of the chunks. What it has done it does not do again. */
-async function fill(db: Database, pgvector: Pgvector): Promise<void> {
+/** Adds the vectors that are missing, in the order of the chunks. It does not repeat what it has done. */
+async function fill(db: PostgresDatabase, pgvector: Pgvector): Promise<void> {
   let after = 0;
   for (;;) {
     const rows = await db.all(
@@ -188,9 +196,9 @@ interface ChunkVector {
   readonly vector: Float32Array;
 }
 
-/** Writes the vectors of chunks that are still there. */
+/** Writes the vectors of chunks that still exist. */
 export async function writeVectors(
-  db: Database,
+  db: PostgresDatabase,
   { schema }: Pgvector,
   vectors: readonly ChunkVector[],
 ): Promise<void> {
@@ -205,13 +213,16 @@ export async function writeVectors(
   await db.write(({ run }) => run(sql, ids, texts));
 }
 
-/** As pgvector reads it; null for what it does not take. Five digits are more than a half has. */
+/**
+ * In pgvector's format; null for a vector that it does not take. Five digits are more than a half-precision number
+ * has.
+ */
 export function toHalfvec(vector: Float32Array): string | null {
   if (vector.length === 0 || vector.length > MAX_LENGTH) return null;
   let text = "[";
   for (let at = 0; at < vector.length; at++) {
     const value = vector[at] ?? 0;
-    // Embeddings have the length 1. What is larger than a half can hold was not made by an embedder.
+    // Embeddings have the length 1. A value too large for half precision was not made by an embedder.
     if (!(Math.abs(value) <= 1e4)) return null;
     text += at === 0 ? round(value) : `,${round(value)}`;
   }
@@ -222,7 +233,7 @@ function round(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Copied, because the driver's bytes may not begin where floats may. */
+/** Copied, because the driver's bytes may begin at an address where floats cannot. */
 export function toVector(bytes: unknown): Float32Array {
   return new Float32Array(Uint8Array.from(bytes as Uint8Array).buffer);
 }
@@ -237,7 +248,7 @@ export async function dropVectorTable(tx: Queries): Promise<void> {
 interface FoundIndex {
   readonly name: string;
   readonly isValid: boolean;
-  /** Of the vectors that it is for; undefined for another index. */
+  /** The length of its vectors; undefined for another index. */
   readonly length: number | undefined;
 }
 
@@ -254,7 +265,7 @@ async function readIndexes(db: Reads): Promise<FoundIndex[]> {
   });
 }
 
-/** Those that are to have an index: the usual ones, and those of the chunks that are there. */
+/** The lengths that should have an index: the usual ones, and those of the existing chunks. */
 async function readLengths(db: Reads): Promise<number[]> {
   const lengths = await countLengths(db);
   const indexed = [...lengths.keys()].filter((length) => length <= MAX_INDEXED_LENGTH);

@@ -1,5 +1,5 @@
 /**
- * Looks through a file while this process goes on with it. In a process of its own: in a thread SQLite would
+ * Checks a file while this process works with it. In a process of its own: in a thread SQLite would
  * have to come to its end before this process could, and a large file takes minutes.
  */
 
@@ -23,7 +23,7 @@ export async function checkBeside(path: string, signal: AbortSignal): Promise<Fa
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,
   });
-  // One that has ended reads no more; its end says why.
+  // A process that has ended does not read; its end says why.
   child.stdin.on("error", () => {});
   child.stdin.end(path);
   const kill = (): void => void child.kill("SIGKILL");

@@ -1,6 +1,6 @@
 /**
  * A process that looks through the file whose path it reads from standard input, and prints what it found.
- * The process that started it goes on with the file meanwhile, and may end this one at any moment.
+ * The process that started it works with the file meanwhile, and may end this one at any moment.
  */
 
 import { constants, setPriority } from "node:os";
@@ -10,7 +10,7 @@ import type { CheckReply } from "./check-beside.ts";
 import { findQuickly } from "./maintenance.ts";
 import { openConnection } from "./sqlite-driver.ts";
 
-/** Somebody may just be reading the WAL again after a crash. */
+/** Another process may be recovering the WAL after a crash. */
 const WAIT_MS = 10_000;
 
 async function check(path: string): Promise<CheckReply> {
@@ -23,12 +23,12 @@ async function check(path: string): Promise<CheckReply> {
   }
 }
 
-/** Requests come first. A system that does not allow it is asked no more. */
+/** Requests come first. If the system does not allow it, it is not asked again. */
 function stepBack(): void {
   try {
     setPriority(constants.priority.PRIORITY_LOW);
   } catch {
-    // It takes its share of the processor like any other.
+    // Then the check takes its share of the processor like any other process.
   }
 }
 

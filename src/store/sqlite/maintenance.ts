@@ -5,11 +5,11 @@ import { whenFree } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { StoreCheck } from "../kept.ts";
 import { refuseForeign } from "./migrations.ts";
-import { type Database, openDatabase } from "./sqlite-database.ts";
-import { type Connection, openConnection, type SqlRow } from "./sqlite-driver.ts";
+import { openDatabase, type SqliteDatabase } from "./sqlite-database.ts";
+import { openConnection, type SqliteConnection, type SqliteRow } from "./sqlite-driver.ts";
 import { faultOf, toDamaged, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 
-/** A waiting reader or writer holds up nobody in a command of its own. */
+/** In a command of its own, waiting for the lock delays nothing else. */
 const WAIT_MS = 10_000;
 /** A damaged file can have thousands of problems; the first ones tell which tables are concerned. */
 const SHOWN_PROBLEMS = 10;
@@ -38,7 +38,7 @@ function toShown(problems: readonly string[]): Pick<StoreCheck, "problems" | "mo
 }
 
 /**
- * Writes a copy as of one moment, whole and without free pages, while others go on reading and writing.
+ * Writes a copy as of one moment, whole and without free pages, while others continue to read and write.
  * The copy is for the user alone. Rejects with `conflict` where `target` exists.
  */
 export async function backUpStore(path: string, target: string): Promise<number> {
@@ -70,15 +70,15 @@ export async function vacuumStore(path: string): Promise<{ before: number; after
       }
     };
     await whenFree(vacuum);
-    // What was written to the WAL reaches the file, as far as nobody reads the old state.
+    // Moves the WAL into the file, except for pages whose old state is still being read.
     connection.prepare("pragma wal_checkpoint(truncate)").all();
     return { before, after: readSizes(connection).bytes };
   });
 }
 
-/** Whoever opens a file brings its tables up to date; this one says from where to where. */
+/** Opening a file brings its tables up to date; this function also reports the versions before and after. */
 export async function migrateStore(path: string): Promise<{ from: number; to: number }> {
-  const readVersion = (connection: Connection): number =>
+  const readVersion = (connection: SqliteConnection): number =>
     Number(connection.prepare("pragma user_version").get()?.["user_version"]);
   const from = await withConnection(path, readVersion);
   (await openDatabase(path)).close();
@@ -86,7 +86,7 @@ export async function migrateStore(path: string): Promise<{ from: number; to: nu
 }
 
 /** Rejects a damaged file with `store_failed`. False, and nothing was looked at, where it is larger than `maxBytes`. */
-export function refuseDamaged(path: string, db: Database, maxBytes: number): boolean {
+export function refuseDamaged(path: string, db: SqliteDatabase, maxBytes: number): boolean {
   const pages = Number(db.get("pragma page_count")?.["page_count"]);
   const size = Number(db.get("pragma page_size")?.["page_size"]);
   if (pages * size > maxBytes) return false;
@@ -96,7 +96,7 @@ export function refuseDamaged(path: string, db: Database, maxBytes: number): boo
 }
 
 /** The first problem of the file, in SQLite's words; undefined where there is none. */
-export function findQuickly(ask: (sql: string) => SqlRow | undefined): string | undefined {
+export function findQuickly(ask: (sql: string) => SqliteRow | undefined): string | undefined {
   try {
     const found = String(ask("pragma quick_check(1)")?.["quick_check"]);
     return found === "ok" ? undefined : found.replace(/\s+/g, " ");
@@ -110,7 +110,7 @@ export function findQuickly(ask: (sql: string) => SqlRow | undefined): string | 
 
 async function withConnection<Out>(
   path: string,
-  work: (connection: Connection) => Out | Promise<Out>,
+  work: (connection: SqliteConnection) => Out | Promise<Out>,
 ): Promise<Out> {
   const connection = await openExisting(path, `pragma busy_timeout = ${WAIT_MS}`);
   try {
@@ -123,7 +123,7 @@ async function withConnection<Out>(
 }
 
 /** Opens a record that is there, and makes none. `setting` comes before anything is read. The caller closes it. */
-export async function openExisting(path: string, setting: string): Promise<Connection> {
+export async function openExisting(path: string, setting: string): Promise<SqliteConnection> {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) {
     const message = `\`${path}\` is a folder. Name the file of the store (\`store_path\`).`;
@@ -143,7 +143,7 @@ export async function openExisting(path: string, setting: string): Promise<Conne
 }
 
 /** The refusal that opening the store gives. */
-function checkOurs(path: string, connection: Connection): void {
+function checkOurs(path: string, connection: SqliteConnection): void {
   try {
     refuseForeign(connection);
   } catch (thrown) {
@@ -151,8 +151,8 @@ function checkOurs(path: string, connection: Connection): void {
   }
 }
 
-function findProblems(connection: Connection): string[] {
-  // The whole check stops at some damage with no more than "malformed"; a shorter one may say where it is.
+function findProblems(connection: SqliteConnection): string[] {
+  // The whole check stops at some damage with only "malformed"; a shorter one may say where it is.
   const checks = [`integrity_check(${COUNTED_PROBLEMS})`, "integrity_check(1)", "quick_check(1)"];
   let message = "";
   for (const check of checks) {
@@ -177,7 +177,7 @@ function toProblems(value: unknown): string[] {
   return lines.filter((line) => line !== "" && line !== "ok" && !line.startsWith("***"));
 }
 
-function findLostReferences(connection: Connection): string[] {
+function findLostReferences(connection: SqliteConnection): string[] {
   try {
     const lost = connection.prepare("pragma foreign_key_check").all();
     return lost.map(
@@ -198,7 +198,7 @@ function tryToRead(read: () => number): number {
   }
 }
 
-function readSizes(connection: Connection): { bytes: number; free_bytes: number } {
+function readSizes(connection: SqliteConnection): { bytes: number; free_bytes: number } {
   const size = readNumber(connection, "pragma page_size");
   const [pages, free] = ["page_count", "freelist_count"].map((name) =>
     readNumber(connection, `pragma ${name}`),
@@ -206,7 +206,7 @@ function readSizes(connection: Connection): { bytes: number; free_bytes: number 
   return { bytes: size * (pages ?? 0), free_bytes: size * (free ?? 0) };
 }
 
-function readNumber(connection: Connection, sql: string): number {
+function readNumber(connection: SqliteConnection, sql: string): number {
   return Number(Object.values(connection.prepare(sql).get() ?? {})[0]);
 }
 

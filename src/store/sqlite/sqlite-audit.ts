@@ -4,8 +4,8 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Audit, AuditEntry, AuditQuery, StoredAuditEntry } from "../audit.ts";
 import { createBufferedAudit } from "../buffered-audit.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 
 /** In one transaction: other processes wait for it, some milliseconds. */
 const PRUNED = 500;
@@ -15,7 +15,7 @@ const INSERT = `insert into audit (at_ms, tenant, key_id, action, target, status
   from json_each(?) order by key`;
 
 /** The caller closes the database, after this. */
-export function createSqliteAudit(db: Database, clock: Clock = systemClock): Audit {
+export function createSqliteAudit(db: SqliteDatabase, clock: Clock = systemClock): Audit {
   return createBufferedAudit(
     {
       async insert(batch) {
@@ -38,7 +38,7 @@ export function createSqliteAudit(db: Database, clock: Clock = systemClock): Aud
   );
 }
 
-type Condition = readonly [sql: string, ...values: SqlValue[]];
+type Condition = readonly [sql: string, ...values: SqliteValue[]];
 
 function toConditions({ before, keyId, tenant, time, action, status }: AuditQuery): Condition[] {
   const all: (Condition | undefined)[] = [
@@ -58,7 +58,7 @@ function toColumns(entry: AuditEntry): (string | number | null)[] {
   return [at_ms, ...text, status, toNullable(address)];
 }
 
-function toEntry(row: SqlRow): StoredAuditEntry {
+function toEntry(row: SqliteRow): StoredAuditEntry {
   return {
     id: Number(row["id"]),
     at_ms: Number(row["at_ms"]),

@@ -8,20 +8,25 @@ import type {
   FilePlace,
   FoundChunk,
   NewChunk,
+  SearchTerm,
   StoredVector,
   StorePlace,
-  Term,
   VectorPage,
   WordCounts,
   WordSearch,
 } from "../chunk-store.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
 import { migrate } from "./migrations.ts";
-import type { Database } from "./sqlite-database.ts";
-import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import {
+  openConnection,
+  type SqliteConnection,
+  type SqliteRow,
+  type SqliteValue,
+} from "./sqlite-driver.ts";
 
 /** The caller closes the database; `close` of the chunks does nothing. */
-export function createSqliteChunks(db: Database): ChunkStore {
+export function createSqliteChunks(db: SqliteDatabase): ChunkStore {
   return new SqliteChunks(db, true, async () => {});
 }
 
@@ -30,7 +35,7 @@ export async function openMemoryChunks(): Promise<ChunkStore> {
   const connection = await openConnection(":memory:");
   let hasTables = false;
   /** Makes the tables when they are first used: most servers that keep nothing search nothing. */
-  const used = (): Connection => {
+  const used = (): SqliteConnection => {
     if (!hasTables) migrate(connection);
     hasTables = true;
     return connection;
@@ -65,7 +70,7 @@ export async function openMemoryChunks(): Promise<ChunkStore> {
   return new SqliteChunks(db, false, async () => connection.close());
 }
 
-type Queries = Omit<Database, "close" | "transact">;
+type Queries = Omit<SqliteDatabase, "close" | "transact">;
 
 const IN_FILE = "tenant = ? and store = ? and file = ?";
 const IN_STORE = "c.tenant = ? and c.store = ?";
@@ -73,7 +78,7 @@ const IN_FILES = "(? is null or c.file in (select value from json_each(?)))";
 
 class SqliteChunks implements ChunkStore {
   readonly #db: Queries;
-  /** Whether the things of vector stores are in the same database. */
+  /** True if the things of vector stores are in the same database. */
   readonly #hasThings: boolean;
   readonly close: () => Promise<void>;
 
@@ -135,9 +140,9 @@ class SqliteChunks implements ChunkStore {
     return [...found.values()];
   }
 
-  async countWords(place: StorePlace, terms: readonly Term[]): Promise<WordCounts> {
+  async countWords(place: StorePlace, terms: readonly SearchTerm[]): Promise<WordCounts> {
     const at = toStore(place);
-    const count = (sql: string, ...values: SqlValue[]): number =>
+    const count = (sql: string, ...values: SqliteValue[]): number =>
       Number(this.#db.get(sql, ...values)?.["n"] ?? 0);
     const total = count(`select count(*) as n from chunks as c where ${IN_STORE}`, ...at);
     const counts = terms.map((term) =>
@@ -170,7 +175,7 @@ class SqliteChunks implements ChunkStore {
     return row && toChunk(row);
   }
 
-  /** In memory the things are elsewhere: there whoever writes is stopped before the file is removed. */
+  /** In memory the things are elsewhere: there the writer is stopped before the file is removed. */
   #isWaited({ tenant, store, file }: FilePlace, run: string): boolean {
     if (!this.#hasThings) return true;
     const sql = `select 1 from things where tenant = ? and kind = 'vector_store.file' and id = ?
@@ -178,7 +183,7 @@ class SqliteChunks implements ChunkStore {
     return this.#db.get(sql, toColumn(tenant), toColumn(`${store}/${file}`), run) !== undefined;
   }
 
-  #add(found: Map<number, FoundChunk>, sql: string, values: readonly SqlValue[]): void {
+  #add(found: Map<number, FoundChunk>, sql: string, values: readonly SqliteValue[]): void {
     for (const row of this.#db.all(sql, ...values)) found.set(Number(row["id"]), toChunk(row));
   }
 }
@@ -187,7 +192,7 @@ const COUNT_WORD = `select count(*) as n from chunk_words as w join chunks as c 
   where chunk_words match ? and ${IN_STORE}`;
 const COUNT_PIECE = `select count(*) as n from chunks as c where instr(c.text, ?) > 0 and ${IN_STORE}`;
 
-function isWord(term: Term): term is Extract<Term, { kind: "word" }> {
+function isWord(term: SearchTerm): term is Extract<SearchTerm, { kind: "word" }> {
   return term.kind === "word";
 }
 
@@ -205,7 +210,7 @@ function toFiles(files: readonly string[] | undefined): (string | null)[] {
   return [list, list];
 }
 
-function toChunk(row: SqlRow): FoundChunk {
+function toChunk(row: SqliteRow): FoundChunk {
   return {
     id: Number(row["id"]),
     file: fromColumn(row["file"]),

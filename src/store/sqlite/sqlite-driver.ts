@@ -6,23 +6,23 @@
 import { createRequire } from "node:module";
 import { Failure } from "../../base/failure.ts";
 
-export type SqlValue = string | number | null | Uint8Array;
-export type SqlRow = Readonly<Record<string, SqlValue>>;
+export type SqliteValue = string | number | null | Uint8Array;
+export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
 export interface Statement {
-  run(...values: SqlValue[]): { readonly changes: number | bigint };
-  get(...values: SqlValue[]): SqlRow | undefined;
-  all(...values: SqlValue[]): SqlRow[];
+  run(...values: SqliteValue[]): { readonly changes: number | bigint };
+  get(...values: SqliteValue[]): SqliteRow | undefined;
+  all(...values: SqliteValue[]): SqliteRow[];
 }
 
-export interface Connection {
+export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
 }
 
 interface Driver {
-  readonly DatabaseSync: new (path: string, options: OpenOptions) => Connection;
+  readonly DatabaseSync: new (path: string, options: OpenOptions) => SqliteConnection;
 }
 
 interface OpenOptions {
@@ -31,9 +31,17 @@ interface OpenOptions {
 }
 
 /** Opens the file, creating it when it is missing. The caller closes the connection. */
-export async function openConnection(path: string, options: OpenOptions = {}): Promise<Connection> {
-  const { DatabaseSync } = readBuiltin() ?? loadPackage();
+export async function openConnection(
+  path: string,
+  options: OpenOptions = {},
+): Promise<SqliteConnection> {
+  const { DatabaseSync } = findDriver();
   return new DatabaseSync(path, options);
+}
+
+/** Throws `invalid_request` if this machine has neither; the file has no part in that. */
+export function findDriver(): Driver {
+  return readBuiltin() ?? loadPackage();
 }
 
 /**
@@ -56,7 +64,7 @@ function loadPackage(): Driver {
     return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
   } catch (cause) {
     const message =
-      "SQLite is missing: use Node.js 22.13 or later, or `npm install @photostructure/sqlite`.";
-    throw new Failure("internal", message, { cause });
+      "SQLite is missing: use Node.js 22.13 or later, or run `npm install @photostructure/sqlite`.";
+    throw new Failure("invalid_request", message, { cause });
   }
 }

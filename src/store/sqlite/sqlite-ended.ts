@@ -1,65 +1,80 @@
 /**
  * A run that is written down after it has ended. What `sqlite-notes.ts` would write of its events one by one is folded
- * in memory, by the rules of `memory-fold.ts`, so that each table has its rows at once. One suite holds both to the
- * same rows.
+ * in memory (`fold-ended.ts`), so that each table has its rows at once.
  */
 
-import type { NewRun, RunFinish } from "../journal.ts";
+import type { NewRun } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
-import { type IndexedRun, MemoryFold } from "../memory/memory-fold.ts";
-import { toStored } from "../new-run.ts";
+import { type EndedFinish, foldEnded } from "../memory/fold-ended.ts";
+import type { IndexedRun } from "../memory/memory-fold.ts";
 import { toDay } from "../run-notes.ts";
 import { toColumn, toNullable } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import { type ReadyValue, sizeOfValue, writeValue } from "./sqlite-values.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import { isInline, type ReadyValue, sizeOfValue, writeValue } from "./sqlite-values.ts";
 
-export type EndedFinish = Omit<RunFinish, "firstSeq">;
-
-/** Its input, events and result, ready to be written. */
+/** The input, events and result of a run, ready to be written. */
 export interface ReadyRun {
   readonly input: ReadyValue;
   readonly events: ReadyValue;
   readonly result: ReadyValue;
 }
 
-/** Inside a transaction. */
-export function insertEnded(db: Database, run: NewRun, end: EndedFinish, ready: ReadyRun): void {
+/** Inside a transaction: false if the run was there before, and nothing is written then. */
+export function insertEnded(
+  db: SqliteDatabase,
+  run: NewRun,
+  end: EndedFinish,
+  ready: ReadyRun,
+): boolean {
   const id = toColumn(run.id);
   const text = [run.path, run.name, run.title].map(toColumn);
-  db.run(
+  const bytes = [ready.input, ready.result, ready.events].map(sizeOfValue);
+  const all = bytes.reduce((sum, one) => sum + one, 0);
+  // Written with its row, most runs need no second change of it: that would move the row to another page.
+  const isShort = isInline(ready.input) && isInline(ready.result);
+  const isNew = db.run(
     `insert into runs (id, parent_id, path, name, title, created_at_ms, epoch, journal, tenant,
-        status, ending, ended_at_ms, next_seq)
-      values (?, ?, ?, ?, ?, ?, 1, ?, ?, 'ended', ?, ?, ?)`,
+        status, ending, ended_at_ms, next_seq, input, result, bytes)
+      values (?, ?, ?, ?, ?, ?, 1, ?, ?, 'ended', ?, ?, ?, ?, ?, ?) on conflict do nothing`,
     ...[id, toNullable(run.parent_id), ...text, run.created_at_ms, run.journal ?? JOURNAL_VERSION],
     ...[toNullable(run.tenant ?? null), end.ending, end.at_ms, end.events.length],
+    ...(isShort ? [String(ready.input), String(ready.result), all] : [null, null, 0]),
   );
-  // Blobs refer to the run, so the run must be there first.
-  const input = writeValue(db, id, ready.input);
-  const result = writeValue(db, id, ready.result);
+  if (isNew === 0) return false;
+  if (isShort) countBytes(db, run.tenant, all);
+  else writeLong(db, id, ready, all);
   const events = writeValue(db, id, ready.events);
-  const bytes = [ready.input, ready.result, ready.events].map(sizeOfValue);
-  db.run(
-    `update runs set input = ?, input_blob = ?, result = ?, result_blob = ?, bytes = ? where id = ?`,
-    ...[input.inline, input.blob, result.inline, result.blob],
-    ...[bytes.reduce((sum, one) => sum + one, 0), id],
-  );
   db.run(
     `insert into events (run_id, first_seq, count, epoch, body, body_blob) values (?, 0, ?, 1, ?, ?)`,
     ...[id, end.events.length, events.inline, events.blob],
   );
   insertRows(db, foldEnded(run, end));
+  return true;
 }
 
-function foldEnded(run: NewRun, end: EndedFinish): IndexedRun {
-  const index = new MemoryFold();
-  index.add(toStored(run));
-  index.note(run.id, 0, end.events);
-  index.end(run.id, end);
-  return index.rowsOf(run.id) as IndexedRun;
+/** Blobs refer to the run, so the run is there first. */
+function writeLong(db: SqliteDatabase, id: string, ready: ReadyRun, bytes: number): void {
+  const input = writeValue(db, id, ready.input);
+  const result = writeValue(db, id, ready.result);
+  db.run(
+    `update runs set input = ?, input_blob = ?, result = ?, result_blob = ?, bytes = ? where id = ?`,
+    ...[input.inline, input.blob, result.inline, result.blob, bytes, id],
+  );
 }
 
-function insertRows(db: Database, { facts, spans, usage, questions }: IndexedRun): void {
-  const [id, root] = [toColumn(facts.id), toColumn(facts.root_id)];
+/** As the trigger `runs_counted` does when the bytes of a row change. */
+function countBytes(db: SqliteDatabase, tenant: string | null | undefined, bytes: number): void {
+  if (tenant === null || tenant === undefined) return;
+  db.run(
+    `insert into storage (tenant, bytes) values (?, ?)
+      on conflict do update set bytes = bytes + excluded.bytes`,
+    ...[toColumn(tenant), bytes],
+  );
+}
+
+function insertRows(db: SqliteDatabase, { facts, spans, usage, questions }: IndexedRun): void {
+  const id = toColumn(facts.id);
+  const root = toColumn(facts.root_id);
   db.run(
     `insert into run_facts (run_id, root_id, parent_id, tenant, key_id, name, title, created_at_ms,
         status, ending, ended_at_ms, message, model, label, agent, session, folder, turns, calls)

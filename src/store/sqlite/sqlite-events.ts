@@ -1,9 +1,10 @@
 /** Reading the log of a run from its rows, which hold a batch of events each. */
 
-import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import { STORED_EVENTS } from "../stored-events.ts";
 import { toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlRow } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteRow } from "./sqlite-driver.ts";
 import { readSized, unlessGone } from "./sqlite-values.ts";
 
 /** Rows that are read at once; each has up to 256 KB, or names a blob. */
@@ -20,7 +21,7 @@ const SQL = `
 
 /** As `Store.readEvents`. */
 export async function readEventRows(
-  db: Database,
+  db: SqliteDatabase,
   id: string,
   after: number,
   limit: number,
@@ -50,13 +51,13 @@ interface Batch {
   readonly bytes: number;
 }
 
-async function readBatch(db: Database, run_id: string, row: SqlRow): Promise<Batch> {
+async function readBatch(db: SqliteDatabase, run_id: string, row: SqliteRow): Promise<Batch> {
   const read = await unlessGone(readSized(db, run_id, row, "body"));
   const start = Number(row["first_seq"]);
-  // Removed in the middle of reading: there is no more of this log.
+  // The log was removed in the middle of reading, so it ends here.
   if (!read) return { between: () => [], next: Number.POSITIVE_INFINITY, bytes: 0 };
   const { value, bytes } = read;
-  const events = value as unknown as readonly RunEvent[];
+  const events = STORED_EVENTS.read(value);
   return {
     between(first, last) {
       const logged = events.map((event, at) => ({ run_id, seq: start + at, event }));

@@ -1,7 +1,7 @@
-/** What SQLite's errors mean for whoever keeps something: in one place, by SQLite's own numbers. */
+/** The meaning of SQLite's errors for a store: in one place, by SQLite's own numbers. */
 
+import { isNoRoom } from "../../base/disk-full.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
-import { isNoRoom } from "../../base/no-room.ts";
 
 type Fault = "busy" | "full" | "damaged" | "other";
 
@@ -63,7 +63,7 @@ export function toStoreFailure(path: string, cause: unknown): Failure {
 /** The failure of an opening: no room for it, no store, or none that this version may touch. */
 export function toUnusable(path: string, cause: unknown): Failure {
   const fault = faultOf(cause);
-  // A file that is no database at all may be another one's; one that is damaged was ours.
+  // A file that is not a database at all may belong to another program; one that is damaged was ours.
   if (fault === "full" || (fault === "damaged" && !isNoDatabase(cause))) {
     return toStoreFailure(path, cause);
   }
@@ -76,7 +76,7 @@ export function toUnusable(path: string, cause: unknown): Failure {
   return new Failure("invalid_request", message, { cause });
 }
 
-/** The system lets nobody make the file or its folder, or not this user. */
+/** The system does not let this user make the file or its folder. */
 function isUnmakeable(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" && UNMAKEABLE.has(code);

@@ -20,10 +20,10 @@ import type {
 } from "../run-index.ts";
 import { rootOf } from "../run-notes.ts";
 import { toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteValue } from "./sqlite-driver.ts";
 
-export function createSqliteIndex(db: Database): RunIndex {
+export function createSqliteIndex(db: SqliteDatabase): RunIndex {
   return {
     async listRuns(query) {
       const { sql, values } = toListSql(query);
@@ -40,8 +40,7 @@ export function createSqliteIndex(db: Database): RunIndex {
     async listSpans(id) {
       const sql = `select s.*, u.input_tokens, u.cached_tokens, u.output_tokens, u.usd
         from spans s left join usage u on u.run_id = s.run_id and u.seq = s.seq
-        where s.root_id = ?1 and (s.run_id = ?2 or (s.run_id >= ?3 and s.run_id < ?4))
-        order by s.run_id, s.seq`;
+        where ${toBelow("s.run_id")} order by s.run_id, s.seq`;
       return db.all(sql, ...below(id)).map(toSpanRow);
     },
     async countTree(id) {
@@ -81,23 +80,30 @@ export function createSqliteIndex(db: Database): RunIndex {
 const ROW = `f.*, (select count(*) from questions q where q.root_id = f.root_id
     and q.closed_at_ms is null and (f.parent_id is null or q.run_id = f.run_id)) as waiting`;
 
-/** A run and all below it: the ids of those begin with its id and a slash, and `0` follows the slash. */
-const BELOW = "root_id = ?1 and (run_id = ?2 or (run_id >= ?3 and run_id < ?4))";
+/**
+ * A run and all below it: the ids of those begin with its id and a slash, and `0` follows the slash. One range of the
+ * primary key, so that no table needs an index by root, which every stored response would have to write.
+ */
+function toBelow(column: string, id = "?1", below = "?2", end = "?3"): string {
+  return `${column} >= ${id} and ${column} < ${end} and (${column} = ${id} or ${column} >= ${below})`;
+}
 
-function below(id: string): SqlValue[] {
-  return [toColumn(rootOf(id)), toColumn(id), toColumn(`${id}/`), toColumn(`${id}0`)];
+const BELOW = toBelow("run_id");
+
+function below(id: string): SqliteValue[] {
+  return [toColumn(id), toColumn(`${id}/`), toColumn(`${id}0`)];
 }
 
 interface Sql {
   readonly sql: string;
-  readonly values: readonly SqlValue[];
+  readonly values: readonly SqliteValue[];
 }
 
 /** A term for each filter that is set. */
 function toListSql(query: RunListQuery): Sql {
   const terms: string[] = [];
-  const values: SqlValue[] = [];
-  const add = (term: string, ...given: SqlValue[]): void => {
+  const values: SqliteValue[] = [];
+  const add = (term: string, ...given: SqliteValue[]): void => {
     terms.push(term);
     values.push(...given);
   };
@@ -135,26 +141,29 @@ function toUsageSql(query: UsageQuery): Sql {
   const column = USAGE_COLUMNS[query.by];
   const { daily, roots, tenant, from_day, to_day, limit } = query;
   const day = daily ? "day" : "null";
-  const values: SqlValue[] = [];
-  let where = `root_id in (${(roots ?? []).map(() => "?").join(", ")})`;
-  if (query.below !== undefined) {
-    where = "root_id = ? and (run_id = ? or (run_id >= ? and run_id < ?))";
-    values.push(...below(query.below));
-  } else if (roots) values.push(...roots.map(toColumn));
-  else {
-    where = "day >= ? and day <= ?";
+  const values: SqliteValue[] = [];
+  let from = "usage";
+  let where = BELOW;
+  if (query.below !== undefined) values.push(...below(query.below));
+  else if (roots) {
+    // `cross join`: the roots first, each with its range of the table.
+    from = "json_each(?1) r cross join usage";
+    where = toBelow("run_id", "r.value", "r.value || '/'", "r.value || '0'");
+    values.push(JSON.stringify(roots.map(toColumn)));
+  } else {
+    where = "day >= ?1 and day <= ?2";
     values.push(from_day, to_day);
   }
   if (tenant !== undefined) {
-    where += " and tenant = ?";
     values.push(toColumn(tenant));
+    where += ` and tenant = ?${values.length}`;
   }
   const sql = `select ${day} as day, ${column} as key, count(*) as calls,
       sum(input_tokens) as input_tokens, sum(cached_tokens) as cached_tokens,
       sum(output_tokens) as output_tokens, sum(reasoning_tokens) as reasoning_tokens,
       total(usd) as known_usd, sum(usd is null) as unpriced_calls, sum(ms) as ms
-    from usage where ${where} group by 1, 2
-    order by 1, known_usd desc, input_tokens + output_tokens desc, 2 limit ?`;
+    from ${from} where ${where} group by 1, 2
+    order by 1, known_usd desc, input_tokens + output_tokens desc, 2 limit ?${values.length + 1}`;
   return { sql, values: [...values, limit] };
 }
 
@@ -176,7 +185,7 @@ function toNewsSql(tenant: string | undefined): Sql {
   const sql = `select
     (select max(created_at_ms) from run_facts where parent_id is null ${own}) as newest,
     (select count(*) || ' ' || total(b.turns) || ' ' || total(b.calls) from run_facts f
-      join run_facts b on b.root_id = f.run_id
+      join run_facts b on ${toBelow("b.run_id", "f.run_id", "f.run_id || '/'", "f.run_id || '0'")}
       where f.parent_id is null and f.status = 'running' ${running}) as running,
     (select max(at_ms) from questions where closed_at_ms is null ${own}) as asked,
     (select count(*) from questions where closed_at_ms is null ${own}) as waiting`;
@@ -186,8 +195,8 @@ function toNewsSql(tenant: string | undefined): Sql {
 function toFailedSql(query: FailedCallQuery): Sql {
   const { tenant, status, tool, before, limit } = query;
   const terms = ["s.kind = 'call'", "s.day >= ?", "s.day <= ?"];
-  const values: SqlValue[] = [query.from_day, query.to_day];
-  const add = (term: string, ...given: SqlValue[]): void => {
+  const values: SqliteValue[] = [query.from_day, query.to_day];
+  const add = (term: string, ...given: SqliteValue[]): void => {
     terms.push(term);
     values.push(...given);
   };
@@ -204,20 +213,20 @@ function toFailedSql(query: FailedCallQuery): Sql {
   return { sql, values: [...values, limit] };
 }
 
-function toWindow({ from_day, to_day, tenant }: WindowQuery): SqlValue[] {
+function toWindow({ from_day, to_day, tenant }: WindowQuery): SqliteValue[] {
   return [from_day, to_day, tenant === undefined ? null : toColumn(tenant)];
 }
 
 function toQuestionSql({ tenant, run, after, limit }: QuestionQuery): Sql {
   const terms = ["closed_at_ms is null"];
-  const values: SqlValue[] = [];
+  const values: SqliteValue[] = [];
   if (tenant !== undefined) {
     terms.push("tenant = ?");
     values.push(toColumn(tenant));
   }
   if (run !== undefined) {
     terms.push("root_id = ? and (run_id = ? or (run_id >= ? and run_id < ?))");
-    values.push(...below(run));
+    values.push(toColumn(rootOf(run)), ...below(run));
   }
   if (after) {
     terms.push("(at_ms, run_id) > (?, ?)");

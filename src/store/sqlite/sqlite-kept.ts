@@ -1,14 +1,15 @@
 /** All in one SQLite file, over one connection, which the first part that is asked for opens. */
 
 import { statSync } from "node:fs";
+import { systemClock } from "../../base/clock.ts";
 import type { Audit } from "../audit.ts";
-import type { Kept, Maintenance } from "../kept.ts";
+import type { KeptRecord, Maintenance } from "../kept.ts";
 import { once } from "../once.ts";
-import { type Database, openDatabase } from "./sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "./sqlite-database.ts";
 import { openConnection } from "./sqlite-driver.ts";
 
-export function createSqliteKept(path: string): Kept {
-  let db: Database | undefined;
+export function createSqliteKept(path: string): KeptRecord {
+  let db: SqliteDatabase | undefined;
   let audit: Audit | undefined;
   const open = once(async () => {
     db = await openDatabase(path);
@@ -35,11 +36,13 @@ export function createSqliteKept(path: string): Kept {
       audit = (await import("./sqlite-audit.ts")).createSqliteAudit(await open());
       return audit;
     }),
+    clock: async () => systemClock,
     places: async () => undefined,
     limits: async () => undefined,
     maintenance: createMaintenance(path, open),
     async close() {
-      const [waiting, opened] = [audit, db];
+      const waiting = audit;
+      const opened = db;
       audit = undefined;
       db = undefined;
       await waiting?.close();
@@ -48,7 +51,7 @@ export function createSqliteKept(path: string): Kept {
   };
 }
 
-function createMaintenance(path: string, open: () => Promise<Database>): Maintenance {
+function createMaintenance(path: string, open: () => Promise<SqliteDatabase>): Maintenance {
   const load = () => import("./maintenance.ts");
   return {
     exists: async () => statSync(path, { throwIfNoEntry: false }) !== undefined,
@@ -69,6 +72,7 @@ function createMaintenance(path: string, open: () => Promise<Database>): Mainten
       }
     },
     refuseDamaged: async (maxBytes) => (await load()).refuseDamaged(path, await open(), maxBytes),
+    checkWritable: async () => (await open()).transact(() => {}),
     checkBeside: async (signal) => (await import("./check-beside.ts")).checkBeside(path, signal),
     check: async () => (await load()).checkStore(path),
     backUp: async (target) => (await load()).backUpStore(path, target),

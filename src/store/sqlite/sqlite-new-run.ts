@@ -2,14 +2,14 @@ import type { NewRun } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
 import { firstEpoch } from "../new-run.ts";
 import { toColumn, toNullable } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
 import { noteRun } from "./sqlite-notes.ts";
 import { insertAll } from "./sqlite-things.ts";
 import { type ReadyValue, writeValue } from "./sqlite-values.ts";
 
 /** Inside a transaction. `bodies` are those of its things. */
 export function insertRun(
-  db: Database,
+  db: SqliteDatabase,
   run: NewRun,
   ready: ReadyValue = "null",
   bodies: readonly ReadyValue[] = [],

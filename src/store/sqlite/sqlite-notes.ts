@@ -13,9 +13,9 @@ import {
   toTaskFacts,
 } from "../run-notes.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
-import type { Connection, SqlRow, SqlValue } from "./sqlite-driver.ts";
+import type { SqliteConnection, SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 
-type Run = (sql: string, ...values: SqlValue[]) => unknown;
+type Run = (sql: string, ...values: SqliteValue[]) => unknown;
 
 interface NotedRun {
   readonly id: string;
@@ -64,6 +64,14 @@ const OPEN_CALL = `run_id = ?1 and seq = (select seq from spans
     where run_id = ?1 and key = ?2 and ended_at_ms is null and kind = 'call' and name = ?3
     order by seq limit 1)`;
 
+const END_CALL = `update spans set ended_at_ms = ?4, status = iif(status = 'denied', status, ?5)
+  where ${OPEN_CALL}`;
+
+const END_CHILD = `update spans set ended_at_ms = ?3, status = ?4
+  where run_id = ?1 and key = ?2 and ended_at_ms is null and kind = 'child'`;
+
+const statusOf = ({ failed }: { readonly failed: boolean }): string => (failed ? "failed" : "ok");
+
 function writeNote(run: Run, runId: string, note: Note): void {
   const id = toColumn(runId);
   const root = toColumn(rootOf(runId));
@@ -94,11 +102,7 @@ function writeNote(run: Run, runId: string, note: Note): void {
     case "decision":
       return decide(run, id, note);
     case "call_end":
-      run(
-        `update spans set ended_at_ms = ?4, status = iif(status = 'denied', status, ?5)
-          where ${OPEN_CALL}`,
-        ...[id, toColumn(note.key), toColumn(note.name), note.at_ms, note.failed ? "failed" : "ok"],
-      );
+      run(END_CALL, id, toColumn(note.key), toColumn(note.name), note.at_ms, statusOf(note));
       return;
     case "question":
       run(
@@ -110,11 +114,7 @@ function writeNote(run: Run, runId: string, note: Note): void {
     case "child":
       return open("child", note);
     case "child_end":
-      run(
-        `update spans set ended_at_ms = ?3, status = ?4
-          where run_id = ?1 and key = ?2 and ended_at_ms is null and kind = 'child'`,
-        ...[id, toColumn(note.key), note.at_ms, note.failed ? "failed" : "ok"],
-      );
+      run(END_CHILD, id, toColumn(note.key), note.at_ms, statusOf(note));
       return;
     case "resume":
       run(REOPEN, id);
@@ -151,7 +151,7 @@ const INSERT_USAGE = `insert into usage (run_id, seq, root_id, tenant, key_id, m
     coalesce(?6, max(0, ?5 - turn_at_ms), 0), ?9, ?10, ?11, ?12, ?13
   from run_facts where run_id = ?1 on conflict do nothing`;
 
-/** What calls that broke off used: they have no end of their own, and the ending of the run counts them. */
+/** The usage of interrupted calls: they have no end of their own, and the ending of the run counts them. */
 const REMAINDER = `insert into usage (run_id, seq, root_id, tenant, key_id, model, label, kind, turn,
     day, at_ms, ms, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usd)
   select f.run_id, ?2, f.root_id, f.tenant, f.key_id, f.model, coalesce(f.label, f.agent), 'cut', null,
@@ -162,7 +162,7 @@ const REMAINDER = `insert into usage (run_id, seq, root_id, tenant, key_id, mode
     from usage where run_id = ?1) u
   where f.run_id = ?1 and ?5 + ?7 > u.input + u.output on conflict do nothing`;
 
-function used({ day, usd, ...tokens }: NotedUsage): SqlValue[] {
+function used({ day, usd, ...tokens }: NotedUsage): SqliteValue[] {
   const { input_tokens, cached_tokens, output_tokens, reasoning_tokens } = tokens;
   return [day, input_tokens, cached_tokens, output_tokens, reasoning_tokens, usd];
 }
@@ -199,7 +199,7 @@ function decide(run: Run, id: string, note: Extract<Note, { note: "decision" }>)
   );
 }
 
-/** Whoever worked on the run is gone: what it had open begins again, and questions are asked again. */
+/** The process that worked on the run is gone: what it had open begins again, and questions are asked again. */
 const REOPEN = `update run_facts set turn_seq = null, turn_at_ms = null, calls = calls - (
     select count(*) from spans where run_id = ?1 and kind = 'call' and ended_at_ms is null)
   where run_id = ?1`;
@@ -210,9 +210,9 @@ const RELEASE = [
 ];
 
 /** The rows of runs that older versions have written. A migration, so inside its transaction. */
-export function noteOldRuns(connection: Connection): void {
-  const statements = new Map<string, ReturnType<Connection["prepare"]>>();
-  const prepared = (sql: string): ReturnType<Connection["prepare"]> => {
+export function noteOldRuns(connection: SqliteConnection): void {
+  const statements = new Map<string, ReturnType<SqliteConnection["prepare"]>>();
+  const prepared = (sql: string): ReturnType<SqliteConnection["prepare"]> => {
     const known = statements.get(sql) ?? connection.prepare(sql);
     statements.set(sql, known);
     return known;
@@ -251,7 +251,7 @@ export function noteOldRuns(connection: Connection): void {
 }
 
 /** As the trigger of endings does from now on. */
-function endOld(run: Run, { id = null, ending = null, ended_at_ms = null }: SqlRow): void {
+function endOld(run: Run, { id = null, ending = null, ended_at_ms = null }: SqliteRow): void {
   run(
     `update run_facts set status = 'ended', ending = ?, ended_at_ms = ?, turn_seq = null,
       turn_at_ms = null where run_id = ?`,

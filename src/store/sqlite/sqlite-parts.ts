@@ -1,31 +1,31 @@
 /**
- * Large values of the record in the table `parts`: pieces of 256 KB, a transaction each, so that a value of
- * any size neither holds up the event loop nor other writers.
+ * Large values of the record in the table `parts`: pieces of 256 KB, a transaction each, so that a value of any size
+ * neither holds up the event loop nor other writers.
  *
  * Parts are written before what refers to them. Until then they are named in `drafts`. What a crash left there is
- * removed, one draft at a time, by the sweeps of servers and by whoever opens the file. A writer whose draft was
- * removed writes no more.
+ * removed, one draft at a time, by the sweeps of servers and by each process that opens the file. A writer whose
+ * draft was removed stops writing.
  *
  * A draft that has not grown for ten minutes is what a crash left. No wall clock decides: the time is monotonic,
- * which all processes of a boot share, in whatever PID namespace. Whoever finds a draft of another boot begins to
- * count in its own time, so the first to look after a reboot removes nothing.
+ * which all processes of a boot share, in whatever PID namespace. A process that finds a draft of another boot begins
+ * to count in its own time, so the first to look after a reboot removes nothing.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import { readMonotonicBoot, readMonotonicMs } from "../../base/processes.ts";
 import type { Slices } from "../../base/slices.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
 
-/** A part takes milliseconds, and whoever locks the file holds its writer up for 30 s before that one gives up. */
+/** Writing a part takes milliseconds, and a lock on the file delays its writer for at most 30 s. */
 const SILENT_MS = 600_000;
 
-/** In bytes: the larger a part, the longer everybody waits for it. */
+/** In bytes: the larger a part, the longer other writers wait for it. */
 const PART_BYTES = 256 * 1024;
 
 /** Returns the name of the parts. Holds one part at a time. */
 export async function writeParts(
-  db: Database,
+  db: SqliteDatabase,
   pieces: AsyncIterable<Uint8Array>,
   slices: Slices,
 ): Promise<string> {
@@ -70,25 +70,29 @@ async function* joinPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 }
 
 /** Inside the transaction that refers to them; or, where another value is the same, removes them. */
-export function keepParts(db: Database, id: string, isReferred: boolean): void {
+export function keepParts(db: SqliteDatabase, id: string, isReferred: boolean): void {
   const isDraft = db.run("delete from drafts where id = ?", id) > 0;
-  // It was taken for what a crash left, and its parts with it.
+  // A sweep took the draft for leftovers of a crash and removed it with its parts.
   if (isReferred && !isDraft) throw new Failure("store_busy", TOO_LATE);
-  if (!isReferred) db.run("delete from parts where id = ?", id);
+  // Without a draft, a committed row refers to them, or they are gone.
+  if (!isReferred && isDraft) db.run("delete from parts where id = ?", id);
 }
 
-/** Of what could not be written. */
-export async function dropParts(db: Database, id: string): Promise<void> {
+/**
+ * Removes the parts of a value that could not be written. If the disk failed after the commit, the value is in the
+ * record, its draft is gone, and its parts stay.
+ */
+export async function dropParts(db: SqliteDatabase, id: string): Promise<void> {
   try {
     await db.write("process", () => keepParts(db, id, false));
   } catch {
-    // What made the writing fail is thrown by the caller; a later sweep removes them.
+    // The caller throws the reason of the failed write; a later sweep removes the parts.
   }
 }
 
 /** All of them as one; undefined where they were removed meanwhile. */
 export async function readParts(
-  db: Database,
+  db: SqliteDatabase,
   id: string,
   slices: Slices,
 ): Promise<Buffer | undefined> {
@@ -110,31 +114,31 @@ export async function readParts(
 }
 
 /** Removes one draft that a crash left. False where there is none; true where there may be more. */
-export async function removeLeftDraft(db: Database): Promise<boolean> {
+export async function removeLeftDraft(db: SqliteDatabase): Promise<boolean> {
   return isToBeSeenTo(db) && (await db.write("process", () => removeOne(db)));
 }
 
-/** The same at once, for whoever opens the file: one that is locked or full is opened all the same. */
-export function tryRemoveLeftDraft(db: Database): void {
+/** Removes a left draft when a file is opened. A file that is locked or full is opened all the same. */
+export function tryRemoveLeftDraft(db: SqliteDatabase): void {
   try {
-    if (isToBeSeenTo(db)) db.transact("process", () => removeOne(db));
+    if (isToBeSeenTo(db)) db.transact(() => removeOne(db));
   } catch {
     // The next opening, or a sweep, does it.
   }
 }
 
-/** Of another boot, or of one before this on a system that does not tell them apart. */
+/** Matches drafts of another boot, or of an earlier one on a system that does not distinguish boots. */
 const FOREIGN = "(boot is not ?1 or grew_ms > ?2)";
 
 /** Asked without the lock that writers share. */
-function isToBeSeenTo(db: Database): boolean {
+function isToBeSeenTo(db: SqliteDatabase): boolean {
   const nowMs = readMonotonicMs();
   const sql = `select 1 from drafts where ${FOREIGN} or grew_ms < ?3 limit 1`;
   return db.get(sql, readMonotonicBoot(), nowMs, nowMs - SILENT_MS) !== undefined;
 }
 
 /** Inside a transaction. */
-function removeOne(db: Database): boolean {
+function removeOne(db: SqliteDatabase): boolean {
   const nowMs = readMonotonicMs();
   db.run(`update drafts set boot = ?1, grew_ms = ?2 where ${FOREIGN}`, readMonotonicBoot(), nowMs);
   const left = db.get("select id from drafts where grew_ms < ? limit 1", nowMs - SILENT_MS);

@@ -3,16 +3,16 @@
 import type { RunQuery } from "../../protocol/run-record.ts";
 import { toUnknownRun } from "../refusal.ts";
 import { toColumn, toNullable } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteValue } from "./sqlite-driver.ts";
 
 /** Throws for a run that is not there to list from. */
 export function toRunQuery(
-  db: Database,
+  db: SqliteDatabase,
   { limit, status, parent_id, before, without }: RunQuery,
-): { readonly sql: string; readonly values: readonly SqlValue[] } {
+): { readonly sql: string; readonly values: readonly SqliteValue[] } {
   const terms = ["true"];
-  const values: SqlValue[] = [];
+  const values: SqliteValue[] = [];
   if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
   if (parent_id !== undefined) {
     // `is` compares with null too, and finds both by the index.

@@ -1,30 +1,32 @@
 /**
- * What a server keeps, in the tables `things` and `contents` of the file that holds the runs.
+ * The data that a server stores, in the tables `things` and `contents` of the file that holds the runs.
  *
- * Bytes are written a piece a transaction, so that a large file neither fills the memory nor holds up
- * other writers. What makes them count is the last, empty piece: the transaction that adds it removes
- * the older ones. Each writer has numbers of its own (`GENERATION` apart), the later the higher.
+ * Bytes are written one piece in each transaction, so that a large file neither fills the memory nor delays others.
+ * The last, empty piece makes them count: its transaction removes the older ones. Later writers have higher numbers.
  */
 
 import type { Json } from "../../base/json.ts";
 import { isLarge } from "../../base/json-pieces.ts";
 import { toPieces } from "../pieces.ts";
 import { toContentLost, toUnknownThing } from "../refusal.ts";
-import type {
-  Claim,
-  DoomedThing,
-  NewThing,
-  OrphanSearch,
-  Shelf,
-  Thing,
-  ThingHead,
-  ThingName,
-  ThingQuery,
+import {
+  type ChainLink,
+  type Claim,
+  type DoomedThing,
+  type NewThing,
+  type OrphanSearch,
+  type Shelf,
+  type Thing,
+  type ThingChain,
+  type ThingHead,
+  type ThingName,
+  type ThingQuery,
+  toChainLinks,
 } from "../shelf.ts";
 import { noteRead } from "../shelf-reads.ts";
 import { toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 import { removeLeftDraft } from "./sqlite-parts.ts";
 import {
   bodiesOf,
@@ -40,7 +42,7 @@ import {
   toName,
   toNamed,
 } from "./sqlite-things.ts";
-import { type Writing, writeWith } from "./sqlite-values.ts";
+import { type ValueWriting, writeWith } from "./sqlite-values.ts";
 import type { Durability } from "./write-line.ts";
 
 /** How many pieces one writer can have: a terabyte of them. */
@@ -64,6 +66,17 @@ const DELETE_THING = `with recursive doomed (position, id) as (
     cross join things as below on below.tenant = ? and below.parent = doomed.id)
   delete from things where position in (select position from doomed)`;
 
+/** A body in parts ends it: its names are not in its row. */
+const READ_CHAIN = `with recursive chain (depth, link, next) as (
+    select 1, id, case when parts is null then body ->> ?4 end from things
+    where tenant = ?1 and kind = ?2 and id = ?3
+    union all
+    select chain.depth + 1, id, case when parts is null then body ->> ?4 end
+    from chain cross join things on tenant = ?1 and kind = ?2 and id = chain.next
+    where chain.depth < ?5)
+  select ${LISTED} from chain cross join things on tenant = ?1 and kind in (?2, ?6) and id = chain.link
+  order by chain.depth`;
+
 /** A run and all below it, by the same rules. */
 export const DELETE_TREE = `with recursive tree (id) as (
     values (?) union select runs.id from tree cross join runs on runs.parent_id = tree.id)
@@ -79,14 +92,14 @@ const FIND_ORPHANS = `select id from runs
       on things.tenant = storage.tenant and things.kind = ? and things.id = ? || substr(runs.id, ?))`;
 
 /** The caller closes the database. */
-export function createSqliteShelf(db: Database): Shelf {
+export function createSqliteShelf(db: SqliteDatabase): Shelf {
   return new SqliteShelf(db);
 }
 
 class SqliteShelf implements Shelf {
-  readonly #db: Database;
+  readonly #db: SqliteDatabase;
 
-  constructor(db: Database) {
+  constructor(db: SqliteDatabase) {
     this.#db = db;
   }
 
@@ -124,7 +137,7 @@ class SqliteShelf implements Shelf {
   async list(query: ThingQuery): Promise<Thing[]> {
     noteRead(query.kind);
     const terms = ["tenant = ?", "kind = ?"];
-    const values: SqlValue[] = [toColumn(query.tenant), toColumn(query.kind)];
+    const values: SqliteValue[] = [toColumn(query.tenant), toColumn(query.kind)];
     if (query.parent !== undefined) {
       terms.push("parent = ?");
       values.push(toColumn(query.parent));
@@ -147,6 +160,16 @@ class SqliteShelf implements Shelf {
     const sql = `select ${LISTED} from things where ${terms.join(" and ")} order by position ${direction} limit ?`;
     const things = await readThings(this.#db, this.#db.all(sql, ...values, query.limit));
     return isBackwards ? things.reverse() : things;
+  }
+
+  async readChain(chain: ThingChain): Promise<ChainLink[]> {
+    const { tenant, kind, id, field, beside, limit } = chain;
+    noteRead(kind);
+    noteRead(beside);
+    const [inTenant, ofKind, from] = toNamed({ tenant, kind, id });
+    const values = [inTenant ?? "", ofKind ?? "", from ?? "", field, limit, toColumn(beside)];
+    const rows = this.#db.all(READ_CHAIN, ...values);
+    return toChainLinks(await readThings(this.#db, rows), chain);
   }
 
   async update(name: ThingName, body: Json): Promise<boolean> {
@@ -173,7 +196,7 @@ class SqliteShelf implements Shelf {
     return done ? done.body : await this.#changeLarge(name, change, survives);
   }
 
-  /** A large body is read before the transaction and written before it: that counts if nobody was faster. */
+  /** A large body is read before the transaction and written before it: that counts if no other writer was faster. */
   async #changeLarge(
     name: ThingName,
     change: (body: Json) => Json | undefined,
@@ -338,19 +361,21 @@ class SqliteShelf implements Shelf {
     return last === null ? 0 : (Math.floor(Number(last) / GENERATION) + 1) * GENERATION;
   }
 
+  /** Removes the pieces, unless the last one is there: then they count, and only the wait for the disk failed. */
   async #tryDrop({ name, position, first, next }: Writer): Promise<void> {
     if (position === undefined) return;
-    const sql = "delete from contents where position = ? and part >= ? and part < ?";
+    const sql = `delete from contents where position = ?1 and part >= ?2 and part < ?3
+      and not exists (select 1 from contents where position = ?1 and part = ?3 and length(bytes) = 0)`;
     try {
       await this.#db.write("process", () => {
         if (this.#positionOf(name) === position) this.#db.run(sql, position, first, next);
       });
     } catch {
-      // What made the writing fail is thrown by the caller; the pieces go with the next writer's.
+      // The caller throws the reason of the failed write; the next writer removes the pieces.
     }
   }
 
-  #findBody(name: ThingName): SqlRow | undefined {
+  #findBody(name: ThingName): SqliteRow | undefined {
     const sql = `select body, parts, position from things where ${NAMED}`;
     return this.#db.get(sql, ...toNamed(name));
   }
@@ -361,11 +386,11 @@ class SqliteShelf implements Shelf {
   }
 }
 
-function toWriting(things: readonly NewThing[]): Writing {
+function toWriting(things: readonly NewThing[]): ValueWriting {
   return { values: bodiesOf(things), durability: "power", tenant: things[0]?.tenant };
 }
 
-/** One who writes bytes, between its transactions. */
+/** The state of a writer of bytes between its transactions. */
 interface Writer {
   readonly name: ThingName;
   /** Where the thing is, and the numbers of the pieces; known with the first one. */

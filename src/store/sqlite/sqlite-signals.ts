@@ -4,16 +4,16 @@ import type { Json } from "../../base/json.ts";
 import type { FoundSignal } from "../mailbox.ts";
 import { checkWaiting } from "../refusal.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteValue } from "./sqlite-driver.ts";
 
 const LEFT =
   "select id, body from signals where run_id = ? and topic = ? and taken = 0 order by id";
 
 export class SqliteSignals {
-  readonly #db: Database;
+  readonly #db: SqliteDatabase;
 
-  constructor(db: Database) {
+  constructor(db: SqliteDatabase) {
     this.#db = db;
   }
 
@@ -61,6 +61,6 @@ export class SqliteSignals {
   }
 }
 
-function toPlace(id: string, topic: string): SqlValue[] {
+function toPlace(id: string, topic: string): SqliteValue[] {
   return [toColumn(id), toColumn(topic)];
 }

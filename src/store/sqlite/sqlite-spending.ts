@@ -1,16 +1,16 @@
-/** What keys have used and set aside, in the tables `spending` and `holds`. */
+/** The usage and reservations of keys, in the tables `spending` and `holds`. */
 
 import type { Spending } from "../spending.ts";
 import { createRowSpending, type HoldRows, mapUnits, type SpendingRows } from "../spending-rows.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
 
 /** The caller closes the database. */
-export function createSqliteSpending(db: Database): Spending {
+export function createSqliteSpending(db: SqliteDatabase): Spending {
   return createRowSpending(createSpendingRows(db));
 }
 
-export function createSpendingRows(db: Database): SpendingRows {
+export function createSpendingRows(db: SqliteDatabase): SpendingRows {
   return {
     transact: (work) => db.write("process", work),
     get(keyId, window) {
@@ -43,7 +43,7 @@ export function createSpendingRows(db: Database): SpendingRows {
   };
 }
 
-function createHoldRows(db: Database): HoldRows {
+function createHoldRows(db: SqliteDatabase): HoldRows {
   return {
     holdsOf: (keyId) =>
       db
@@ -54,7 +54,7 @@ function createHoldRows(db: Database): HoldRows {
           usd: Number(usd),
         })),
     putHold(keyId, { id, tokens, usd }, nowMs) {
-      // A process that stood still may ask for a run that others have ended: nobody would end that hold.
+      // A process that was paused may ask for a run that others have ended: that hold would never end.
       const sql = `insert into holds (id, key_id, tokens, usd, beat_at_ms)
         select ?1, ?2, ?3, ?4, ?5
           where not exists (select 1 from runs where id = ?1 and status = 'ended')

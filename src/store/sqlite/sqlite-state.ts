@@ -2,21 +2,26 @@
 
 import { MAX_COUNTED, MAX_KINDS, MAX_WORKERS, type RecordState } from "../record-state.ts";
 import { fromColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
 
-export function createSqliteState(db: Database): RecordState {
+export function createSqliteState(db: SqliteDatabase): RecordState {
   return {
     async listWorkers(nowMs) {
       const rows = db.all(WORKERS, MAX_WORKERS);
       return rows.map((row) => ({
-        ...{ id: fromColumn(row["id"]), host: fromColumn(row["host"]), pid: Number(row["pid"]) },
-        ...{ silent_ms: Math.max(0, nowMs - Number(row["beat_at_ms"])), runs: Number(row["runs"]) },
+        id: fromColumn(row["id"]),
+        host: fromColumn(row["host"]),
+        pid: Number(row["pid"]),
+        silent_ms: Math.max(0, nowMs - Number(row["beat_at_ms"])),
+        runs: Number(row["runs"]),
       }));
     },
     async listLanes() {
       return db.all(LANES).map((row) => ({
-        ...{ queue: fromColumn(row["queue"]), lane: fromColumn(row["lane"]) },
-        ...{ running: Number(row["running"]), waiting: Number(row["waiting"]) },
+        queue: fromColumn(row["queue"]),
+        lane: fromColumn(row["lane"]),
+        running: Number(row["running"]),
+        waiting: Number(row["waiting"]),
         oldest_at_ms: row["oldest"] === null ? null : Number(row["oldest"]),
       }));
     },
@@ -29,13 +34,15 @@ export function createSqliteState(db: Database): RecordState {
     },
     async countKinds() {
       return db.all(KINDS).map(({ tenant, kind, count }) => ({
-        ...{ tenant: fromColumn(tenant), kind: fromColumn(kind), count: Number(count) },
+        tenant: fromColumn(tenant),
+        kind: fromColumn(kind),
+        count: Number(count),
       }));
     },
   };
 }
 
-/** One that has said farewell has no beat. */
+/** Lists processes. One that has ended properly has no heartbeat and is left out. */
 const WORKERS = `select w.*, coalesce(r.runs, 0) as runs from workers w
   left join (select owner, count(*) as runs from runs where status = 'running' group by owner) r
     on r.owner = w.id

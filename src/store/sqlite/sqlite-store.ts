@@ -1,5 +1,5 @@
 /**
- * Runs in one SQLite file; the tables are in `migrations.ts`. Every write is a transaction that
+ * Runs in one SQLite file; the tables are in `tables.ts`. Every write is a transaction that
  * checks the owner's epoch first, so that it holds between processes too.
  *
  * The calls are synchronous inside: a commit takes 0.02 to 0.2 ms, less than a hand-over to a thread.
@@ -19,10 +19,11 @@ import type { UnfinishedRun } from "../run-reader.ts";
 import type { Shelf } from "../shelf.ts";
 import { type SpendingRows, settleRows, toSettling } from "../spending-rows.ts";
 import type { Store } from "../store.ts";
+import { STORED_EVENTS } from "../stored-events.ts";
 import { takenKey } from "../taken-key.ts";
-import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
+import { fromColumn, toColumn } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
-import { type Database, openDatabase } from "./sqlite-database.ts";
+import { openDatabase, type SqliteDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
 import { insertRun } from "./sqlite-new-run.ts";
 import { noteEvents } from "./sqlite-notes.ts";
@@ -40,6 +41,7 @@ import {
   sizeOfValue,
   toRun,
   toRunStatus,
+  toUnfinishedRun,
   unlessGone,
   writeValue,
   writeWith,
@@ -63,7 +65,7 @@ export interface SqliteStores {
   readonly store: Store;
   readonly shelf: Shelf;
   /** The connection, for what is asked in SQL of its own: chunks, spending, audit. */
-  readonly chunksDb: Database;
+  readonly chunksDb: SqliteDatabase;
   /** Closes the connection, and so all of them. */
   close(): Promise<void>;
 }
@@ -76,7 +78,7 @@ export async function openSqliteStores(path: string): Promise<SqliteStores> {
 }
 
 /** Runs over a connection; the caller closes the database, or the store. */
-export function createSqliteStore(db: Database): Store {
+export function createSqliteStore(db: SqliteDatabase): Store {
   const workers = new SqliteWorkers(db);
   workers.forgetOld();
   tryRemoveLeftDraft(db);
@@ -92,13 +94,13 @@ interface ReadyBatch {
 }
 
 class SqliteStore implements Store {
-  readonly #db: Database;
+  readonly #db: SqliteDatabase;
   readonly #turns: SqliteTurns;
   readonly #signals: SqliteSignals;
   readonly #workers: SqliteWorkers;
   readonly #spending: SpendingRows;
 
-  constructor(db: Database, workers: SqliteWorkers) {
+  constructor(db: SqliteDatabase, workers: SqliteWorkers) {
     this.#db = db;
     this.#workers = workers;
     this.#spending = createSpendingRows(db);
@@ -120,9 +122,8 @@ class SqliteStore implements Store {
     const all = { ...end, things: [...(run.things ?? []), ...(end.things ?? [])] };
     const values = [run.input, ...toFinishWriting(run.id, all).values];
     return await writeWith(this.#db, { values, durability, tenant }, (ready) => {
-      if (this.#has(run.id)) return false;
       const [input = "", events = "", result = "", ...rest] = ready;
-      insertEnded(this.#db, run, end, { input, events, result });
+      if (!insertEnded(this.#db, run, end, { input, events, result })) return false;
       this.#insertAfter(run.id, all, rest);
       return true;
     });
@@ -188,15 +189,7 @@ class SqliteStore implements Store {
   async listUnfinished(): Promise<UnfinishedRun[]> {
     const sql = `select id, parent_id, name, owner, epoch, created_at_ms, journal from runs
       where status = 'running' order by created_at_ms, rowid`;
-    return this.#db.all(sql).map((row) => ({
-      id: fromColumn(row["id"]),
-      parent_id: fromNullable(row["parent_id"]),
-      name: fromColumn(row["name"]),
-      owner: fromNullable(row["owner"]),
-      epoch: Number(row["epoch"]),
-      created_at_ms: Number(row["created_at_ms"]),
-      journal: Number(row["journal"]),
-    }));
+    return this.#db.all(sql).map(toUnfinishedRun);
   }
 
   async claim(
@@ -228,7 +221,7 @@ class SqliteStore implements Store {
 
   async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
     const { key, value, last, survives: durability = "power" } = step;
-    const values = [value, (last?.events ?? []) as unknown as Json];
+    const values = [value, STORED_EVENTS.write(last?.events ?? [])];
     await writeWith(this.#db, { values, durability, run: id }, ([ready = "", events = ""]) => {
       // The owner is checked first: one of the past must not hear of a step that is there already.
       if (last) this.#append(id, epoch, last, { events, more: sizeOfValue(ready) });
@@ -244,7 +237,7 @@ class SqliteStore implements Store {
     firstSeq: number,
     events: readonly RunEvent[],
   ): Promise<void> {
-    const values = [events as unknown as Json];
+    const values = [STORED_EVENTS.write(events)];
     await writeWith(this.#db, { values, durability: "process", run: id }, ([ready = ""]) =>
       this.#append(id, epoch, { firstSeq, events }, { events: ready }),
     );
@@ -323,7 +316,7 @@ class SqliteStore implements Store {
 
   async checkWritable(): Promise<void> {
     const sql = "insert or replace into probe (id, bytes) values (1, zeroblob(?))";
-    const probe = () => this.#db.transact("process", () => void this.#db.run(sql, PROBE_BYTES));
+    const probe = () => this.#db.transact(() => void this.#db.run(sql, PROBE_BYTES));
     await whenFree(probe, systemClock, systemClock.now() + PROBE_MS);
   }
 

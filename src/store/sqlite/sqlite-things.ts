@@ -1,39 +1,41 @@
 /**
  * Rows of the table `things`. The body of one is JSON: it stands in its row, or, where it is large, in `parts`,
  * written and read a piece at a time. The rows of a list come without their longer bodies, which are read one by
- * one: nobody knows how many megabytes a page has.
+ * one: the size of a page is not known before.
  */
 
+import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices } from "../../base/slices.ts";
 import type { NewRun, RunFinish } from "../journal.ts";
 import type { NewThing, Thing, ThingHead, ThingName } from "../shelf.ts";
+import { STORED_EVENTS } from "../stored-events.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 import { keepParts, readParts } from "./sqlite-parts.ts";
-import type { ReadyValue, Writing } from "./sqlite-values.ts";
+import type { ReadyValue, ValueWriting } from "./sqlite-values.ts";
 
 export const NAMED = "tenant = ? and kind = ? and id = ?";
 
 /** Longer bodies are not read with the rows of a list: 500 of those take a few milliseconds. */
 const SHORT_BYTES = 8192;
 
-/** Of a row, without its body. */
+/** The columns of a row without its body. */
 export const HEAD = "tenant, kind, id, parent, created_at_ms, expires_at_ms, position";
 
-/** Of a list: null stands for a body that is read later. */
+/** The columns of a list: null stands for a body that is read later. */
 export const LISTED = `${HEAD}, parts, case when octet_length(body) <= ${SHORT_BYTES} then body end as body`;
 
-/** What is parsed between two looks at the time, in characters. */
+/** How many characters are parsed between two looks at the time. */
 const PIECE_LENGTH = 64 * 1024;
 
-/** What a parted body has in its row: JSON too, so that plain SQL can go over all rows. */
+/** The value in the row of a body that is stored in parts: JSON too, so that plain SQL can read all rows. */
 const PARTED = "null";
 
 /** Inside a transaction: how many rows were added. */
-export function insertThing(db: Database, thing: NewThing, body: ReadyValue): number {
+export function insertThing(db: SqliteDatabase, thing: NewThing, body: ReadyValue): number {
   const sql = `insert into things
     (tenant, kind, id, parent, created_at_ms, expires_at_ms, body, parts, parts_bytes)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
@@ -44,27 +46,33 @@ export function insertThing(db: Database, thing: NewThing, body: ReadyValue): nu
   return added;
 }
 
-/** What a transaction that inserts them needs ready. */
+/** The bodies that must be ready for a transaction that inserts things. */
 export function bodiesOf(things: readonly NewThing[] = []): readonly Json[] {
   return things.map(({ body }) => body);
 }
 
-/** What a run that is written down needs ready: its input, then what it brings along. It is its tenant's, or that of the run above it. */
-export function toRunWriting({ input, tenant, parent_id, things }: NewRun): Writing {
+/**
+ * The values that must be ready when a run is stored: its input, then the things that come with it. It is its
+ * tenant's, or that of the run above it.
+ */
+export function toRunWriting({ input, tenant, parent_id, things }: NewRun): ValueWriting {
   return { values: [input, ...bodiesOf(things)], durability: "power", tenant, run: parent_id };
 }
 
-/** What an ending needs ready: events, result, what it puts on the shelf, and the inputs of runs that begin with it. */
-export function toFinishWriting(id: string, end: Omit<RunFinish, "firstSeq">): Writing {
+/**
+ * The values that must be ready for an ending: events, result, things for the shelf, and inputs of runs that it
+ * starts.
+ */
+export function toFinishWriting(id: string, end: Omit<RunFinish, "firstSeq">): ValueWriting {
   const { events, result, things, starts = [] } = end;
   const inputs = starts.map(({ input }) => input);
-  const values = [events as unknown as Json, result, ...bodiesOf(things), ...inputs];
+  const values = [STORED_EVENTS.write(events), result, ...bodiesOf(things), ...inputs];
   return { values, durability: "power", run: id };
 }
 
 /** Inside a transaction; `bodies` are those of the things, in their order. */
 export function insertAll(
-  db: Database,
+  db: SqliteDatabase,
   things: readonly NewThing[],
   bodies: readonly ReadyValue[],
 ): void {
@@ -72,25 +80,25 @@ export function insertAll(
 }
 
 /** Inside a transaction: whether there is such a thing. */
-export function setBody(db: Database, name: ThingName, body: ReadyValue): boolean {
+export function setBody(db: SqliteDatabase, name: ThingName, body: ReadyValue): boolean {
   const sql = `update things set body = ?, parts = ?, parts_bytes = ? where ${NAMED}`;
   const isThere = db.run(sql, ...toBodyColumns(body), ...toNamed(name)) > 0;
   useParts(db, body, isThere);
   return isThere;
 }
 
-function toBodyColumns(body: ReadyValue): SqlValue[] {
+function toBodyColumns(body: ReadyValue): SqliteValue[] {
   return typeof body === "string" ? [body, null, 0] : [PARTED, body.parts, body.bytes];
 }
 
-function useParts(db: Database, body: ReadyValue, isReferred: boolean): void {
+function useParts(db: SqliteDatabase, body: ReadyValue, isReferred: boolean): void {
   if (typeof body === "string") return;
   keepParts(db, body.parts, isReferred);
   body.isUsed = true;
 }
 
-/** Those of the rows that are still there when their bodies are read. */
-export async function readThings(db: Database, rows: readonly SqlRow[]): Promise<Thing[]> {
+/** Reads the things of those rows that still exist when their bodies are read. */
+export async function readThings(db: SqliteDatabase, rows: readonly SqliteRow[]): Promise<Thing[]> {
   const things: Thing[] = [];
   const [first] = rows;
   if (!first) return things;
@@ -105,17 +113,17 @@ export async function readThings(db: Database, rows: readonly SqlRow[]): Promise
 
 /** The body of a row that has `body`, `parts` and `position`. Undefined where it was removed meanwhile. */
 export async function readBody(
-  db: Database,
-  row: SqlRow,
+  db: SqliteDatabase,
+  row: SqliteRow,
   { tenant }: Pick<ThingName, "tenant">,
 ): Promise<Json | undefined> {
   return await createBodyReader(db, tenant)(row);
 }
 
-type ReadBody = (row: SqlRow) => Json | Promise<Json | undefined>;
+type ReadBody = (row: SqliteRow) => Json | Promise<Json | undefined>;
 
 /** Reads at once as much as costs little, and the rest in the slices of the tenant. */
-function createBodyReader(db: Database, tenant: string): ReadBody {
+function createBodyReader(db: SqliteDatabase, tenant: string): ReadBody {
   const slices = createSlices(tenant);
   let chars = 0;
   const parse = (text: string): Json => {
@@ -126,16 +134,16 @@ function createBodyReader(db: Database, tenant: string): ReadBody {
     chars = 0;
     if (slices.isOver()) await slices.next();
   };
-  const readLong = async (row: SqlRow): Promise<Json | undefined> => {
+  const readLong = async (row: SqliteRow, missing?: SqliteValue): Promise<Json | undefined> => {
     if (chars >= PIECE_LENGTH) await rest();
-    const { parts, body } =
-      (row["body"] ?? null) === null ? (findBody(db, row["position"]) ?? GONE) : row;
+    const { parts, body } = row["body"] == null ? findBody(db, row["position"]) : row;
     if ((parts ?? null) === null) return body === undefined ? undefined : parse(String(body));
+    if (parts === missing) throw toPartsLost(String(parts));
     await slices.next();
     const bytes = await readParts(db, String(parts), slices);
     if (bytes) return (await parseLargeJson(bytes, slices)) as Json;
-    // Its body was replaced in the middle of reading, or it is gone.
-    return await readLong({ position: row["position"] ?? null });
+    // The body was replaced in the middle of reading, or the thing is gone.
+    return await readLong({ position: row["position"] ?? null }, parts);
   };
   return (row) => {
     const isHere = (row["body"] ?? null) !== null && (row["parts"] ?? null) === null;
@@ -143,22 +151,28 @@ function createBodyReader(db: Database, tenant: string): ReadBody {
   };
 }
 
-const GONE: SqlRow = {};
+const GONE: SqliteRow = {};
 
-function findBody(db: Database, position: SqlValue | undefined): SqlRow | undefined {
-  return db.get("select body, parts from things where position = ?", position ?? null);
+function toPartsLost(parts: string): Failure {
+  const message = `The store has lost a large value (\`${parts}\`). Restore it from a backup, or delete what it belongs to.`;
+  return new Failure("store_failed", message);
+}
+
+function findBody(db: SqliteDatabase, position: SqliteValue | undefined): SqliteRow {
+  const sql = "select body, parts from things where position = ?";
+  return db.get(sql, position ?? null) ?? GONE;
 }
 
 export function toNamed({ tenant, kind, id }: ThingName): string[] {
   return [tenant, kind, id].map(toColumn);
 }
 
-export function toName(row: SqlRow): ThingName {
+export function toName(row: SqliteRow): ThingName {
   const [tenant, kind, id] = [row["tenant"], row["kind"], row["id"]].map(fromColumn);
   return { tenant: tenant ?? "", kind: kind ?? "", id: id ?? "" };
 }
 
-export function toHead(row: SqlRow): ThingHead {
+export function toHead(row: SqliteRow): ThingHead {
   return {
     ...toName(row),
     parent: fromNullable(row["parent"]),

@@ -9,9 +9,9 @@ import {
   type TakenTurn,
   TURN_KEY,
 } from "../turns.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
 
-/** Who may be given a turn: a run that its owner has given up. */
+/** The runs that may get a turn: those that their owner has given up. */
 const TAKEABLE = `from turns as t join runs as r on r.id = t.run_id
   where t.queue = ? and t.has_turn = 0 and r.owner is null and r.epoch > 0 and r.status = 'running'`;
 
@@ -22,9 +22,9 @@ const NEXT = `select t.run_id, t.lane from turns as t join runs as r on r.id = t
   order by coalesce(l.last_turn, 0), r.created_at_ms, r.rowid limit 1`;
 
 export class SqliteTurns {
-  readonly #db: Database;
+  readonly #db: SqliteDatabase;
 
-  constructor(db: Database) {
+  constructor(db: SqliteDatabase) {
     this.#db = db;
   }
 
@@ -35,7 +35,8 @@ export class SqliteTurns {
         count(*) filter (where has_turn = 0 and lane = ?) as of_lane from turns where queue = ?`,
       ...[toColumn(place.lane), place.queue],
     );
-    const [inside, waiting] = [Number(counts?.["inside"]), Number(counts?.["waiting"])];
+    const inside = Number(counts?.["inside"]);
+    const waiting = Number(counts?.["waiting"]);
     return isFull(place, { inside, waiting, ofLane: Number(counts?.["of_lane"]) });
   }
 
@@ -49,7 +50,7 @@ export class SqliteTurns {
     const known = this.#db.get("select has_turn from turns where run_id = ?", run);
     if (known?.["has_turn"] === 1) return true;
     this.add(id, place);
-    // Whoever waits already comes first, by the order of the lanes.
+    // A run that waits already comes first, by the order of the lanes.
     if (this.#hasRoom(place) && this.countWaiting(place.queue) === 0) {
       this.#give(run, place.queue, toColumn(place.lane));
       return true;
@@ -75,7 +76,7 @@ export class SqliteTurns {
     const claim =
       "update runs set epoch = epoch + 1, owner = ?, journal = ? where id = ? returning epoch";
     const epoch = Number(this.#db.get(claim, toColumn(owner), journal, run)?.["epoch"]);
-    // One that gave its turn back may be given another.
+    // A run that gave its turn back may get another.
     const entry = `insert into steps (run_id, key, epoch, value) values (?, ?, ?, ?)
       on conflict do update set epoch = excluded.epoch, value = excluded.value`;
     this.#db.run(entry, run, TURN_KEY, epoch, JSON.stringify(epoch));

@@ -9,9 +9,10 @@ import { isLarge, isLargePart, toJsonSlices } from "../../base/json-pieces.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices, type Slices } from "../../base/slices.ts";
 import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import type { UnfinishedRun } from "../run-reader.ts";
 import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 import { dropParts, keepParts, readParts, writeParts } from "./sqlite-parts.ts";
 import type { Durability } from "./write-line.ts";
 
@@ -30,15 +31,15 @@ export interface PartedValue {
 }
 
 interface Written {
-  readonly inline: SqlValue;
-  readonly blob: SqlValue;
+  readonly inline: SqliteValue;
+  readonly blob: SqliteValue;
   readonly bytes: number;
 }
 
-export interface Writing {
+export interface ValueWriting {
   readonly values: readonly Json[];
   readonly durability: Durability;
-  /** In whose turn large values are written; where nobody is named, that of the run's tenant. */
+  /** In whose turn large values are written; if no tenant is named, that of the run's. */
   readonly tenant?: string | null | undefined;
   readonly run?: string | null | undefined;
 }
@@ -49,8 +50,8 @@ export interface Writing {
  * fails or has no use for them.
  */
 export async function writeWith<Out>(
-  db: Database,
-  writing: Writing,
+  db: SqliteDatabase,
+  writing: ValueWriting,
   work: (ready: readonly ReadyValue[]) => Out,
 ): Promise<Out> {
   const { values, durability } = writing;
@@ -72,10 +73,10 @@ export async function writeWith<Out>(
   }
 }
 
-/** Adds to `ready` what is ready, one by one: whoever called knows what there is when it breaks off. */
+/** Prepares the values and adds each to `ready`, so that the caller can remove their parts if this rejects. */
 async function makeReady(
-  db: Database,
-  { values, tenant, run }: Writing,
+  db: SqliteDatabase,
+  { values, tenant, run }: ValueWriting,
   ready: ReadyValue[],
 ): Promise<void> {
   const slices = createSlices(tenant ?? ownerOfRun(db, run ?? null));
@@ -91,10 +92,10 @@ async function makeReady(
   }
 }
 
-/** What is written between two looks at the time, in characters. */
+/** How many characters are written between two looks at the time. */
 const LOOK_CHARS = 64 * 1024;
 
-async function writeInParts(db: Database, value: Json, slices: Slices): Promise<PartedValue> {
+async function writeInParts(db: SqliteDatabase, value: Json, slices: Slices): Promise<PartedValue> {
   const hash = createHash("sha256");
   let bytes = 0;
   async function* pieces(): AsyncGenerator<Uint8Array, void> {
@@ -109,14 +110,19 @@ async function writeInParts(db: Database, value: Json, slices: Slices): Promise<
   return { parts, sha256: hash.digest("hex"), bytes, isUsed: false };
 }
 
-/** In whose turn the large values of a run are worked on: its tenant's. Runs of nobody share a turn. */
-function ownerOfRun(db: Database, id: string | null): string {
-  if (id === null) return NOBODY;
+/** In whose turn the large values of a run are worked on: its tenant's. Runs without a tenant share a turn. */
+function ownerOfRun(db: SqliteDatabase, id: string | null): string {
+  if (id === null) return NO_TENANT;
   const row = db.get("select tenant from runs where id = ?", toColumn(id));
-  return fromNullable(row?.["tenant"] ?? null) ?? NOBODY;
+  return fromNullable(row?.["tenant"] ?? null) ?? NO_TENANT;
 }
 
-const NOBODY = "";
+const NO_TENANT = "";
+
+/** True for a value that stands in its row. */
+export function isInline(value: ReadyValue): boolean {
+  return typeof value === "string" && Buffer.byteLength(value) <= MAX_INLINE_BYTES;
+}
 
 /** In bytes. */
 export function sizeOfValue(value: ReadyValue): number {
@@ -124,7 +130,7 @@ export function sizeOfValue(value: ReadyValue): number {
 }
 
 /** Inside a transaction: the pair of columns for a value, itself or the name of the blob it went to. */
-export function writeValue(db: Database, run: string, value: ReadyValue): Written {
+export function writeValue(db: SqliteDatabase, run: string, value: ReadyValue): Written {
   const sql = `insert into blobs (run_id, sha256, body, parts) values (?, ?, ?, ?)
     on conflict do nothing`;
   if (typeof value !== "string") {
@@ -143,15 +149,15 @@ export function writeValue(db: Database, run: string, value: ReadyValue): Writte
 
 /** The value of a pair of columns; null when both are empty. */
 export async function readValue(
-  db: Database,
+  db: SqliteDatabase,
   id: string,
-  row: SqlRow,
+  row: SqliteRow,
   column: string,
 ): Promise<Json> {
   return (await readSized(db, id, row, column)).value;
 }
 
-/** Its run was removed in the middle of reading: nobody has it any more. */
+/** Thrown if a run was removed in the middle of reading: the value is gone. */
 class ValueGone extends Error {}
 
 /** Undefined where the value was removed in the middle of reading. */
@@ -166,14 +172,14 @@ export async function unlessGone<Out>(reading: Promise<Out>): Promise<Out | unde
 
 interface SizedValue {
   readonly value: Json;
-  /** Of its JSON, about. */
+  /** The approximate size of the value's JSON. */
   readonly bytes: number;
 }
 
 export async function readSized(
-  db: Database,
+  db: SqliteDatabase,
   id: string,
-  row: SqlRow,
+  row: SqliteRow,
   column: string,
 ): Promise<SizedValue> {
   const sha256 = row[`${column}_blob`] ?? null;
@@ -187,7 +193,7 @@ export async function readSized(
   return { value: JSON.parse(text) as Json, bytes: text.length };
 }
 
-async function readParted(db: Database, parts: string, owner: string): Promise<SizedValue> {
+async function readParted(db: SqliteDatabase, parts: string, owner: string): Promise<SizedValue> {
   const slices = createSlices(owner);
   await slices.next();
   const bytes = await readParts(db, parts, slices);
@@ -195,7 +201,7 @@ async function readParted(db: Database, parts: string, owner: string): Promise<S
   return { value: (await parseLargeJson(bytes, slices)) as Json, bytes: bytes.length };
 }
 
-export async function toRun(db: Database, row: SqlRow): Promise<RunRecord> {
+export async function toRun(db: SqliteDatabase, row: SqliteRow): Promise<RunRecord> {
   const status = toRunStatus(row);
   const input = await readValue(db, status.id, row, "input");
   return { ...status, input, result: await readValue(db, status.id, row, "result") };
@@ -204,7 +210,7 @@ export async function toRun(db: Database, row: SqlRow): Promise<RunRecord> {
 export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, tenant, status, epoch,
   owner, ending, ended_at_ms, next_seq, journal`;
 
-export function toRunStatus(row: SqlRow): RunStatus {
+export function toRunStatus(row: SqliteRow): RunStatus {
   return {
     id: fromColumn(row["id"]),
     parent_id: fromNullable(row["parent_id"]),
@@ -219,6 +225,18 @@ export function toRunStatus(row: SqlRow): RunStatus {
     ending: (row["ending"] ?? null) as RunRecord["ending"],
     ended_at_ms: row["ended_at_ms"] as number | null,
     next_seq: Number(row["next_seq"]),
+    journal: Number(row["journal"]),
+  };
+}
+
+export function toUnfinishedRun(row: SqliteRow): UnfinishedRun {
+  return {
+    id: fromColumn(row["id"]),
+    parent_id: fromNullable(row["parent_id"]),
+    name: fromColumn(row["name"]),
+    owner: fromNullable(row["owner"]),
+    epoch: Number(row["epoch"]),
+    created_at_ms: Number(row["created_at_ms"]),
     journal: Number(row["journal"]),
   };
 }

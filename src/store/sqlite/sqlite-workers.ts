@@ -2,12 +2,12 @@
 
 import type { Worker } from "../ownership.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { SqliteDatabase } from "./sqlite-database.ts";
 
 export class SqliteWorkers {
-  readonly #db: Database;
+  readonly #db: SqliteDatabase;
 
-  constructor(db: Database) {
+  constructor(db: SqliteDatabase) {
     this.#db = db;
   }
 
@@ -29,9 +29,14 @@ export class SqliteWorkers {
     const text = (name: string): string => String(row[name]);
     const number = (name: string): number => Number(row[name]);
     return {
-      ...{ id, host: fromColumn(row["host"]), pid: number("pid") },
-      ...{ boot: text("boot"), pid_namespace: text("pid_namespace"), started: text("started") },
-      ...{ beat_at_ms: number("beat_at_ms"), beat_ms: number("beat_ms") },
+      id,
+      host: fromColumn(row["host"]),
+      pid: number("pid"),
+      boot: text("boot"),
+      pid_namespace: text("pid_namespace"),
+      started: text("started"),
+      beat_at_ms: number("beat_at_ms"),
+      beat_ms: number("beat_ms"),
     };
   }
 
@@ -43,7 +48,7 @@ export class SqliteWorkers {
     if (!this.#db.get(`select 1 from workers where ${old} and ${idle} limit 1`)) return;
     try {
       const sql = `delete from workers where ${old} and ${idle}`;
-      this.#db.transact("process", () => this.#db.run(sql));
+      this.#db.transact(() => this.#db.run(sql));
     } catch {
       // Another process writes, or the disk is full: the next start does it.
     }

@@ -1,9 +1,9 @@
 /**
  * The line of those who want to write to the file. Whoever comes alone writes at once. Those who come while
- * another has written in the same turn of the event loop, or while the file is locked, are written together:
- * one transaction for all of them, and one wait for the disk. Where many come one after the other, as the
- * tokens of many streams do, those that need not wait for the disk wait a few milliseconds for company;
- * and those that had company wait for as much of it as last time, for no longer than the disk took.
+ * another has written in the same turn of the event loop, or while the file is locked, are written together, in one
+ * transaction. Where many come one after the other, as the tokens of many streams do, those that need not wait for the
+ * disk wait a few milliseconds for company. Those that need it wait while the disk is at work for others: all that come
+ * meanwhile are one transaction, and share the next wait for the disk.
  *
  * Where one of those who are written together fails, the transaction is undone and made again with a savepoint for
  * each, so that it fails alone. Savepoints for all of them would cost as much as the writing: SQLite copies each page
@@ -14,11 +14,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { BUSY_LIMIT_MS, whenFree } from "../../base/busy.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import type { Disk } from "./wal-disk.ts";
 
-/**
- * `process`: survives the end of the process. `power`: also the end of power, for one fsync: 0.2 ms
- * against 0.02 ms a commit of 200 bytes on a cloud disk.
- */
+/** `process`: survives the end of the process. `power`: also a loss of power, for one wait for the disk. */
 export type Durability = "process" | "power";
 
 /**
@@ -29,8 +27,9 @@ export type WriteLine = <Out>(durability: Durability, work: () => Out) => Promis
 
 interface LineParts {
   readonly clock: Clock;
-  /** Runs `work` as one transaction, or throws `store_busy`. */
-  readonly transact: <Out>(durability: Durability, work: () => Out) => Out;
+  /** Runs `work` as one transaction, which survives the process, or throws `store_busy`. */
+  readonly transact: <Out>(work: () => Out) => Out;
+  readonly disk: Pick<Disk, "sync" | "busy">;
   /**
    * Runs a part of a transaction that can be undone alone, and gives what it throws. Throws itself where
    * the whole transaction is lost.
@@ -61,8 +60,9 @@ const BURST = 10;
 const LONG_MS = 10;
 
 export function createWriteLine(parts: LineParts): WriteLine {
+  const { disk } = parts;
   const waiting: Writer[] = [];
-  /** Whether somebody has written in this turn of the event loop, or writers are on their way. */
+  /** Whether a writer has written in this turn of the event loop, or writers are on their way. */
   let isTaken = false;
   const pace = createPace();
   /** Ends the wait for company. */
@@ -73,10 +73,8 @@ export function createWriteLine(parts: LineParts): WriteLine {
     await nextTurn();
     while (waiting.length > 0) {
       await gather();
-      const durability = strongest(waiting);
-      const startedMs = performance.now();
-      const count = await writeTogether(parts, waiting);
-      pace.count(durability, count, performance.now() - startedMs);
+      const settled = await writeTogether(parts, waiting);
+      if (!needsDisk(settled)) pace.count();
       await nextTurn();
     }
     isTaken = false;
@@ -84,12 +82,12 @@ export function createWriteLine(parts: LineParts): WriteLine {
 
   /** Waits for company, where that is worth it. */
   async function gather(): Promise<void> {
-    const ms = pace.waitMs(strongest(waiting), waiting.length);
-    if (ms <= 0) return;
-    await new Promise<void>((resolve) => {
+    const isFree = needsDisk(waiting) ? disk.busy : pause(pace.waitMs());
+    if (!isFree) return;
+    const isHurried = new Promise<void>((resolve) => {
       hurry = resolve;
-      setTimeout(resolve, ms);
     });
+    await Promise.race([isFree, isHurried]);
     hurry = () => {};
   }
 
@@ -109,7 +107,8 @@ export function createWriteLine(parts: LineParts): WriteLine {
         },
         settle: (thrown) => (thrown === undefined ? tell() : reject(thrown)),
       });
-      if (pace.waitMs(strongest(waiting), waiting.length) <= 0) hurry();
+      // A token that may be written now does not wait for the disk of others, and takes them along.
+      if (durability === "process" && pace.waitMs() <= 0) hurry();
       if (isTaken) return;
       isTaken = true;
       void empty();
@@ -117,23 +116,31 @@ export function createWriteLine(parts: LineParts): WriteLine {
   }
 
   return async (durability, work) => {
-    if (!isTaken && pace.waitMs(durability, 1) <= 0) {
-      isTaken = true;
-      void empty();
-      pace.count(durability, 1, 0);
-      try {
-        return parts.transact(durability, work);
-      } catch (thrown) {
-        if (!isBusy(thrown)) throw thrown;
-      }
+    const waits = durability === "power" ? disk.busy !== undefined : pace.waitMs() > 0;
+    if (isTaken || waits) return await enter(durability, work);
+    isTaken = true;
+    void empty();
+    let value: ReturnType<typeof work>;
+    try {
+      value = parts.transact(work);
+    } catch (thrown) {
+      if (!isBusy(thrown)) throw thrown;
+      return await enter(durability, work);
     }
-    return await enter(durability, work);
+    if (durability === "power") await disk.sync();
+    else pace.count();
+    return value;
   };
 }
 
-/** Writes the first of those who wait, as many as are done within `LONG_MS`, takes them out of the line and counts them. */
-async function writeTogether(parts: LineParts, waiting: Writer[]): Promise<number> {
-  const { clock } = parts;
+/** Resolves after so many milliseconds; undefined where there is nothing to wait for. */
+function pause(ms: number): Promise<void> | undefined {
+  return ms <= 0 ? undefined : new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Writes the first of those who wait, as many as are done within `LONG_MS`, and takes them out of the line. */
+async function writeTogether(parts: LineParts, waiting: Writer[]): Promise<readonly Writer[]> {
+  const { clock, disk } = parts;
   let written = await writeGroup(parts, waiting, (writer) => writer.work());
   if (written.hasFailed) {
     written = await writeGroup(parts, waiting, (writer) => writer.attempt());
@@ -144,8 +151,20 @@ async function writeTogether(parts: LineParts, waiting: Writer[]): Promise<numbe
   if (isBusy(thrown) && !hasFailed)
     done = waiting.filter(({ deadlineMs }) => deadlineMs <= clock.now()).length;
   const settled = waiting.splice(0, Math.max(done, 1));
-  for (const { settle } of settled) settle(thrown);
-  return settled.length;
+  const isLater = (writer: Writer): boolean =>
+    thrown === undefined && writer.durability === "power";
+  for (const writer of settled) if (!isLater(writer)) writer.settle(thrown);
+  const later = settled.filter(isLater);
+  if (later.length > 0) settleAfter(disk.sync(), later);
+  return settled;
+}
+
+/** Those that have to survive a loss of power are told when the disk has them. */
+function settleAfter(synced: Promise<void>, writers: readonly Writer[]): void {
+  const settle = (thrown?: unknown): void => {
+    for (const writer of writers) writer.settle(thrown);
+  };
+  synced.then(() => settle(), settle);
 }
 
 interface WrittenGroup {
@@ -176,7 +195,7 @@ async function writeGroup(
   };
   const write = (): unknown => {
     try {
-      return transact(strongest(waiting), work);
+      return transact(work);
     } catch (thrown) {
       // What a writer throws is no reason to wait, also where it says that something was busy.
       if (hasFailed) return thrown;
@@ -192,38 +211,25 @@ async function writeGroup(
 }
 
 interface Pace {
-  /** How long so many that want to write wait for more; 0 or less for not at all. */
-  waitMs(durability: Durability, count: number): number;
-  /** Called for each transaction, with how many it was for and what it took. */
-  count(durability: Durability, company: number, tookMs: number): void;
+  /** How long those that need no disk wait for more; 0 or less for not at all. */
+  waitMs(): number;
+  /** Called for each transaction that was for such writers alone. */
+  count(): void;
 }
 
 function createPace(): Pace {
-  /** When the last one that was not for the disk would be due, had each waited for the one before it. */
+  /** When the last of these transactions would be due, had each waited for the one before it. */
   let dueMs = 0;
-  /** How many were written together last time, and until when as many are waited for. */
-  let company = 1;
-  let restUntilMs = 0;
   return {
-    waitMs(durability, count) {
-      if (durability === "process") return dueMs - BURST * PACE_MS - performance.now();
-      return count >= company ? 0 : restUntilMs - performance.now();
-    },
-    count(durability, count, tookMs) {
-      const nowMs = performance.now();
-      if (durability === "process") {
-        dueMs = Math.max(dueMs, nowMs) + PACE_MS;
-        return;
-      }
-      company = count;
-      // Who came alone has nobody to wait for.
-      restUntilMs = count > 1 ? nowMs + Math.min(tookMs, LONG_MS) : 0;
+    waitMs: () => dueMs - BURST * PACE_MS - performance.now(),
+    count() {
+      dueMs = Math.max(dueMs, performance.now()) + PACE_MS;
     },
   };
 }
 
-function strongest(waiting: readonly Writer[]): Durability {
-  return waiting.some(({ durability }) => durability === "power") ? "power" : "process";
+function needsDisk(writers: readonly Writer[]): boolean {
+  return writers.some(({ durability }) => durability === "power");
 }
 
 function isBusy(thrown: unknown): boolean {

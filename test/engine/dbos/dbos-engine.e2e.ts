@@ -11,7 +11,8 @@ import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
 import { describeFollowing } from "../following-contract.ts";
 import { describeJournalVersions } from "../journal-version-contract.ts";
-import type { LocalBench } from "../local-bench.ts";
+import type { LocalBench } from "../local-fixture.ts";
+import { describeNoted } from "../noted-contract.ts";
 import { describeOwnership } from "../ownership-contract.ts";
 import { describePlacement } from "../placement-contract.ts";
 import { describeQueues } from "../queue-contract.ts";
@@ -19,7 +20,7 @@ import { describeRecord } from "../record-contract.ts";
 import { describeStages } from "../stage-contract.ts";
 import { describeStandstill } from "../standstill-contract.ts";
 import { describeTaking } from "../take-contract.ts";
-import { openDbosBench } from "./dbos-bench.ts";
+import { openDbosBench } from "./dbos-fixture.ts";
 
 const NAME = "DBOS engine";
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
@@ -28,7 +29,7 @@ after(() => server?.[Symbol.asyncDispose]());
 if (server === undefined) {
   it(`${NAME} (skipped: ${POSTGRES_LACK})`, { skip: true }, () => {});
 } else {
-  // Made once and copied: DBOS makes its tables in many steps.
+  // Created once and copied: DBOS creates its tables in many steps.
   const made = await server.newAddress();
   const kept = await openKept(made);
   await kept.runs();
@@ -49,4 +50,5 @@ if (server === undefined) {
   describeStandstill(NAME, openBench);
   describeJournalVersions(NAME, openBench);
   describeBooking(NAME, openBench);
+  describeNoted(NAME, openBench);
 }

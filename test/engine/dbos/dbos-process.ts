@@ -1,13 +1,12 @@
 /**
- * A program with the engine on DBOS, which a test asks for work over its channel and tells what its runs do:
- *
+ * A program with the engine on DBOS, which a test asks for work over its channel; it reports what its runs do:
  *     node dbos-process.js ADDRESS
  */
 
 import { toFailure } from "../../../src/base/failure.ts";
 import { openEngine } from "../../../src/engine/open-engine.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
-import { completed, createGate, notice } from "../engine-bench.ts";
+import { completed, createGate, notice } from "../engine-fixture.ts";
 
 /** `go` lets the second step of its run end. */
 export type Order = "submit" | "start" | "go" | "end";

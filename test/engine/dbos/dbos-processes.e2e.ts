@@ -1,4 +1,7 @@
-/** Processes with the engine on DBOS that are killed, and that are stopped and go on when nobody waits for them any more. */
+/**
+ * Processes with the engine on DBOS that are killed, and processes that are stopped and continue after others have
+ * taken over.
+ */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
@@ -9,7 +12,7 @@ import { setUpDbos } from "../../../src/engine/dbos/set-up-dbos.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { untilTrue } from "../../patience.ts";
 import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
-import { toTexts } from "../engine-bench.ts";
+import { toTexts } from "../engine-fixture.ts";
 import type { Order } from "./dbos-process.ts";
 
 const PROGRAM = fileURLToPath(new URL("./dbos-process.js", import.meta.url));
@@ -18,10 +21,10 @@ after(() => server?.[Symbol.asyncDispose]());
 
 interface Program {
   readonly child: ChildProcess;
-  /** What it told, in order. */
+  /** What it reported, in order. */
   readonly told: readonly string[];
   order(order: Order): void;
-  /** Resolves when it has told this. */
+  /** Resolves when it has reported this. */
   tells(text: string): Promise<void>;
 }
 
@@ -39,7 +42,8 @@ if (server === undefined) {
         const kept = await openKept(address);
         const store = await kept.runs();
         await setUpDbos(address);
-        const [first, second] = [startProgram(address), startProgram(address)];
+        const first = startProgram(address);
+        const second = startProgram(address);
         try {
           for (const program of [first, second]) await program.tells("ready");
           first.order("submit");
@@ -50,7 +54,7 @@ if (server === undefined) {
             second.order("start");
             await untilTrue(
               () => second.told.filter((text) => text === "started").length > looks,
-              "a look for runs that nobody has",
+              "a look for runs without an owner",
             );
             return second.told.includes("two in 2");
           }, "the takeover");

@@ -1,6 +1,6 @@
 /**
- * What of a run is in DBOS's tables, and the behaviour of DBOS that the engine is built around: should a later version
- * behave otherwise, the comment of `dbos-engine.ts` is to be written again.
+ * What DBOS's tables have of a run, and the behaviour of DBOS that the engine is built around: if a later version
+ * behaves differently, the comment of `dbos-engine.ts` must be rewritten.
  */
 
 import assert from "node:assert/strict";
@@ -11,8 +11,8 @@ import type { Sdk } from "../../../src/engine/dbos/dbos-sdk.ts";
 import { setUpDbos } from "../../../src/engine/dbos/set-up-dbos.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
-import { completed, createGate, onBenches, until } from "../engine-bench.ts";
-import { loadAnotherSdk, openDbosBench } from "./dbos-bench.ts";
+import { completed, createGate, onBenches, until } from "../engine-fixture.ts";
+import { loadAnotherSdk, openDbosBench } from "./dbos-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
@@ -39,7 +39,7 @@ if (server === undefined) {
 
   describe("a run on DBOS", () => {
     it(
-      "is a workflow with the run's id while it runs, and none when it has ended",
+      "is a workflow with the run's id while it runs, which is gone when it has ended",
       onBench(async (bench) => {
         const engine = bench.engine({ workerId: "worker" });
         const gate = createGate();
@@ -65,7 +65,7 @@ if (server === undefined) {
     );
 
     it(
-      "leaves a workflow where its process dies, which whoever takes it over replaces",
+      "leaves a workflow if its process dies, which the next owner replaces",
       onBench(async (bench) => {
         const first = bench.engine({ workerId: "first" });
         const second = bench.engine({ workerId: "second" });
@@ -87,9 +87,10 @@ if (server === undefined) {
     );
 
     it(
-      "is tidied up after by others where its process died right after its ending",
+      "is removed by other processes if its process died right after its ending",
       onBench(async (bench) => {
-        const [dying, other] = [bench.engine(), bench.engine()];
+        const dying = bench.engine();
+        const other = bench.engine();
         for (const engine of [dying, other]) engine.define("agent", async () => completed(null));
         await dying.submit("agent", null, RUN);
         await dying.result("run_1");
@@ -109,7 +110,7 @@ if (server === undefined) {
   });
 
   describe("the engine on DBOS", () => {
-    it("says what to do where DBOS has no tables, and makes none", async () => {
+    it("says what to do if DBOS has no tables, and creates none", async () => {
       const empty = await server.newAddress();
       const record = await openKept(empty);
       const store = await record.runs();
@@ -121,8 +122,9 @@ if (server === undefined) {
       await record.close();
     });
 
-    it("shares DBOS with others of its process, and with none of another database", async () => {
-      const [one, two] = [await server.newAddress(made), await server.newAddress(made)];
+    it("shares DBOS with other engines of its process, but not with one on another database", async () => {
+      const one = await server.newAddress(made);
+      const two = await server.newAddress(made);
       const sdk = loadAnotherSdk();
       const open = async (at: string) => {
         const store = await (await openKept(at)).runs();
@@ -130,7 +132,9 @@ if (server === undefined) {
         engine.define("agent", async () => completed(null));
         return engine;
       };
-      const [first, second, other] = [await open(one), await open(one), await open(two)];
+      const first = await open(one);
+      const second = await open(one);
+      const other = await open(two);
       await first.submit("agent", null, RUN);
       await second.submit("agent", null, { id: "run_2", title: "" });
       await first.result("run_1");
@@ -138,7 +142,7 @@ if (server === undefined) {
       await second.submit("agent", null, { id: "run_3", title: "" });
       assert.equal((await second.result("run_3")).ending, "completed");
       await other.submit("agent", null, RUN);
-      await assert.rejects(other.result("run_1"), { message: /one for each process/ });
+      await assert.rejects(other.result("run_1"), { message: /A process has one DBOS/ });
       await Promise.all([second.stop(), other.stop()]);
     });
   });
@@ -153,7 +157,7 @@ if (server === undefined) {
       for (const sdk of launched) await sdk.shutdown();
     });
 
-    it("lets whoever resumes a workflow take it from a living process", async () => {
+    it("lets a process that resumes a workflow take it from a living one", async () => {
       const at = await server.newAddress(made);
       const begun: number[] = [];
       const processes = [0, 1].map((index) => {
@@ -177,14 +181,14 @@ if (server === undefined) {
       const [first] = processes;
       assert.ok(first);
       await first.sdk.startWorkflow(first.workflow, { workflowID: "w" })();
-      // Two who take the first one for dead, one a moment after the other.
+      // Two processes that believe the first is dead, one a moment after the other.
       for (const count of [2, 3]) {
         await first.sdk.resumeWorkflow("w");
         await until(() => begun.length === count);
       }
     });
 
-    it("names another child where a workflow starts fewer children than before", async () => {
+    it("names another child if a workflow starts fewer children than before", async () => {
       const at = await server.newAddress(made);
       const sdk = loadAnotherSdk();
       const child = sdk.registerWorkflow(async () => {}, { name: "child" });

@@ -10,7 +10,13 @@ import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
 import { describeFollowing } from "../following-contract.ts";
 import { describeJournalVersions } from "../journal-version-contract.ts";
-import { type BenchRecord, type LocalBench, openLocalBench, withoutNews } from "../local-bench.ts";
+import {
+  type BenchRecord,
+  type LocalBench,
+  openLocalBench,
+  withoutNews,
+} from "../local-fixture.ts";
+import { describeNoted } from "../noted-contract.ts";
 import { describeOwnership } from "../ownership-contract.ts";
 import { describePlacement } from "../placement-contract.ts";
 import { describeQueues } from "../queue-contract.ts";
@@ -50,4 +56,5 @@ if (server === undefined) {
   describeStandstill(NAME, openBench);
   describeJournalVersions(NAME, openBench);
   describeBooking(NAME, openBench);
+  describeNoted(NAME, openBench);
 }

@@ -3,25 +3,25 @@ import { describe, it } from "node:test";
 import { COPIED_TABLES, FIND_VALUES } from "../../../src/store/copy/copied-tables.ts";
 import { openCopySource, toPageSql } from "../../../src/store/copy/copy-source.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
-import { openConnection, type SqlRow } from "../../../src/store/sqlite/sqlite-driver.ts";
+import { openConnection, type SqliteRow } from "../../../src/store/sqlite/sqlite-driver.ts";
 import { newDatabasePath } from "../database-path.ts";
 
 async function openTables() {
   const connection = await openConnection(":memory:");
   migrate(connection);
   connection.exec(FIND_VALUES);
-  const all = (sql: string, ...values: number[]): SqlRow[] =>
+  const all = (sql: string, ...values: number[]): SqliteRow[] =>
     connection.prepare(sql).all(...values);
   return { all, [Symbol.dispose]: () => connection.close() };
 }
 
-/** What means nothing in another record, and what Postgres makes anew. */
+/** Tables without a meaning in another record, and those that Postgres makes itself. */
 const LEFT_OUT = ["workers", "probe", "drafts", "blobs", "chunk_words"];
-/** The names of values; in Postgres the values themselves, or their parts. */
+/** The columns with names of values; Postgres has the values themselves, or their parts. */
 const NAMES = /_blob$|^parts(_bytes)?$/;
 
 describe("the tables that are copied", () => {
-  it("are all that SQLite has, column by column", async () => {
+  it("are all tables of SQLite, column by column", async () => {
     using tables = await openTables();
     const names = tables
       .all("select name from sqlite_schema where type = 'table'")
@@ -56,7 +56,7 @@ describe("the tables that are copied", () => {
 });
 
 describe("the source of a copy", () => {
-  it("that is not there, or is no record, is told as by the other commands", async () => {
+  it("that does not exist, or is not a record, is reported as by the other commands", async () => {
     await assert.rejects(openCopySource(newDatabasePath()), { code: "not_found" });
     await assert.rejects(openCopySource("/"), { code: "invalid_request", message: /is a folder/ });
   });

@@ -1,11 +1,11 @@
-/** A SQLite record copied to a real Postgres: all of it, after any interruption, and refused until it is whole. */
+/** A SQLite record copied to a real Postgres: complete, after any interruption, and refused until it is whole. */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { COPIED_TABLES } from "../../../src/store/copy/copied-tables.ts";
 import { openCopySource } from "../../../src/store/copy/copy-source.ts";
 import { isSameTable } from "../../../src/store/copy/store-copy.ts";
-import type { Kept } from "../../../src/store/kept.ts";
+import type { KeptRecord } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { openConnection } from "../../../src/store/sqlite/sqlite-driver.ts";
 import { POSTGRES_LACK, type PostgresServer, startPostgres } from "../postgres/postgres-server.ts";
@@ -20,7 +20,7 @@ after(() => server?.[Symbol.asyncDispose]());
 const path = POSTGRES_LACK === undefined ? await makeRecord() : "";
 const postgres = (): PostgresServer => server ?? assert.fail();
 
-async function use(address: string): Promise<Kept & AsyncDisposable> {
+async function use(address: string): Promise<KeptRecord & AsyncDisposable> {
   const kept = await openKept(address);
   return Object.assign(kept, { [Symbol.asyncDispose]: () => kept.close() });
 }
@@ -40,7 +40,7 @@ async function copyInPart(
 const held = POSTGRES_LACK === undefined ? "" : ` (skipped: ${POSTGRES_LACK})`;
 
 describe(`a record copied to Postgres${held}`, { skip: POSTGRES_LACK !== undefined }, () => {
-  it("has all there was, under the same numbers, and goes on from there", async () => {
+  it("has everything, under the same numbers, and continues from there", async () => {
     const address = await postgres().newAddress();
     const seal = newThing("key", { tenant: "", kind: "seal", body: "secret" });
     const { isSame, tables, begun } = await copy(path, address, { things: [seal] });
@@ -54,7 +54,7 @@ describe(`a record copied to Postgres${held}`, { skip: POSTGRES_LACK !== undefin
     await checkShelf(kept);
   });
 
-  it("goes on after a kill behind any batch, and copies none twice", async () => {
+  it("continues after a kill after any batch, and copies none twice", async () => {
     const address = await postgres().newAddress();
     const { batches } = await copy(path, await postgres().newAddress());
     assert.ok(batches > COPIED_TABLES.length, `${batches} batches`);
@@ -70,7 +70,7 @@ describe(`a record copied to Postgres${held}`, { skip: POSTGRES_LACK !== undefin
     const refusal = {
       code: "invalid_request",
       message:
-        /^The store `[^`]+` is a copy that is not finished\. Run `offshoot store copy` again: it goes on where it stopped\.$/,
+        /^The store `[^`]+` is a copy that is not finished\. Run `offshoot store copy` again: it continues where it stopped\.$/,
     };
     for (const open of [half.runs, half.shelf, half.spending, half.maintenance.migrate]) {
       await assert.rejects(open(), refusal);
@@ -83,8 +83,9 @@ describe(`a record copied to Postgres${held}`, { skip: POSTGRES_LACK !== undefin
     await half.runs();
   });
 
-  it("starts again where the record has changed since", async () => {
-    const [changed, address] = [await makeRecord(), await postgres().newAddress()];
+  it("starts again if the record has changed since", async () => {
+    const changed = await makeRecord();
+    const address = await postgres().newAddress();
     await copyInPart(changed, address, 12);
     await inProcess("change", changed);
     const { begun, isSame } = await copy(changed, address);
@@ -93,7 +94,7 @@ describe(`a record copied to Postgres${held}`, { skip: POSTGRES_LACK !== undefin
     assert.equal((await (await kept.shelf()).get(nameOf("small")))?.body, "changed");
   });
 
-  it("is not taken for whole where a row differs, is missing or is too many", async () => {
+  it("is not accepted if a row differs, is missing or is too many", async () => {
     const address = await postgres().newAddress();
     await copyInPart(path, address, "comparing");
     const changes = {
@@ -125,7 +126,7 @@ describe(`the source of a copy${held}`, { skip: POSTGRES_LACK !== undefined }, (
     });
   });
 
-  it("lets nobody in while it is copied", async () => {
+  it("cannot be opened while it is copied", async () => {
     const source = await openCopySource(await makeRecord());
     const other = await openConnection(source.path);
     assert.throws(() => other.prepare("select * from runs").all(), /locked/);
@@ -151,7 +152,7 @@ describe(`the target of a copy${held}`, { skip: POSTGRES_LACK !== undefined }, (
     await assert.rejects(copy(path, address), finished);
   });
 
-  it("of another version is left alone, and says what to do", async () => {
+  it("of another version is not changed, and the error says what to do", async () => {
     const address = await postgres().newAddress();
     await using kept = await use(address);
     const { to } = await kept.maintenance.migrate();
@@ -195,12 +196,12 @@ describe(`the target of a copy${held}`, { skip: POSTGRES_LACK !== undefined }, (
   });
 });
 
-async function checkRuns(kept: Kept): Promise<void> {
+async function checkRuns(kept: KeptRecord): Promise<void> {
   const store = await kept.runs();
   assert.deepEqual((await store.getRun("run_1"))?.input, LARGE);
   assert.deepEqual((await store.readSteps("run_1")).get("model:1"), LONG);
   assert.equal((await store.getRun(ODD))?.title, '"quoted');
-  assert.equal(await store.getWorker("worker_1"), undefined, "nobody runs a copied run");
+  assert.equal(await store.getWorker("worker_1"), undefined, "no process runs a copied run");
   await assert.rejects(store.append("run_2", 2, 5, notices(1)), { code: "fenced" });
   assert.equal(await store.claim("run_2", "worker_2", 3), 4);
   await store.append("run_2", 4, 5, notices(1));
@@ -211,7 +212,7 @@ async function checkRuns(kept: Kept): Promise<void> {
   await store.deleteRun("run_1");
 }
 
-async function checkShelf(kept: Kept): Promise<void> {
+async function checkShelf(kept: KeptRecord): Promise<void> {
   const shelf = await kept.shelf();
   const file = (await shelf.get(nameOf("file"))) ?? assert.fail();
   await shelf.put(newThing("next"));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Json } from "../../../src/base/json.ts";
-import type { Kept } from "../../../src/store/kept.ts";
+import type { KeptRecord } from "../../../src/store/kept.ts";
 import { entry } from "../audit-contract.ts";
 import { begin, question, task, toolStart, turnEnd, turnStart } from "../noted-events.ts";
 import { nameOf, newThing, streamOf } from "../shelf-contract.ts";
@@ -16,17 +16,23 @@ export const LARGE: Json = Array.from({ length: 100 }, (_, at) => ({
 }));
 /** In `blobs`: short to write, long in bytes. */
 export const LONG = "漢".repeat(100_000);
-/** An id that stands in its column as JSON. */
+/** An id that is stored in its column as JSON. */
 export const ODD = "run_\0\ud800";
 
 export const PLACE = { tenant: "tenant", store: "vs_1", file: "file_1" };
 const WORKER = {
-  ...{ id: "worker_1", host: "a", pid: 1, boot: "b", pid_namespace: "4", started: "7" },
-  ...{ beat_at_ms: 6, beat_ms: 2 },
+  id: "worker_1",
+  host: "a",
+  pid: 1,
+  boot: "b",
+  pid_namespace: "4",
+  started: "7",
+  beat_at_ms: 6,
+  beat_ms: 2,
 };
 
 /** `run_1` has ended, `run_2` is in the middle, with epoch 3 and five events; `run_3` waits for its turn. */
-export async function fillRecord(kept: Kept): Promise<void> {
+export async function fillRecord(kept: KeptRecord): Promise<void> {
   await fillRuns(kept);
   await fillShelf(kept);
   const vector = Float32Array.from([0.1, -2, 3e-9]);
@@ -47,7 +53,7 @@ export async function fillRecord(kept: Kept): Promise<void> {
   for (let at = 0; at < 700; at++) audit.write(entry(NOON + at, { target: `resp_${at}` }));
 }
 
-async function fillRuns(kept: Kept): Promise<void> {
+async function fillRuns(kept: KeptRecord): Promise<void> {
   const store = await kept.runs();
   const place = { queue: "background", lane: "tenant", atOnce: 1, maxWaiting: 9 };
   await store.createRun(newRun("run_1", { input: LARGE, tenant: "tenant" }));
@@ -77,7 +83,7 @@ async function fillRuns(kept: Kept): Promise<void> {
   await store.beat(WORKER);
 }
 
-async function fillShelf(kept: Kept): Promise<void> {
+async function fillShelf(kept: KeptRecord): Promise<void> {
   const shelf = await kept.shelf();
   await shelf.put(newThing("small", { expires_at_ms: 9 }));
   await shelf.put(newThing("large", { body: LARGE }));
@@ -89,10 +95,12 @@ async function fillShelf(kept: Kept): Promise<void> {
   await shelf.delete(nameOf("last"));
 }
 
-/** All that can be read of a record, for comparing. */
-export async function readAll(kept: Kept): Promise<unknown> {
-  const [store, shelf] = [await kept.runs(), await kept.shelf()];
-  const [chunks, spending] = [await kept.chunks(), await kept.spending()];
+/** Everything that can be read of a record, for comparing. */
+export async function readAll(kept: KeptRecord): Promise<unknown> {
+  const store = await kept.runs();
+  const shelf = await kept.shelf();
+  const chunks = await kept.chunks();
+  const spending = await kept.spending();
   const runs = await store.listRuns({ limit: 10_000 });
   const page = { tenant: "tenant", kind: "kind", order: "oldest", limit: 1000 } as const;
   const content: Uint8Array[] = [];
@@ -102,10 +110,17 @@ export async function readAll(kept: Kept): Promise<unknown> {
     read.push(await store.readSteps(id), await store.readEvents(id, -1, 10_000));
   }
   return {
-    ...{ runs, read, things: await shelf.list(page), content: Buffer.concat(content) },
+    runs,
+    read,
+    things: await shelf.list(page),
+    content: Buffer.concat(content),
     bytes: await shelf.countBytes("tenant"),
     vectors: await chunks.readVectors({
-      ...{ ...PLACE, model: "m", files: undefined, after: undefined, limit: 10 },
+      ...PLACE,
+      model: "m",
+      files: undefined,
+      after: undefined,
+      limit: 10,
     }),
     spent: await spending.read("key_1", NOON),
     listed: await spending.list(undefined),

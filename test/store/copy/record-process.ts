@@ -13,11 +13,12 @@ import type {
   CopyProgress,
   StoreCopy,
 } from "../../../src/store/copy/store-copy.ts";
-import type { Kept } from "../../../src/store/kept.ts";
+import type { KeptRecord } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { newDatabasePath } from "../database-path.ts";
 import { nameOf } from "../shelf-contract.ts";
 import { fillRecord, readAll } from "./full-record.ts";
+import { fillLargeRecord, type LargeWish } from "./large-record.ts";
 
 export interface CopyWish {
   readonly path: string;
@@ -30,10 +31,14 @@ export interface CopyWish {
 export interface Copied extends StoreCopy {
   readonly begun: CopyBegin | undefined;
   readonly batches: number;
+  /** The most memory that the process had. */
+  readonly memoryBytes: number;
 }
 
 const JOBS = {
   fill: (path: string) => withRecord(path, fillRecord),
+  fillLarge: ({ path, bytes }: LargeWish) =>
+    withRecord(path, (kept) => fillLargeRecord(kept, bytes)),
   read: (path: string) => withRecord(path, readAll),
   change: (path: string) =>
     withRecord(path, async (kept) => {
@@ -51,7 +56,7 @@ export async function makeRecord(): Promise<string> {
 }
 
 /** Gives what the job gives, or `killed`. Rejects with the job's failure. */
-export async function inProcess(job: Job, about: string | CopyWish): Promise<unknown> {
+export async function inProcess(job: Job, about: string | CopyWish | LargeWish): Promise<unknown> {
   const child = fork(fileURLToPath(import.meta.url), [job, JSON.stringify(about)], {
     serialization: "advanced",
   });
@@ -68,7 +73,10 @@ export async function inProcess(job: Job, about: string | CopyWish): Promise<unk
   });
 }
 
-async function withRecord<Out>(path: string, work: (kept: Kept) => Promise<Out>): Promise<Out> {
+async function withRecord<Out>(
+  path: string,
+  work: (kept: KeptRecord) => Promise<Out>,
+): Promise<Out> {
   const kept = await openKept(path);
   try {
     return await work(kept);
@@ -77,7 +85,7 @@ async function withRecord<Out>(path: string, work: (kept: Kept) => Promise<Out>)
   }
 }
 
-async function copy(kept: Kept, wish: Omit<CopyWish, "path">): Promise<Copied> {
+async function copy(kept: KeptRecord, wish: Omit<CopyWish, "path">): Promise<Copied> {
   const { address, things = [], killAt } = wish;
   let last: CopyProgress | undefined;
   let batches = 0;
@@ -95,7 +103,8 @@ async function copy(kept: Kept, wish: Omit<CopyWish, "path">): Promise<Copied> {
       if (isTime) process.kill(process.pid, "SIGKILL");
     },
   });
-  return { ...done, begun, batches };
+  const memoryBytes = process.resourceUsage().maxRSS * 1024;
+  return { ...done, begun, batches, memoryBytes };
 }
 
 /** As a program: answers and ends. */

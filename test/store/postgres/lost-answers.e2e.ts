@@ -1,15 +1,21 @@
 /**
- * Postgres as a record over a connection that is cut: right after a write was carried out, so that only its answer is
- * lost; in the middle of a transaction; and by a process that stands still. What is tried again is done once.
+ * Postgres as a record over a connection that is lost: right after a write was carried out, so that only its answer is
+ * lost; in the middle of a transaction; and by a process that stands still. A write that is tried again is done once.
  */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import type { Kept } from "../../../src/store/kept.ts";
+import { Failure } from "../../../src/base/failure.ts";
+import type { KeptRecord } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
-import { type Database, openDatabase } from "../../../src/store/postgres/postgres-database.ts";
+import {
+  openDatabase,
+  type PostgresDatabase,
+} from "../../../src/store/postgres/postgres-database.ts";
+import { createPostgresShelf } from "../../../src/store/postgres/postgres-shelf.ts";
 import { forgetOldWorkers } from "../../../src/store/postgres/postgres-workers.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { streamOf } from "../shelf-contract.ts";
 import { newRun, notices } from "../store-contract.ts";
 import { COMMIT, type PostgresProxy, startPostgresProxy } from "./postgres-proxy.ts";
 import { POSTGRES_LACK, startPostgres } from "./postgres-server.ts";
@@ -20,7 +26,7 @@ after(() => server?.[Symbol.asyncDispose]());
 interface Bench extends AsyncDisposable {
   readonly address: string;
   readonly proxy: PostgresProxy;
-  readonly kept: Kept;
+  readonly kept: KeptRecord;
   query(sql: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -48,14 +54,14 @@ async function openRun({ kept }: Bench): Promise<Store> {
   return store;
 }
 
-/** One that has answered before: another one is not waited for. */
-async function openKnown(address: string): Promise<Database> {
+/** A database that has answered before: one that never answered is not awaited. */
+async function openKnown(address: string): Promise<PostgresDatabase> {
   const db = await openDatabase(address);
   await db.get("select 1");
   return db;
 }
 
-/** Does it while the answer to its commit is lost. */
+/** Does the work while the answer to its commit is lost. */
 async function losing<Out>({ proxy }: Bench, work: () => Promise<Out>): Promise<Out> {
   proxy.loseAnswerTo(COMMIT);
   const done = await work();
@@ -87,7 +93,7 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
     assert.deepEqual((await store.readSteps("run_1")).get(from.key), ["1", "2"]);
   });
 
-  it("gives a turn to the one who asked for it", async () => {
+  it("gives a turn to the run that asked for it", async () => {
     await using bench = await openBench();
     const store = await openRun(bench);
     await store.createRun(newRun("run_2"));
@@ -118,7 +124,7 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
     assert.deepEqual([total.requests, total.tokens], [2, 7]);
   });
 
-  it("forgets the names of bookings that nobody asks for again", async () => {
+  it("removes the names of bookings that are not retried any more", async () => {
     await using bench = await openBench();
     const spending = await bench.kept.spending();
     for (let times = 0; times < 2; times++) await spending.take("k", { requests: 1 }, {}, DAY);
@@ -129,7 +135,7 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
     assert.equal((await bench.query("select 1 from offshoot.bookings")).length, 1);
   });
 
-  it("is in the audit once", async () => {
+  it("is in the audit log once", async () => {
     await using bench = await openBench();
     const audit = await bench.kept.audit();
     const about = { tenant: "a", key_id: null, action: "x", target: null, address: null };
@@ -140,7 +146,7 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
     assert.equal((await bench.query("select 1 from offshoot.audit")).length, 1);
   });
 
-  it("tells that a thing was put, claimed and removed", async () => {
+  it("reports that a thing was put, claimed and removed", async () => {
     await using bench = await openBench();
     const shelf = await bench.kept.shelf();
     assert.equal(await losing(bench, () => shelf.put({ ...thing, created_at_ms: 1 })), true);
@@ -180,7 +186,31 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
 });
 
 describe(`a transaction of Postgres${held}`, SKIP, () => {
-  it("that is cut between two statements is tried again, and the process lives", async () => {
+  it("whose answer never came leaves the bytes that it committed", async () => {
+    await using bench = await openBench();
+    const db = await openKnown(bench.address);
+    after(() => db.close());
+    const shelf = createPostgresShelf(db);
+    await shelf.put({ ...thing, created_at_ms: 1 });
+    await shelf.writeContent(thing, streamOf(Buffer.from("old")));
+    let commits = 0;
+    const silent: PostgresDatabase = {
+      ...{ name: db.name, address: bench.address, full: undefined },
+      ...{ get: db.get.bind(db), all: db.all.bind(db), write: db.write.bind(db) },
+      close: () => db.close(),
+      async transact(work) {
+        const done = await db.transact(work);
+        if (++commits === 2) throw new Failure("store_busy", "The database does not answer.");
+        return done;
+      },
+    };
+    const writer = createPostgresShelf(silent);
+    await assert.rejects(writer.writeContent(thing, streamOf(Buffer.from("new"))), /not answer/);
+    const { value } = await shelf.readContent(thing).next();
+    assert.equal(Buffer.from(value ?? []).toString(), "new");
+  });
+
+  it("that is interrupted between two statements is tried again, and the process lives", async () => {
     await using bench = await openBench();
     const db = await openKnown(bench.proxy.address);
     after(() => db.close());
@@ -195,7 +225,7 @@ describe(`a transaction of Postgres${held}`, SKIP, () => {
     assert.deepEqual([done?.["one"], tries], [1, [false, true]]);
   });
 
-  it("of a process that stands still lets others go on before its runs are taken over", async (t) => {
+  it("of a process that stands still lets others continue before its runs are taken over", async (t) => {
     await using bench = await openBench();
     const store = await openRun(bench);
     const still = await openKnown(bench.address);
@@ -227,7 +257,7 @@ describe(`a transaction of Postgres${held}`, SKIP, () => {
   });
 });
 
-it(`forgets processes of yesterday that own nothing${held}`, SKIP, async () => {
+it(`removes processes of yesterday that own nothing${held}`, SKIP, async () => {
   await using bench = await openBench();
   const store = await openRun(bench);
   const about = { host: "h", pid: 1, boot: "", pid_namespace: "", started: "" };

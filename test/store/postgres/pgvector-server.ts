@@ -1,5 +1,5 @@
 /**
- * A Postgres with pgvector for tests: the server of `OFFSHOOT_TEST_POSTGRES` where it has the extension, or an
+ * A Postgres with pgvector for tests: the server of `OFFSHOOT_TEST_POSTGRES` if it has the extension, or an
  * installation of this machine that has it. The npm package in `test/postgres` does not.
  */
 
@@ -12,13 +12,13 @@ import type { Lack } from "../../needs.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const GIVEN = process.env["OFFSHOOT_TEST_POSTGRES"];
-/** Where Debian and its kin put each major version. */
+/** Where Debian and its derivatives put each major version. */
 const DEBIAN = "/usr/lib/postgresql";
 const DEBIAN_SHARE = "/usr/share/postgresql";
 
 const PROGRAMS = GIVEN ? undefined : findPrograms();
 
-/** Why no server with pgvector can be used here; undefined where one can. */
+/** Why no server with pgvector can be used here; undefined if one can. */
 export const PGVECTOR_LACK: Lack = (await hasPgvector())
   ? undefined
   : `there is no Postgres with pgvector ${LEAST_VERSION} or later`;

@@ -3,16 +3,20 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { Kept } from "../../../src/store/kept.ts";
+import type { KeptRecord } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
-import { type Database, openDatabase } from "../../../src/store/postgres/postgres-database.ts";
+import {
+  openDatabase,
+  type PostgresDatabase,
+} from "../../../src/store/postgres/postgres-database.ts";
 import { createPostgresPlaces } from "../../../src/store/postgres/postgres-places.ts";
 import { until, untilTrue } from "../../patience.ts";
 import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
+import { describeChains } from "../chain-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
 import { describeFailedCalls } from "../failed-calls-contract.ts";
-import { describePlaces } from "../places-contract.ts";
+import { describePlaces } from "../place-count-contract.ts";
 import { describeRecordState } from "../record-state-contract.ts";
 import { describeRecordedRuns } from "../recorded-run-contract.ts";
 import { describeRunIndex } from "../run-index-contract.ts";
@@ -30,25 +34,28 @@ import { describeVendorLimits } from "../vendor-limits-contract.ts";
 import { POSTGRES_LACK, type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
-const opened: Kept[] = [];
+const opened: KeptRecord[] = [];
 after(async () => {
   for (const kept of opened) await kept.close();
   await server?.[Symbol.asyncDispose]();
 });
 
-async function open(address?: string): Promise<Kept> {
+async function open(address?: string): Promise<KeptRecord> {
   const kept = await openKept(address ?? (await server?.newAddress()));
   opened.push(kept);
   return kept;
 }
 
 /** A process's database; nothing reaches it once the process is dead. */
-async function openMortal(address: string): Promise<Database & { die(): void }> {
+async function openMortal(address: string): Promise<PostgresDatabase & { die(): void }> {
   const db = await openDatabase(address);
   after(() => db.close());
   let isDead = false;
   return {
-    ...{ name: db.name, address, all: db.all.bind(db), transact: db.transact.bind(db) },
+    name: db.name,
+    address,
+    all: db.all.bind(db),
+    transact: db.transact.bind(db),
     get: (...asked) => (isDead ? new Promise(() => {}) : db.get(...asked)),
     write: (work) => (isDead ? new Promise(() => {}) : db.write(work)),
     full: undefined,
@@ -70,6 +77,7 @@ if (server === undefined) {
   describeFailedCalls("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
   describeShelf("Postgres shelf", async () => (await open()).shelf());
+  describeChains("Postgres shelf", async () => (await open()).shelf());
   describeStorage("Postgres shelf", async () => (await open()).shelf());
   describeBatches("Postgres shelf", async () => {
     const address = await server.newAddress();
@@ -102,15 +110,15 @@ if (server === undefined) {
     return { first: createPostgresPlaces(db), second, killFirst };
   });
   describe("Postgres: the places of a process that stood still", () => {
-    it("are taken again as far as others have left some, and it is told of the rest", async () => {
+    it("are taken again if others have left some, and the process learns which it lost", async () => {
       const address = await server.newAddress();
-      const [first, second] = [
-        (await (await open(address)).places()) ?? assert.fail("it counts for one alone"),
-        (await (await open(address)).places()) ?? assert.fail("it counts for one alone"),
-      ];
+      const first =
+        (await (await open(address)).places()) ?? assert.fail("it counts for one alone");
+      const second =
+        (await (await open(address)).places()) ?? assert.fail("it counts for one alone");
       let lost = 0;
       for (let place = 0; place < 2; place++) assert.ok(await first.take("k", 2, () => lost++));
-      // As if its beats had not come; the one that comes next may be faster than the second process.
+      // As if its beats had not come; its next beat may be faster than the second process.
       const silence = "beaten_at = beaten_at - interval '11 seconds'";
       await until(async () => {
         await server.query(address, `update offshoot.places set ${silence}`);
@@ -121,7 +129,7 @@ if (server === undefined) {
       assert.equal(await second.take("k", 2), undefined, "the first has the other one again");
     });
 
-    it("are there again after a crash of the database, whoever was faster", async () => {
+    it("exist again after a crash of the database, whichever process was faster", async () => {
       const address = await server.newAddress();
       const places =
         (await (await open(address)).places()) ?? assert.fail("it counts for one alone");
@@ -151,7 +159,7 @@ if (server === undefined) {
 
 function describeDatabase(postgres: PostgresServer): void {
   describe("Postgres: the database", () => {
-    it("gets its tables once, however many open an empty one", async () => {
+    it("gets its tables once, however many processes open an empty one", async () => {
       const address = await postgres.newAddress();
       const all = await Promise.all(Array.from({ length: 5 }, () => open(address)));
       await Promise.all(all.map((kept) => kept.runs()));
@@ -161,7 +169,7 @@ function describeDatabase(postgres: PostgresServer): void {
       assert.deepEqual(problems, []);
     });
 
-    it("with tables of another version is left alone, and says what to do", async () => {
+    it("with tables of another version is not changed, and the error says what to do", async () => {
       const address = await postgres.newAddress();
       const first = await open(address);
       await first.runs();
@@ -177,7 +185,7 @@ function describeDatabase(postgres: PostgresServer): void {
       }
     });
 
-    it("that refuses a user, or has another name, is told in one line", async () => {
+    it("that refuses a user, or has another name, is reported in one line", async () => {
       const address = new URL(await postgres.newAddress());
       const missing = new URL(address);
       missing.pathname = "/no_such_database";
@@ -186,7 +194,7 @@ function describeDatabase(postgres: PostgresServer): void {
       for (const url of [missing, stranger]) {
         const kept = await open(url.href);
         await assert.rejects(kept.shelf(), {
-          code: "invalid_request",
+          code: "store_refused",
           message: /^The store `[^\n]*` cannot be used: [^\n]*\. Check the user, the password/,
         });
       }
@@ -194,10 +202,21 @@ function describeDatabase(postgres: PostgresServer): void {
       const reader = new URL(address);
       reader.username = "reader";
       const kept = await open(reader.href);
-      await assert.rejects(kept.shelf(), { code: "invalid_request", message: /permission denied/ });
+      await assert.rejects(kept.shelf(), { code: "store_refused", message: /permission denied/ });
     });
 
-    it("is waited for when its connections are cut, and nothing is written twice", async () => {
+    it("may take as long for a statement as its user allows", async () => {
+      const address = await postgres.newAddress();
+      for (const statementMs of [50, 60_000]) {
+        const db = await openDatabase(address, { statementMs });
+        after(() => db.close());
+        const slow = db.get("select 1 as done from pg_sleep(0.5)");
+        if (statementMs < 500) await assert.rejects(slow, { code: "store_busy" });
+        else assert.deepEqual(await slow, { done: 1 });
+      }
+    });
+
+    it("is awaited when its connections are lost, and nothing is written twice", async () => {
       const address = await postgres.newAddress();
       const store = await (await open(address)).runs();
       await store.createRun(newRun("run_1"));
@@ -219,7 +238,7 @@ function describeDatabase(postgres: PostgresServer): void {
       );
     });
 
-    it("tells processes what others write", async () => {
+    it("reports to processes what others write", async () => {
       const address = await postgres.newAddress();
       const writer = await (await open(address)).runs();
       const reader = await (await open(address)).runs();
@@ -234,7 +253,7 @@ function describeDatabase(postgres: PostgresServer): void {
     });
 
     const isOwn = !process.env["OFFSHOOT_TEST_POSTGRES"];
-    it("that is stopped lets nobody in uncounted", { skip: !isOwn }, async () => {
+    it("that is stopped admits no request without counting it", { skip: !isOwn }, async () => {
       await using own = await startPostgres({ durable: true });
       const address = await own.newAddress();
       await (await open(address)).places();
@@ -246,7 +265,7 @@ function describeDatabase(postgres: PostgresServer): void {
           nowMs += ms;
         },
       };
-      const db = await openDatabase(address, clock);
+      const db = await openDatabase(address, { clock });
       const places = createPostgresPlaces(db, clock);
       const leave = await places.take("k", 2);
       await own.crash();

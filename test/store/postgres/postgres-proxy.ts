@@ -1,6 +1,6 @@
 /**
  * A proxy in front of a test's Postgres that does what networks and poolers do: it loses an answer together with the
- * connection, or takes `listen` and tells nothing.
+ * connection, or accepts `listen` and forwards nothing.
  */
 
 import { once } from "node:events";
@@ -11,14 +11,20 @@ export interface PostgresProxy extends AsyncDisposable {
   readonly address: string;
   /** How many answers were lost. */
   readonly lost: number;
-  /** Has the next message with these words carried out; its answer is lost with the connection. */
+  /** The next message with these words is carried out, and its answer is lost with the connection. */
   loseAnswerTo(words: string): void;
-  /** Cuts every connection at once. */
+  /** Closes every connection at once. */
   cut(): void;
+  /** Passes nothing on until `speak`, and closes nothing: a network that loses everything. */
+  silence(): void;
+  speak(): void;
 }
 
 interface ProxyOptions {
-  /** Whether `listen` is taken and nothing comes of it, as with a pooler that gives connections to others between two transactions. */
+  /**
+   * True to accept `listen` and forward nothing, like a pooler that gives connections to others between two
+   * transactions.
+   */
   readonly isDeaf?: boolean;
 }
 
@@ -35,6 +41,7 @@ export async function startPostgresProxy(
   const sockets = new Set<Socket>();
   let words: string | undefined;
   let lost = 0;
+  let isSilent = false;
   const server = createServer((client) => {
     const database = connectTo(address);
     const both = [client, database];
@@ -63,6 +70,7 @@ export async function startPostgresProxy(
       lost++;
       end();
     });
+    if (isSilent) for (const socket of both) socket.pause();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -82,6 +90,14 @@ export async function startPostgresProxy(
       words = wanted;
     },
     cut,
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.pause();
+    },
+    speak() {
+      isSilent = false;
+      for (const socket of sockets) socket.resume();
+    },
     async [Symbol.asyncDispose]() {
       cut();
       server.close();

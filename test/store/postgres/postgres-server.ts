@@ -1,7 +1,7 @@
 /**
  * A real Postgres for tests: the binaries of the npm package in `test/postgres`, in a temporary folder, on a socket of
- * its own; or the server that `OFFSHOOT_TEST_POSTGRES` names, whose user may make databases. Postgres does not
- * run as root: there it is started as `nobody`.
+ * its own; or the server that `OFFSHOOT_TEST_POSTGRES` names, whose user may create databases. Postgres does not run
+ * as root: in that case it is started as the user `nobody`.
  */
 
 import assert from "node:assert/strict";
@@ -19,11 +19,11 @@ import type { Lack } from "../../needs.ts";
 import { lateMessage, patience } from "../../patience.ts";
 
 export interface PostgresServer extends AsyncDisposable {
-  /** A new database, empty or like the one of another address, which nobody may be connected to. */
+  /** A new database, empty or a copy of another one, which must have no connections. */
   newAddress(like?: string): Promise<string>;
   /** Runs SQL as the superuser, in the database of an address. */
   query(address: string, sql: string): Promise<Record<string, unknown>[]>;
-  /** Stops it as a crash does, and starts it again. Only where the test started it. */
+  /** Stops it as a crash does, and starts it again. Only if the test started it. */
   crash(): Promise<void>;
   start(): Promise<void>;
   /** The first process of a server that the test started; undefined for another. */
@@ -34,11 +34,11 @@ const GIVEN = process.env["OFFSHOOT_TEST_POSTGRES"];
 const PACKAGE = fileURLToPath(new URL("../../../../test/postgres/package.json", import.meta.url));
 const NOBODY = 65_534;
 
-/** Why no server can be started here; undefined where one can. */
+/** Why no server can be started here; undefined if one can. */
 export const POSTGRES_LACK: Lack = GIVEN || findNative() ? undefined : "there is no Postgres";
 
 export interface PostgresOptions {
-  /** It waits for the disk as a server in use does. */
+  /** True to wait for the disk like a server in production. */
   readonly durable?: boolean;
   /** The folder of the programs of another Postgres than that of `test/postgres`. */
   readonly programs?: string | undefined;
@@ -114,7 +114,9 @@ function useGiven(address: string): PostgresServer {
   const databases = createDatabases(database);
   return {
     ...databases,
-    ...{ crash: refuse, start: refuse, pid: undefined },
+    crash: refuse,
+    start: refuse,
+    pid: undefined,
     async [Symbol.asyncDispose]() {
       for (const name of databases.made) {
         await databases.query(
@@ -130,7 +132,7 @@ function createDatabases(database: (name: string) => string) {
   const made: string[] = [];
   const query = async (address: string, sql: string): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: address });
-    // The question that is on its way fails, too; without a listener the process would end.
+    // The query in flight fails, too; without a listener the process would end.
     client.on("error", () => {});
     await client.connect();
     try {
@@ -149,7 +151,7 @@ function createDatabases(database: (name: string) => string) {
   return { made, query, newAddress };
 }
 
-/** The folder with `bin` and `lib` of this platform's package; undefined where it is not installed. */
+/** The folder with `bin` and `lib` of this platform's package; undefined if it is not installed. */
 function findNative(): string | undefined {
   if (!existsSync(PACKAGE)) return undefined;
   const platform = process.platform === "win32" ? "windows" : process.platform;
@@ -161,7 +163,7 @@ function findNative(): string | undefined {
   }
 }
 
-/** The user that runs it may have no way into the clone, and npm may have left out the links between libraries. */
+/** The user that runs it may have no access to the clone, and npm may have left out the links between libraries. */
 async function makeReadable(
   native: string,
   folder: string,

@@ -9,9 +9,12 @@ import {
   toLikeness,
   type VectorSearch,
 } from "../../../src/store/chunk-store.ts";
-import type { Kept } from "../../../src/store/kept.ts";
+import type { KeptRecord } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
-import { type Database, openDatabase } from "../../../src/store/postgres/postgres-database.ts";
+import {
+  openDatabase,
+  type PostgresDatabase,
+} from "../../../src/store/postgres/postgres-database.ts";
 import { findNearest, toIndexSql } from "../../../src/store/postgres/postgres-nearest.ts";
 import {
   dropVectorTable,
@@ -31,13 +34,13 @@ after(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-async function open(address?: string): Promise<Kept> {
+async function open(address?: string): Promise<KeptRecord> {
   const kept = await openKept(address ?? (await server?.newAddress()));
   opened.push(kept);
   return kept;
 }
 
-async function connect(address: string): Promise<Database> {
+async function connect(address: string): Promise<PostgresDatabase> {
   const db = await openDatabase(address);
   opened.push(db);
   return db;
@@ -72,7 +75,7 @@ async function textsOf(chunks: ChunkStore, found: Nearest | undefined): Promise<
   return all.map((chunk) => chunk?.text ?? "");
 }
 
-/** By comparing all of them here; of equals the one that was written first. */
+/** The nearest, by comparing all of them here; of equals the one that was written first. */
 function compare(seeds: readonly number[], asked: number, count = 5): string[] {
   const vector = toVector(asked);
   const likeness = (seed: number): number => toLikeness(toVector(seed), 0, vector);
@@ -95,7 +98,7 @@ if (server === undefined) {
 
 function describeIndex(postgres: PostgresServer): void {
   describe("an index of vectors", () => {
-    it("finds what comparing all of them finds, and looks at all where it found too few", async () => {
+    it("finds what comparing all of them finds, and compares all if it found too few", async () => {
       const address = await postgres.newAddress();
       const chunks = await (await open(address)).chunks();
       await put(chunks, "f", range(0, 400));
@@ -133,8 +136,12 @@ function describeIndex(postgres: PostgresServer): void {
 }
 
 function describeUpgrade(postgres: PostgresServer): void {
-  /** As a record was before pgvector was on the server. */
-  async function openWithout(): Promise<{ address: string; kept: Kept; db: Database }> {
+  /** A record as it was before pgvector was on the server. */
+  async function openWithout(): Promise<{
+    address: string;
+    kept: KeptRecord;
+    db: PostgresDatabase;
+  }> {
     const address = await postgres.newAddress();
     const kept = await open(address);
     await kept.chunks();
@@ -160,11 +167,11 @@ function describeUpgrade(postgres: PostgresServer): void {
       assert.deepEqual((await kept.maintenance.migrate()).vectors, vectors, "it is done once");
     });
 
-    it("is not searched before every vector is there, and an interrupted `migrate` goes on", async () => {
+    it("is not searched before every vector is there, and an interrupted `migrate` continues", async () => {
       const { address, kept, db } = await openWithout();
       await put(await kept.chunks(), "f", range(0, 1200));
       let writes = 0;
-      const failing: Database = {
+      const failing: PostgresDatabase = {
         name: db.name,
         address,
         get: (...asked) => db.get(...asked),
@@ -191,7 +198,7 @@ function describeUpgrade(postgres: PostgresServer): void {
       assert.deepEqual(await textsOf(chunks, found), compare(range(0, 1200), 1100.5));
     });
 
-    it("finds what a process adds that was started before", async () => {
+    it("finds chunks of a process that was started before", async () => {
       const { address, kept } = await openWithout();
       const old = await kept.chunks();
       await put(old, "before", [1]);
@@ -210,7 +217,7 @@ function describeUpgrade(postgres: PostgresServer): void {
       );
     });
 
-    it("goes on without the table, as after a restored backup, and makes it again", async () => {
+    it("works without the table, as after a restored backup, and creates it again", async () => {
       const address = await postgres.newAddress();
       const kept = await open(address);
       await kept.chunks();
@@ -236,7 +243,7 @@ function describeUpgrade(postgres: PostgresServer): void {
       assert.equal((await again.findNearest(toSearch(1)))?.best.length, 3);
     });
 
-    it("says what to do where its user may not make the extension", async () => {
+    it("says what to do if its user may not create the extension", async () => {
       const { address, kept } = await openWithout();
       await postgres.query(address, "drop extension vector");
       const user = `limited_${randomUUID().replaceAll("-", "")}`;

@@ -1,6 +1,6 @@
 /**
- * The workplace of the DBOS engine. DBOS is one for each process, so each engine here has an instance of its modules
- * and connections of its own: to DBOS and to the database they are as many processes.
+ * The test bench of the DBOS engine. DBOS is one for each process, so each engine here has its own instance of the
+ * modules and its own connections: to DBOS and to the database they are separate processes.
  */
 
 import { createRequire } from "node:module";
@@ -18,7 +18,7 @@ import {
   type MortalProcess,
   openLocalBench,
   withoutNews,
-} from "../local-bench.ts";
+} from "../local-fixture.ts";
 
 /** `address` is that of a database with the tables of both. */
 export async function openDbosBench(address: string): Promise<LocalBench> {
@@ -39,7 +39,8 @@ export async function openDbosBench(address: string): Promise<LocalBench> {
     };
   };
   return await openLocalBench(open, (options, process) => {
-    const [sdk, connections] = [loadAnotherSdk(), openMortalPool(address, process)];
+    const sdk = loadAnotherSdk();
+    const connections = openMortalPool(address, process);
     processes.push({ sdk, connections, process });
     const place = { address, sdk, pool: connections.pool };
     return createDbosEngine({ ...options, clock: options.clock ?? systemClock, place });
@@ -48,7 +49,7 @@ export async function openDbosBench(address: string): Promise<LocalBench> {
 
 const require = createRequire(import.meta.url);
 
-/** The class `DBOS` of modules that nobody else has. */
+/** The class `DBOS` of modules that nothing else uses. */
 export function loadAnotherSdk(): typeof DBOS {
   const entry = require.resolve("@dbos-inc/dbos-sdk");
   const [root = dirname(entry)] = /^.*@dbos-inc[\\/]dbos-sdk/.exec(entry) ?? [];
@@ -63,14 +64,16 @@ interface MortalPool {
   close(): Promise<void>;
 }
 
-/** The connections of a process. They are cut when it is killed: the server rolls back what it was doing. */
+/** The connections of a process. They are closed when it is killed: the server rolls back its transactions. */
 function openMortalPool(address: string, { isDead, onDeath }: MortalProcess): MortalPool {
   const pool = new pg.Pool({ connectionString: address, max: 20 });
   pool.on("error", () => {});
   let isClosed = false;
-  /** What is out, and how it is given back. */
+  /** Lent connections, and how each is returned. */
   const lent = new Map<PoolClient, PoolClient["release"]>();
-  /** What a dead process waits for. It is told at the end that there is nothing, so that it does not try for ever. */
+  /**
+   * Calls of a dead process that wait for an answer. They are rejected at the end, so that they do not retry for ever.
+   */
   const unanswered = new Set<(reason: Error) => void>();
   const cut = (): void => {
     for (const giveBack of lent.values()) giveBack(true);
@@ -100,7 +103,7 @@ function openMortalPool(address: string, { isDead, onDeath }: MortalProcess): Mo
     const client = await pool.connect();
     const giveBack = client.release.bind(client);
     lent.set(client, giveBack);
-    // DBOS puts one of its own in its place, which calls this one.
+    // DBOS replaces it with a function of its own, which calls this one.
     client.release = (error) => {
       if (lent.delete(client)) giveBack(error);
     };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { LeavePlace, PlaceCount } from "../../src/store/places.ts";
+import type { LeavePlace, PlaceCount } from "../../src/store/place-count.ts";
 import { until } from "../patience.ts";
 
 export interface TwoCounts {
@@ -22,7 +22,7 @@ export function describePlaces(name: string, open: () => Promise<TwoCounts>): vo
     taken.filter((leave) => leave !== undefined).length;
 
   describe(`${name}: the places of a key`, () => {
-    it("are so many for all who take them, and each key has its own", async () => {
+    it("are limited over all processes, and each key has its own", async () => {
       const { first, second } = await open();
       const taken = await takeSome([first, second, first, second], 3);
       assert.equal(countTaken(taken), 3);
@@ -31,7 +31,7 @@ export function describePlaces(name: string, open: () => Promise<TwoCounts>): vo
       assert.ok(await first.take("k", 4), "a limit that was raised");
     });
 
-    it("are not given twice, however many ask at once", async () => {
+    it("are not given twice, however many requests come at once", async () => {
       const { first, second } = await open();
       // Without a lock about every fourth round of Postgres gives too many.
       for (let round = 0; round < 30; round++) {
@@ -42,7 +42,7 @@ export function describePlaces(name: string, open: () => Promise<TwoCounts>): vo
       }
     });
 
-    it("come back once, whoever has them", async () => {
+    it("are returned once, whichever process has them", async () => {
       const { first, second } = await open();
       const [one, two] = await takeSome([first, second], 2);
       one?.();
@@ -54,7 +54,7 @@ export function describePlaces(name: string, open: () => Promise<TwoCounts>): vo
       for (let limit = 1; limit <= 2; limit++) await until(() => first.take("k", limit), "a place");
     });
 
-    it("come back when the process that has them is gone, and no others do", async () => {
+    it("are returned when the process that has them is gone, and no others are", async () => {
       const { first, second, killFirst } = await open();
       await takeSome([first, first, second], 3);
       await first.take("other", 1);

@@ -1,4 +1,4 @@
-/** The workplace of the local engine: its record is a store, and faults are those of the store. */
+/** The test bench of the local engine: its record is a store, and faults are those of the store. */
 
 import type { Engine } from "../../src/engine/engine.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
@@ -14,7 +14,7 @@ import {
   type CrashingEngine,
   type Faults,
   settle,
-} from "./engine-bench.ts";
+} from "./engine-fixture.ts";
 import { createManualClock } from "./manual-clock.ts";
 
 export interface LocalBench extends Bench {
@@ -31,7 +31,7 @@ export interface BenchRecord {
   close(): Promise<void>;
 }
 
-/** The process that an engine stands for. */
+/** The process that an engine represents. */
 export interface MortalProcess {
   isDead(): boolean;
   /** Calls `work` when it is killed. */
@@ -48,7 +48,9 @@ export async function openLocalBench(
   const clock = createManualClock();
   const engines: { engine: Engine; crashed: boolean }[] = [];
   return {
-    ...{ store, clock, record: store },
+    store,
+    clock,
+    record: store,
     engine({ faults = {}, ...options } = {}) {
       const state = { crashed: false };
       const shared = withFaults(options.store ?? store, faults);
@@ -88,13 +90,38 @@ function createMortalStore(store: Store, isDead: () => boolean): Store {
   });
 }
 
-function withFaults(store: Store, { slowLog, hangsTaking, refuseEnding }: Faults): Store {
+function withFaults(
+  given: Store,
+  { slowLog, hangsTaking, losesTurns, refuseEnding, loseAnswer }: Faults,
+): Store {
+  const asks = losesTurns ? withLostTurns(given, losesTurns) : given;
+  const store = loseAnswer ? withLostAnswers(asks, loseAnswer) : asks;
   return wrapStore(store, (name, call) => async (...values) => {
     const refusal = name === "finish" ? refuseEnding?.() : undefined;
     if (refusal) throw refusal;
     if (name === "append" && slowLog) await settle();
     const made = await count(call, values);
     if (name === "takeSignal" && hangsTaking && made !== undefined) await new Promise(() => {});
+    return made;
+  });
+}
+
+/** Each question for a turn is asked twice, as when the answer to the first was lost. */
+function withLostTurns(store: Store, between: () => Promise<void>): Store {
+  return wrapStore(store, (name, call) => async (...values) => {
+    if (name !== "awaitTurn") return await call(...values);
+    await call(...values);
+    await between();
+    return await call(...values);
+  });
+}
+
+/** Writes are carried out, and their callers are told otherwise. */
+function withLostAnswers(store: Store, lose: NonNullable<Faults["loseAnswer"]>): Store {
+  return wrapStore(store, (name, call) => async (...values) => {
+    const made = await call(...values);
+    const lost = lose(name);
+    if (lost) throw lost;
     return made;
   });
 }
@@ -110,7 +137,7 @@ export async function count(call: Call, values: unknown[]): Promise<unknown> {
 
 export type Call = (...values: unknown[]) => unknown;
 
-/** `wrap` is given each method that is asked for by its name, and gives the one that is called. */
+/** `wrap` gets each method that is called with its name, and returns the one to call. */
 export function wrapStore(store: Store, wrap: (name: string, call: Call) => Call): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -121,7 +148,7 @@ export function wrapStore(store: Store, wrap: (name: string, call: Call) => Call
   });
 }
 
-/** One whose processes have to look: so that a test knows how long that takes. */
+/** A store without news, so that processes have to poll and a test knows how long that takes. */
 export function withoutNews(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {

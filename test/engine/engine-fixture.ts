@@ -1,7 +1,6 @@
 /**
- * A workplace for engine tests: engines over one record that come and go. The suites of the contract
- * see no more of it than this, so that every engine can run them; each has a file that opens its own
- * (`local-bench.ts`).
+ * A test bench for engines: engines over one record that come and go. The suites of the contract see no more of it
+ * than this, so that every engine can run them; each has a file that opens its own (`local-fixture.ts`).
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -15,21 +14,21 @@ import type { ManualClock } from "./manual-clock.ts";
 
 export interface Bench {
   readonly clock: ManualClock;
-  /** What is written of runs, as somebody sees it who runs nothing. */
+  /** The record of runs, as a process sees it that runs nothing. */
   readonly record: RecordReader;
-  /** An engine that takes all others for dead, unless it is told otherwise. */
+  /** An engine that believes all others are dead, unless `isAlive` says otherwise. */
   engine(options?: BenchEngineOptions): CrashingEngine;
   /** How many finished steps of a run are in its journal. */
   countSteps(id: string): Promise<number>;
   /** How many tokens are booked on a key. */
   readBooked(keyId: string): Promise<number>;
-  /** Stops what has not crashed. */
+  /** Stops the engines that have not crashed. */
   close(): Promise<void>;
 }
 
 export type OpenBench = () => Promise<Bench>;
 
-/** Tests on a bench of their own, which is closed however they end: what stays open keeps the process. */
+/** Tests on a bench of their own, which is closed however they end: anything left open keeps the process alive. */
 export function onBenches<One extends Bench>(
   open: () => Promise<One>,
 ): (test: (bench: One) => Promise<void>) => () => Promise<void> {
@@ -45,23 +44,27 @@ export function onBenches<One extends Bench>(
 
 export interface BenchEngineOptions {
   readonly workerId?: string | undefined;
-  /** Whether another owner lives; the engine finds out by itself where this is given and undefined. */
+  /** True if another owner lives; the engine finds out by itself if this is given as undefined. */
   readonly isAlive?: ((worker: { readonly id: string }) => boolean) | undefined;
   readonly faults?: Faults | undefined;
 }
 
-/** What goes wrong between an engine and what it keeps. */
+/** Faults between an engine and its record. */
 export interface Faults {
   /** Events are written later than everything else. */
   readonly slowLog?: boolean | undefined;
   /** The process hangs right after it has taken a message. */
   readonly hangsTaking?: boolean | undefined;
+  /** The answer to each question for a turn is lost; called before the process asks again. */
+  readonly losesTurns?: (() => Promise<void>) | undefined;
   /** Why an ending cannot be written; undefined where it can. */
   readonly refuseEnding?: (() => Failure | undefined) | undefined;
+  /** What a caller of the store's method is told after the write was carried out; undefined for the answer. */
+  readonly loseAnswer?: ((method: string) => Failure | undefined) | undefined;
 }
 
 export interface CrashingEngine extends Engine {
-  /** From here on nothing of it is written or read, as if its process had been killed. */
+  /** From here on it writes and reads nothing, as if its process had been killed. */
   crash(): void;
 }
 
@@ -78,15 +81,15 @@ export function createGate(): Gate {
   return { opened, open };
 }
 
-/** Lets everything that can go on do so, until the claim holds. */
+/** Lets everything continue that can, until the claim holds. */
 export async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
   await untilTrue(claim, "what the test claims");
 }
 
-/** Questions to a record that is somewhere else and have no answer yet: those who ask go on with it. */
+/** Queries to a remote record that have no answer yet: their callers continue with it. */
 export const asked = { count: 0 };
 
-/** Lets everything go on that can, when nothing tells when it is done. */
+/** Lets everything continue that can, if there is no event to wait for. */
 export async function settle(): Promise<void> {
   for (let quiet = 0; quiet < 100; quiet++) {
     await setImmediate();
@@ -116,7 +119,7 @@ export function notice(message: string): RunEvent {
   return { type: "notice", code: "wait", message };
 }
 
-/** The log as short texts: a notice's message, else the event's type. */
+/** The log as short texts: a notice's message, otherwise the event's type. */
 export function toTexts(events: readonly LoggedEvent[]): string[] {
   return events.map(({ event }) => (event.type === "notice" ? event.message : event.type));
 }

@@ -1,9 +1,9 @@
-/** Time that does not count against a run's limit: somebody is being asked, and takes as long as it takes. */
+/** Time that does not count against a run's limit: a person is being asked, and takes as long as needed. */
 
 import type { Clock } from "../base/clock.ts";
 
 export interface Uncounted {
-  /** What was not counted until now, an open wait included. */
+  /** The uncounted time until now, an open wait included. */
   until(nowMs: number): number;
   /** Begins a wait; the returned function ends it. Waits overlap as one. */
   begin(nowMs: number): (nowMs: number) => void;
