@@ -1,11 +1,10 @@
 /**
- * The money of a run: what it may spend, what it has spent, and what is set aside for calls on their
- * way and for children.
+ * The money of a run: what it may spend, what it has spent, and what is reserved for calls in flight and for children.
  *
- * Nothing is spent that was not set aside before, so at no moment is the sum of what is spent and set
- * aside above a limit, in a run and in every run above it. A child has a share of what its parent has,
- * and gets more of it as it needs more (`family.ts`). After a restart the accounts are made anew by the
- * replay: what the journal has is charged, what was on its way is set aside again.
+ * Nothing is spent that was not reserved before. So the sum of spent and reserved is never above a limit, in a run and
+ * in every run above it. A child has a share of what its parent has, and gets more of it when it needs more
+ * (`family.ts`). After a restart the replay makes the accounts again: what the journal has is charged, what was in
+ * flight is reserved again.
  */
 
 import { NEVER } from "../base/async.ts";
@@ -14,6 +13,7 @@ import { Family } from "./family.ts";
 import {
   type Amount,
   addAmounts,
+  describeLack,
   eachKind,
   findLacking,
   isNothing,
@@ -21,106 +21,119 @@ import {
   type LimitKind,
   type Limits,
   mapKinds,
+  type NextCall,
   NOTHING,
   toFigure,
 } from "./limits.ts";
 
 export interface Account {
-  /** What it may have now. Where money is given piece by piece that is less than it may have in all. */
+  /** The account's present limits. With a purse, which gives money piece by piece, they are below `ceiling`. */
   readonly limits: Limits;
-  /** What it may have in all; null where nothing of its own limits it. */
+  /** The highest limits that the account can reach; null for a kind that has no limit of its own. */
   readonly ceiling: Limits;
-  /** By the run itself and by children whose accounts are closed. */
+  /** Spent by the run itself and by children whose accounts are closed. */
   readonly spent: Amount;
-  /** What is neither spent nor set aside; `Infinity` where there is no limit. */
+  /** The budget that is neither spent nor reserved; `Infinity` if there is no limit. */
   readonly left: Amount;
   /**
-   * Sets aside the most that something may cost, at once, of what the tree of accounts has. Throws
-   * `Failure("budget_exceeded")` if it is not there: whoever may need more draws before (`takeDrawn`).
+   * Reserves at once the most that something may cost, from what the tree of accounts has. Throws
+   * `Failure("budget_exceeded")` if that is not available. A caller that may need more draws first (`takeDrawn`).
    */
   hold(most: Partial<Amount>): Hold;
-  /** Writes down what was spent without a hold: a call that the journal had. */
+  /** Books what was spent without a hold: a call that the journal had. */
   charge(actual: Partial<Amount>): void;
   /**
-   * Takes more, at once, of what the accounts above have: to hold `least`, and towards `most`. Before
-   * something that keeps to what is left; `hold` does it by itself.
+   * Takes more from the accounts above, at once: at least `least`, if possible `most`. Call it before work that reads
+   * `left`; `hold` does it by itself.
    */
   reach(least: Partial<Amount>, most: Partial<Amount>): void;
   /**
-   * Does what `reach` does, and asks for more where the money of the tree is given piece by piece from
-   * outside this process. This is the one place where that is waited for. Says whether more came from there.
-   * Rejects with the reason where nobody could be asked; nothing is set aside then.
+   * Like `reach`, and also asks outside this process where the tree gets its money piece by piece. This is the only
+   * place that waits for that money. Returns whether more came from outside. Rejects with the reason when the source
+   * cannot be asked; nothing is reserved then.
    */
   draw(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<boolean>;
   /**
-   * Does what `draw` does, and waits while `least` is not there and a sibling may still give back what
-   * it does not use. Resolves also when nobody can: what is left says whether it is enough. Rejects when
-   * the signal aborts.
+   * Like `draw`, and waits while `least` is not available and a sibling may still return what it does not use. Also
+   * resolves when no sibling can: read `left` to see whether it is enough. Rejects when the signal aborts.
    */
   gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void>;
-  /** The same of those above alone, for children that all wait: none of them can give anything back. */
+  /** Like `gather`, but asks only the accounts above. For children that all wait: none of them can return anything. */
   gatherAbove(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void>;
-  /** Says that the run waits for a word of its parent: it gives nothing back until what this returns is called. */
+  /**
+   * Call this while the run waits for a message of its parent: it returns no money meanwhile. Call the returned
+   * function to end the wait.
+   */
   pause(): () => void;
-  /** The accounts of children: what they share is what this one has. */
+  /** The accounts of children. They share what this account has. */
   readonly family: Family;
 }
 
-/** Settled or released once; the second time does nothing. */
+/** Budget that is reserved for one call. It is settled or released once; the second time does nothing. */
 export interface Hold {
   readonly most: Amount;
-  /** Sets aside as much instead, for whoever knows that it is there, or that it is spent already. */
+  /** Reserves this amount instead, without a check: the caller knows that it is available, or is spent already. */
   resize(most: Amount): void;
-  /** Spends what it really cost, and gives the rest back. */
+  /** Books what the call really cost, and returns the rest. */
   settle(actual: Partial<Amount>): void;
-  /** Gives all of it back: what was on its way did not happen. */
+  /** Returns all of it: the call was not made. */
   release(): void;
 }
 
 export interface ChildAccount extends Account {
-  /** Gives back what was not spent, and its place where it was never started. Once; the second time does nothing. */
+  /**
+   * Called once the child has said what it spent in all, and that is charged. What the record said of it before no
+   * longer counts: of a model call in progress it only has an estimate.
+   */
+  counted(): void;
+  /**
+   * Returns what was not spent, and also its place among the children if it was never started. The second call does
+   * nothing.
+   */
   close(isStarted?: boolean): void;
 }
 
 /** Money that several accounts share: each gets a piece, and more when it needs more. */
 export interface Purse extends Partial<Source> {
-  /** What this account may spend of it in all; what is left out is not its business. */
+  /** The total that this account may take from the purse. Kinds that the purse does not limit are left out. */
   readonly given: Partial<Amount>;
   /**
-   * Gives more, in all: `least` where that is there, and towards `most` what leaves a part for others.
-   * At once, from what this process knows.
+   * Gives more at once, from what this process knows: `least` if that is available, and up to `most` as long as a part
+   * remains for others. Both are amounts in all.
    */
   raise?: ((least: Amount, most: Amount) => void) | undefined;
   /**
-   * The same from where the money is kept, which may be another machine. Says whether more came from
-   * there: what moves between accounts does not count, or two could take it from each other for ever.
-   * Rejects with the reason where it could not be asked for.
+   * Like `raise`, but asks where the money is kept, which may be another machine. Returns whether more came from
+   * there. What only moves between accounts does not count, or two accounts could take it from each other for ever.
+   * Rejects with the reason when the source cannot be asked.
    */
   draw?: ((least: Amount, most: Amount, signal: AbortSignal) => Promise<boolean>) | undefined;
-  /** Why there is no more at this moment, and when there may be. */
-  explain?: ((kind: LimitKind) => Lacking) | undefined;
+  /** Why the purse gives nothing at this moment, and when it may give something. */
+  explain?: ((kind: LimitKind, call: NextCall) => Lacking) | undefined;
 }
 
-/** What more can be done with money that a parent gives. */
+/** The further operations of an account whose money comes from a parent. */
 interface Source {
-  /** Waits for it. False when nobody will give any more back. Both are amounts in all. */
+  /** Waits for more. Resolves to false when no sibling will return any. Both are amounts in all. */
   gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean>;
-  /** Takes back all that was not spent, and says what was. Once; the second time does nothing. */
+  /** All that the child had spent before a takeover of its parent is charged. */
+  counted(): void;
+  /** Takes back all that was not spent, and returns what was. The second call does nothing. */
   close(spent: Amount, isStarted: boolean): Amount;
-  /** So much is spent or set aside now, which may be more than was given. */
+  /** This much is spent or reserved now, which may be more than was given. */
   cover(used: Amount): void;
   pause(): () => void;
 }
 
 export interface Lacking {
   readonly message: string;
-  /** Undefined where waiting does not help. */
+  /** Undefined when waiting does not help. */
   readonly retryAfterMs: number | undefined;
 }
 
 /**
- * Draws, then does at once what sets something aside: nothing else comes between the two. Where another
- * call of the tree was faster, it draws again, for as long as that brings more.
+ * Draws, then at once runs `take`, which reserves something: nothing happens between the two. If another call of the
+ * tree was faster, it draws again, as long as that brings more.
  */
 export async function takeDrawn<Out>(
   account: Pick<Account, "draw">,
@@ -144,7 +157,7 @@ interface Drawing {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** With a purse the limits are a ceiling: what may be spent is what the purse has given. */
+/** Opens an account. With a purse the limits are a ceiling, and the account may spend what the purse has given. */
 export function createAccount(limits: Limits, purse?: Purse): Account {
   return new Ledger(limits, purse);
 }
@@ -188,7 +201,7 @@ class Ledger implements ChildAccount {
   hold(amount: Partial<Amount>): Hold {
     const wanted: Amount = { ...NOTHING, ...amount };
     this.reach(wanted, wanted);
-    // Nothing can always be set aside, also where more was spent than there was.
+    // Reserving nothing always succeeds, even when more was spent than there was.
     const [lacking] = isNothing(wanted) ? [] : findLacking(wanted, this.left);
     if (lacking) throw this.#exceeded(lacking, wanted[lacking]);
     this.#held = addAmounts(this.#held, wanted);
@@ -210,7 +223,9 @@ class Ledger implements ChildAccount {
       get most() {
         return most;
       },
-      ...{ resize, settle: end, release: () => end({}) },
+      resize,
+      settle: end,
+      release: () => end({}),
     };
   }
 
@@ -238,7 +253,7 @@ class Ledger implements ChildAccount {
       await this.draw(least, most, signal);
       await this.#family.spareFor({ ...NOTHING, ...least }, signal);
     }
-    // Other money is there or is not: waiting brings no more of it.
+    // Every other purse gives its money at once or not at all, so waiting does not help.
     if (this.#purse?.gather) await this.gatherAbove(least, most, signal);
   }
 
@@ -253,7 +268,7 @@ class Ledger implements ChildAccount {
     let isHoped = true;
     while (isHoped) {
       this.reach(least, most);
-      // Counted anew each time: this run's own children may have spent meanwhile.
+      // Counted again each time: this run's own children may have spent meanwhile.
       const all = this.#toAll(least);
       const { given } = purse;
       if (KINDS.every((kind) => all[kind] <= (given[kind] ?? all[kind]))) return;
@@ -265,11 +280,18 @@ class Ledger implements ChildAccount {
     return this.#purse?.pause?.() ?? (() => {});
   }
 
+  counted(): void {
+    this.#purse?.counted?.();
+  }
+
   close(isStarted = true): void {
     this.#spent = this.#purse?.close?.(this.#spent, isStarted) ?? this.#spent;
   }
 
-  /** So much more is so much in all. What is beyond the ceiling would be set aside in vain. */
+  /**
+   * Adds the wanted amount to what is used already. Amounts above the ceiling could not be used, so they are not asked
+   * for.
+   */
   #toAll(more: Partial<Amount>): Amount {
     return eachKind((kind) => {
       const all = this.#spent[kind] + this.#held[kind] + (more[kind] ?? 0);
@@ -279,29 +301,32 @@ class Ledger implements ChildAccount {
 
   #exceeded(kind: LimitKind, wanted: number): Failure {
     const purse = this.#purse;
-    // What the purse did not give is not this run's own limit.
-    if (purse?.explain && purse.given[kind] !== undefined && !this.#isOwnLimit(kind)) {
-      const { message, retryAfterMs } = purse.explain(kind);
+    const isOwn = this.#isOwnLimit(kind);
+    const most = isOwn ? this.limits[kind] : (purse?.given[kind] ?? this.limits[kind]);
+    const used = this.#spent[kind] + this.#held[kind];
+    const call = { wanted, left: Math.max((most ?? 0) - used, 0) };
+    // What the purse did not give is not a limit of this run.
+    if (purse?.explain && purse.given[kind] !== undefined && !isOwn) {
+      const { message, retryAfterMs } = purse.explain(kind, call);
       return new Failure("budget_exceeded", message, { retryAfterMs });
     }
     const budget = `budget of ${toFigure(kind, this.limits[kind] ?? 0)}`;
-    // A model call is what takes tokens and dollars. Before the first one, nothing is used.
-    const isUnused = this.#spent[kind] + this.#held[kind] === 0;
-    const isFirstCall = isUnused && (kind === "tokens" || kind === "usd");
+    // Model calls take tokens and dollars. Before the first one, nothing is used.
+    const isFirstCall = used === 0 && (kind === "tokens" || kind === "usd");
     const message = isFirstCall
       ? `Not started: the ${budget} does not cover one model call (about ${toFigure(kind, wanted)}).`
-      : `The ${budget} is used up.`;
+      : `The ${budget} ${describeLack(kind, "the next call", call)}.`;
     return new Failure("budget_exceeded", message);
   }
 
-  /** Whether its own limit is what stands in the way, and not what a purse has given of it. */
+  /** True if the account's own limit refuses the call, and not what its purse has given. */
   #isOwnLimit(kind: LimitKind): boolean {
     const ceiling = this.ceiling[kind];
     return ceiling !== null && ceiling <= (this.#purse?.given[kind] ?? ceiling);
   }
 }
 
-/** The smaller of the two; of one that is not there the other. */
+/** The smaller of two limits; if one is missing, the other. */
 function toLess(limit: number | null, other: number | undefined): number | null {
   if (other === undefined || limit === null) return other ?? limit;
   return Math.min(limit, other);

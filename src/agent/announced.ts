@@ -1,4 +1,7 @@
-/** How many children the calls of a turn will still start. All of them share alike, begun or not. */
+/**
+ * Counts the children that the calls of a turn will still start. All children of the turn get the
+ * same share, started or not.
+ */
 export class Announced {
   readonly #byCall = new Map<string, number>();
 
@@ -12,21 +15,21 @@ export class Announced {
     return this.#byCall.has(callKey);
   }
 
-  /** Returns how many more these are than the call had announced. */
+  /** Returns by how many `children` exceeds what the call had announced. */
   raise(callKey: string, children: number): number {
     const before = this.#byCall.get(callKey) ?? 0;
     if (children > before) this.#byCall.set(callKey, children);
     return Math.max(0, children - before);
   }
 
-  /** One of them has begun, or will not. */
+  /** One announced child of the call has started, or will not start. */
   leave(callKey: string): void {
     const rest = (this.#byCall.get(callKey) ?? 1) - 1;
     if (rest > 0) this.#byCall.set(callKey, rest);
     else this.#byCall.delete(callKey);
   }
 
-  /** The call starts no more. Whether it had any left. */
+  /** The call starts no further children. Returns whether any were still announced. */
   withdraw(callKey: string): boolean {
     return this.#byCall.delete(callKey);
   }

@@ -1,13 +1,13 @@
 /**
- * Subagents that no call waits for, as the loop of their parent sees them: what they have to say comes
- * before the next turn, a run that is done waits for them, and one that ends ends them.
+ * Background subagents, as the loop of their parent sees them. Their reports and questions come before the next turn;
+ * a run that is done waits for them; a run that ends stops them.
  *
- * Whether there are any is known from what the journal has of the calls, so a run without them writes
- * nothing for it. What a turn is told of them is a step of its own.
+ * The journal's calls say whether there are any, so a run without them writes nothing for this. The news that a turn
+ * gets of them is a step of its own.
  */
 
 import type { Clock } from "../base/clock.ts";
-import type { Json } from "../base/json.ts";
+import { storedList } from "../base/stored.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { ChildNews, ChildWord } from "../protocol/child-news.ts";
 import type { Item } from "../protocol/items.ts";
@@ -15,37 +15,37 @@ import type { Notice } from "../protocol/run-events.ts";
 import { turnsKept } from "./report.ts";
 import type { AgentTask } from "./task.ts";
 
-/** What a call has done with background children, as it stands in the journal. */
+/** The effects of a call on background children, as stored in the journal. */
 export interface CallNote {
-  /** The ids of those that it left running. */
+  /** The ids of the children that the call left running. */
   readonly started: readonly string[];
-  /** The marks of what it told its model. */
+  /** The marks of the news that the call gave its model. */
   readonly told: readonly string[];
 }
 
 export interface Background {
-  /** Whether some work on, or have ended and nobody was told. By the journal alone. */
+  /** True while some children still work, or have ended and the model was not told. Read from the journal alone. */
   readonly isOpen: boolean;
-  /** Of a call that was made here; undefined for most. */
+  /** The note of a call that was made here; undefined for most calls. */
   noteOf(callKey: string): CallNote | undefined;
-  /** Called once with each note; `isReplayed` for those that the journal had. */
+  /** Called once with each note; `isReplayed` for notes that the journal had. */
   learn(note: CallNote, how: { readonly isReplayed: boolean }): void;
-  /** Finds the children again that a past owner of the run has left. Called before anything is done. */
+  /** Finds the children that an earlier owner of the run has left. Called before any other work. */
   restore(): Promise<void>;
-  /** What was not told yet. */
+  /** Reads the news that the model has not been told, without waiting. */
   look(turn: number): Promise<readonly ChildWord[]>;
-  /** The same, once all have ended or one asks. `stepKey` is the step that waits. */
+  /** Like `look`, but first waits until all children have ended or one asks. `stepKey` is the step that waits. */
   settle(turn: number, stepKey: string): Promise<readonly ChildWord[]>;
-  /** These were told. */
+  /** Marks this news as told. */
   hear(news: readonly ChildWord[]): void;
-  /** Ends them all. Never rejects. */
+  /** Stops all children. Never rejects. */
   end(): Promise<LeftChildren>;
 }
 
 export interface LeftChildren {
-  /** Those that the end of the run has stopped. */
+  /** The children that the end of the run has stopped. */
   readonly stopped: readonly string[];
-  /** Those that had ended by then and whose reports nobody has read, each with how: `a (finished)`. */
+  /** The children that had ended before and whose reports were not read, each with its ending: `a (finished)`. */
   readonly unread: readonly string[];
 }
 
@@ -62,7 +62,7 @@ interface Progress {
   readonly notices: Notice[];
 }
 
-/** Before each turn: what background children have to say is the user's next message. */
+/** Before each turn: gives the model the news of background children as the user's next message. */
 export async function hearChildren(parts: Parts, progress: Progress): Promise<void> {
   const { backgroundChildren: background } = parts;
   if (!background?.isOpen) return;
@@ -70,19 +70,19 @@ export async function hearChildren(parts: Parts, progress: Progress): Promise<vo
 }
 
 /**
- * When the model has given its answer: waits for those that still work, and tells what they say. True
- * where there is something that the model has not read, so that it is to be asked once more.
+ * After the model's answer: waits for children that still work, and adds their news. Returns true if there is news
+ * that the model has not read, so it must be asked once more.
  */
 export async function awaitChildren(parts: Parts, progress: Progress): Promise<boolean> {
   const { backgroundChildren: background, task } = parts;
   if (!background?.isOpen) return false;
-  // No turn is left to read anything in: the run ends at that limit, and says what was not read.
+  // No turn is left to read news in: the run ends at its limit, and says what was not read.
   if (progress.turns >= task.max_turns - turnsKept(task)) return true;
   await tell(parts, progress, { key: `children:${progress.turns}.end`, isFinal: true });
   return true;
 }
 
-/** Before the run's end, whichever it is: nothing that it started goes on. Never rejects. */
+/** Before the run's end, however it ends: stops everything that it started. Never rejects. */
 export async function endChildren(
   { backgroundChildren }: Parts,
   progress: Progress,
@@ -100,6 +100,8 @@ export async function endChildren(
   progress.notices.push({ type: "notice", code: "background", message: said.join(" ") });
 }
 
+const STORED_NEWS = storedList<ChildWord>("news of subagents", ["child_id", "kind"]);
+
 interface Telling {
   readonly key: string;
   readonly isFinal: boolean;
@@ -112,7 +114,7 @@ async function tell(
 ): Promise<void> {
   if (!background) return;
   const { turns: turn } = progress;
-  const news = (await context.stage(key, async (step) => {
+  const written = await context.stage(key, async (step) => {
     await background.restore();
     const found = isFinal
       ? await background.settle(turn, step.idempotencyKey)
@@ -125,13 +127,14 @@ async function tell(
       at_ms: clock.now(),
     };
     if (found.length > 0) step.end([event]);
-    return found as unknown as Json;
-  })) as unknown as readonly ChildWord[];
+    return STORED_NEWS.write(found);
+  });
+  const news = STORED_NEWS.read(written);
   background.hear(news);
   if (news.length > 0) progress.items.push(toNewsMessage({ news, final: isFinal }));
 }
 
-/** What the model is told. */
+/** The message that tells the model what background children have to say. */
 export function toNewsMessage({ news, final }: Pick<ChildNews, "news" | "final">): Item {
   const words = news.map(({ kind, label, child_id, text }) =>
     kind === "report"

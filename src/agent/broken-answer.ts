@@ -1,7 +1,7 @@
 /**
- * What an answer that broke off has cost. The vendor's own count is used where it came; the rest is
- * estimated from what was sent and from what was said, so an interrupted call costs about what it used
- * and never all that was set aside for it.
+ * Computes what an interrupted answer has cost. The vendor's own count is used where it came; the rest is estimated
+ * from what was sent and what was said. So an interrupted call costs about what it used, and not all that was reserved
+ * for it.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -16,20 +16,23 @@ import { type Amount, NOTHING } from "./limits.ts";
 
 /** Watches one model call, so that its cost is known if it does not end. */
 export interface CallMeter {
-  /** For the call, beside its signal. */
+  /** Options for the call, besides its signal. */
   readonly call: Required<Pick<ModelCall, "onSend" | "onUsage">>;
-  /** Who was asked last, where the model's name stands for several deployments. */
+  /** The deployment that was asked last, if the model's name stands for several. */
   deployment(): string | undefined;
   read(batch: readonly MeteredEvent[]): void;
-  /** What a call that failed has used. Undefined where it used nothing: it was not sent, or was refused. */
+  /** The usage of a failed call; undefined if it was not sent or was refused, and so used nothing. */
   toUsage(request: ModelRequest, broken: Broken): Usage | undefined;
 }
 
-/** How a call broke off. What its client left, or was too large, the model has read although nothing came. */
+/**
+ * How a call was interrupted. If its client left, or it was too large, the model has read the request even if no
+ * output came.
+ */
 export interface Broken {
-  /** Whether nobody waits for it any more. */
+  /** True if no client waits for the answer any more. */
   readonly isLeft: boolean;
-  /** What was thrown, where something was. */
+  /** The error that was thrown, if any. */
   readonly thrown: unknown;
 }
 
@@ -39,14 +42,14 @@ export function createCallMeter(): CallMeter {
   let isSent = false;
   let counted: Usage | undefined;
   let deployment: string | undefined;
-  // Of an answer that comes whole nobody counts.
+  // An answer that comes whole is not counted while it comes.
   let said: CharCount | undefined;
   return {
     call: {
       onSend(to) {
         isSent = true;
         deployment = to;
-        // Another try: what an earlier one was told is not about this one.
+        // A new try: what the vendor reported for an earlier one does not apply to this one.
         counted = undefined;
       },
       onUsage(usage) {
@@ -70,7 +73,7 @@ function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof Failure && thrown.code === "answer_too_large";
 }
 
-/** Each count of the vendor's wins where it is there. */
+/** Uses each count of the vendor that came, and estimates the others. */
 function estimateUsage(request: Priced, chars: number, counted?: Usage): Usage {
   const most = request.max_output_tokens ?? Number.POSITIVE_INFINITY;
   const details = counted?.input_tokens_details;
@@ -86,7 +89,7 @@ function estimateUsage(request: Priced, chars: number, counted?: Usage): Usage {
   });
 }
 
-/** Ids are made here and say nothing to a model: with or without them a request costs the same. */
+/** Ids are made here and mean nothing to a model: a request costs the same with and without them. */
 function withoutIds(request: Priced): Priced {
   const items = request.items.map((item) => {
     if (!("id" in item)) return item;
@@ -98,7 +101,7 @@ function withoutIds(request: Priced): Priced {
 
 interface CharCount {
   readonly chars: number;
-  /** Whether the model has said anything. */
+  /** True once the model has said anything. */
   readonly hasBegun: boolean;
   read(batch: readonly MeteredEvent[]): void;
 }
@@ -106,16 +109,16 @@ interface CharCount {
 function createCharCount(): CharCount {
   let chars = 0;
   let hasBegun = false;
-  /** Places of items whose text came in pieces. */
+  /** Indexes of items whose text came in pieces. */
   const pieces = new Set<number>();
-  /** The place of the last piece: nearly all are of the same item as the one before. */
+  /** The index of the last piece: nearly all pieces belong to the same item as the one before. */
   let place = -1;
   const count = (delta: string, index: number): void => {
     chars += delta.length;
     if (index !== place) pieces.add(index);
     place = index;
   };
-  /** Some vendors tell an item at once. */
+  /** Some vendors send an item whole. */
   const end = ({ index, item }: ItemEnd): void => {
     if (!pieces.delete(index)) chars += countJsonChars(item);
     place = -1;
@@ -137,15 +140,15 @@ function createCharCount(): CharCount {
   };
 }
 
-/** By the number of a turn, how many characters each attempt at it said that another process left. */
+/** For each turn number: how many characters each abandoned attempt at that turn had said. */
 export type AbandonedTurns = ReadonlyMap<number, readonly number[]>;
 
-/** The attempts in a log that have neither an end nor somebody who still works on them. */
+/** Finds the attempts in a log that have no end and are not worked on any more. */
 export function findAbandonedTurns(log: readonly LoggedEvent[]): AbandonedTurns {
   const found = new Map<number, number[]>();
   let open: { readonly turn: number; readonly said: CharCount } | undefined;
   const abandon = (): void => {
-    // Nobody knows whether one that has said nothing was ever sent.
+    // An attempt that has said nothing may never have been sent.
     if (open?.said.hasBegun) {
       found.set(open.turn, [...(found.get(open.turn) ?? []), open.said.chars]);
     }
@@ -167,19 +170,19 @@ interface Prices {
 }
 
 /**
- * US dollars for a token of a broken call whose price nobody knows, because its vendor would have told it
- * at the end: about that of the dearest models. For nothing it must not be: whoever broke off each answer
- * would have no limit.
+ * US dollars per token of an interrupted call without a known price (its vendor would have sent the cost at the end):
+ * about the price of the most expensive models. It must not be 0: a client that interrupts each answer would have no
+ * limit.
  */
 const UNTOLD_USD_PER_TOKEN = 30 / 1_000_000;
 
 interface BrokenCall {
-  /** The most that it takes where the price is not known. */
+  /** The most that the call takes if the price is not known. */
   readonly mostUsd: number;
   readonly deployment?: string | undefined;
 }
 
-/** What a broken call takes from a budget. */
+/** The amount that an interrupted call takes from a budget. */
 export function toBrokenAmount(
   usage: Usage,
   { costOf }: Prices,
@@ -190,8 +193,8 @@ export function toBrokenAmount(
 }
 
 /**
- * Books what earlier attempts at a turn have used. They are not model calls of this run's limit, and not part of its
- * usage: what was abandoned is part of no answer, and a replay of the run comes to the same figures.
+ * Books what earlier attempts at a turn have used. They do not count as model calls of this run's limit or as its
+ * usage, because abandoned work is part of no answer, and a replay of the run must come to the same figures.
  */
 export function chargeAbandoned(
   account: Account,
@@ -205,7 +208,7 @@ export function chargeAbandoned(
   for (const chars of attempts) account.charge(toAbandonedAmount(asked, chars, broken));
 }
 
-/** What an attempt that was left in the middle has used, by what was sent and how much it had said. */
+/** Estimates what an abandoned attempt has used, from what was sent and how much it had said. */
 export function toAbandonedAmount(
   asked: Priced,
   chars: number,

@@ -1,31 +1,34 @@
 /**
  * The most that a model call may cost, and the request that keeps to it.
  *
- * What goes in is estimated, because only the vendor counts it; what may come out is limited by what is
- * left. So a budget is exceeded by the error of one estimate at most, and the next call is refused.
+ * The input is estimated, because only the vendor counts it; the output is limited by what is left. So a budget is
+ * exceeded by the error of one estimate at most, and the next call is refused.
  */
 
 import { Failure } from "../base/failure.ts";
 import { countJsonChars } from "../base/json-size.ts";
+import { weighText } from "../base/text-weight.ts";
 import type { Item } from "../protocol/items.ts";
 import { NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
-import { type Account, takeDrawn } from "./account.ts";
+import { type Account, type Hold, takeDrawn } from "./account.ts";
 import type { Amount, Limits } from "./limits.ts";
-import type { HeldRequest } from "./turn.ts";
 
-/** Fewer than ordinary text has; code and other scripts have fewer still. */
+/** Fewer than ordinary text has; code has fewer still. */
 const CHARS_PER_TOKEN = 3;
 
-/** An answer that must be shorter says nothing. */
+/** A shorter answer says nothing useful. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** An answer of ordinary length. A call waits until its siblings leave enough for one, and starts with less only if they cannot. */
+/**
+ * An answer of ordinary length. A call waits until its siblings leave enough for one, and starts with less only if
+ * they cannot.
+ */
 const USUAL_OUTPUT_TOKENS = 2048;
 
 interface Prices {
   readonly costOf: (usage: Usage) => number | undefined;
-  /** Whether each answer says what it cost. */
+  /** True if each answer of the model reports its cost. */
   readonly tellsCost?: boolean | undefined;
 }
 
@@ -37,7 +40,13 @@ interface Drawing extends Prices {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Waits while there is too little for a call, and siblings may still give back what they do not use. */
+/** A request, and the budget that is reserved for it. */
+export interface HeldRequest {
+  readonly request: ModelRequest;
+  readonly hold: Hold;
+}
+
+/** Waits while there is too little for a call and siblings may still return what they do not use. */
 export async function gatherCall(
   account: Account,
   request: Priced,
@@ -47,7 +56,10 @@ export async function gatherCall(
   await account.gather(enough, most, signal);
 }
 
-/** Rejects with `budget_exceeded` where a call could say next to nothing; then nothing is set aside. */
+/**
+ * Reserves budget for a call. Rejects with `budget_exceeded` if the answer could say next to nothing; then nothing is
+ * reserved.
+ */
 export async function holdCall(
   account: Account,
   request: ModelRequest,
@@ -65,7 +77,7 @@ export async function holdCall(
   });
 }
 
-/** Rejects as `holdCall` does, and sets nothing aside in the account. */
+/** Checks that a call can be paid for. Rejects as `holdCall` does, and reserves nothing. */
 export async function checkAffordable(
   account: Account,
   request: Priced,
@@ -87,21 +99,21 @@ async function takeAffordable<Out>(
   );
 }
 
-/** Whether nothing that the model says costs anything. */
+/** True if the model's output costs nothing. */
 export function isFree({ costOf }: Pick<Prices, "costOf">): boolean {
   return costOf(ONE_TOKEN) === 0;
 }
 
 const ONE_TOKEN = toUsage({ input: 1, output: 1 });
 
-/** What a call's cost depends on. */
+/** The fields of a request that decide its cost. */
 export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "max_output_tokens">;
 
-/** What a call takes of what is limited. */
+/** The amounts that a model call takes from the limited kinds. */
 export interface UsualCost {
-  /** With an answer of ordinary length. */
+  /** The amounts with an answer of ordinary length. */
   readonly enough: Partial<Amount>;
-  /** With an answer that says next to nothing. */
+  /** The amounts with the shortest useful answer. */
   readonly least: Partial<Amount>;
   readonly most: Partial<Amount>;
 }
@@ -120,13 +132,13 @@ export function toUsualCost(limits: Limits, request: Priced, prices: Prices): Us
   };
 }
 
-/** What a call with so much input takes of what is limited, by the length of its answer. */
+/** Returns a function from the length of an answer to what the call takes of the limited kinds. */
 function toCostOf(
   limits: Limits,
   input: number,
   prices: Prices,
 ): (output: number) => Partial<Amount> {
-  // A cost that the vendor tells with the answer is not known before it.
+  // A cost that the vendor reports with the answer is not known before.
   const isPriced = limits.usd !== null && !isTold(prices);
   return (output) => ({
     tokens: limits.tokens === null ? 0 : input + output,
@@ -137,22 +149,22 @@ function toCostOf(
 const ONE_TURN = { turns: 1 };
 
 interface Affordable {
-  /** How many tokens the answer may have; `Infinity` where they cost nothing. */
+  /** How many tokens the answer may have; `Infinity` if they cost nothing. */
   readonly output: number;
-  /** The most that it takes of what is limited. */
+  /** The most that the call takes of the limited kinds. */
   readonly cost: Partial<Amount>;
 }
 
 interface Bounds {
-  /** Of an answer that says next to nothing. */
+  /** The cost with the shortest useful answer. */
   readonly least: Partial<Amount>;
-  /** Of the longest that is wanted. */
+  /** The cost with the longest wanted answer. */
   readonly most: Partial<Amount>;
 }
 
-/** A call in tokens. */
+/** The size of a call in tokens. */
 interface Sized {
-  /** What goes in, as estimated. */
+  /** The estimated input. */
   readonly input: number;
   /** The longest answer that is wanted. */
   readonly wanted: number;
@@ -163,19 +175,23 @@ function toSized(request: Priced): Sized {
   return { input: estimateInput(request), wanted };
 }
 
-/** What must be there for a call, and what it would take. */
+/** Computes what must be available for a call, and the most it would take. */
 function toBounds(limits: Limits, { input, wanted }: Sized, prices: Prices): Bounds {
   const toCost = toCostOf(limits, input, prices);
-  const [least, most] = [toCost(MIN_OUTPUT_TOKENS), toCost(wanted)];
+  const least = toCost(MIN_OUTPUT_TOKENS);
+  const most = toCost(wanted);
   if (limits.usd === null || !isTold(prices)) return { least, most };
-  // All that is left is set aside for a call whose price is told with its answer.
+  // A call whose price comes with its answer reserves all that is left.
   return {
     least: { ...least, usd: LEAST_USD },
     most: { ...most, usd: Number.POSITIVE_INFINITY },
   };
 }
 
-/** Of what the account has; holds nothing yet. Throws `Failure("budget_exceeded")` where an answer could say next to nothing. */
+/**
+ * Computes what the account can pay for; reserves nothing yet. Throws `Failure("budget_exceeded")` if the answer could
+ * say next to nothing.
+ */
 function afford(account: Account, sized: Sized, prices: Prices): Affordable {
   const { input, wanted } = sized;
   const { limits } = account;
@@ -184,7 +200,7 @@ function afford(account: Account, sized: Sized, prices: Prices): Affordable {
   const { left } = account;
   const refuse = (): void => account.hold(least).release();
   if (limits.usd !== null && isTold(prices)) {
-    // No other call of the account runs beside it: a limit in dollars is exceeded by one call at most.
+    // No other call of the account runs beside this one: a limit in dollars is exceeded by one call at most.
     const output = Math.min(wanted, left.tokens - input);
     if (output < MIN_OUTPUT_TOKENS || left.usd < LEAST_USD) refuse();
     const tokens = limits.tokens === null ? 0 : input + output;
@@ -192,43 +208,43 @@ function afford(account: Account, sized: Sized, prices: Prices): Affordable {
   }
   const toCost = toCostOf(limits, input, prices);
   const output = Math.min(wanted, left.tokens - input, affordable(left.usd, input, prices));
-  // Says which of them is used up.
+  // Throws with the name of the limit that is used up.
   if (output < MIN_OUTPUT_TOKENS) refuse();
   const cost = toCost(output);
-  // What floats add to the last cent must not make a call too dear that was found to fit.
+  // A rounding error in the last cent must not refuse a call that was found to fit.
   return { output, cost: { ...cost, usd: Math.min(cost.usd ?? 0, left.usd) } };
 }
 
-/** With less than this there is nothing left to begin a call of unknown price with. */
+/** With less than this a call of unknown price is not started. */
 const LEAST_USD = 0.0001;
 
 function isTold({ costOf, tellsCost }: Prices): boolean {
   return tellsCost === true && costOf(NO_USAGE) === undefined;
 }
 
-/** By the length of its JSON. Each item is measured once, in however many calls it goes along. */
+/** Estimates input tokens by the length of the JSON. Each item is measured once, however many calls send it. */
 export function estimateInput({ items, instructions, tools }: Priced): number {
   const chars = items.reduce((sum, item) => sum + charsOf(item), 0);
-  return toTokens(chars + countJsonChars([instructions ?? "", tools]));
+  return toTokens(chars + countJsonChars([instructions ?? "", tools], weighText));
 }
 
-/** Items do not change. */
+/** The sizes of items that were measured. Items do not change. */
 const known = new WeakMap<Item, number>();
 
 function charsOf(item: Item): number {
   const found = known.get(item);
   if (found !== undefined) return found;
-  const chars = countJsonChars(item);
+  const chars = countJsonChars(item, weighText);
   known.set(item, chars);
   return chars;
 }
 
-/** About how many tokens so many characters are. */
+/** About how many tokens this many characters are. */
 export function toTokens(chars: number): number {
   return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
-/** How many tokens may come out for the money that is left. */
+/** How many output tokens the remaining money pays for. */
 function affordable(usd: number, input: number, prices: Prices): number {
   if (usd === Number.POSITIVE_INFINITY) return usd;
   const each = price(prices, 0, 1_000_000) / 1_000_000;
@@ -238,7 +254,7 @@ function affordable(usd: number, input: number, prices: Prices): number {
 
 function price({ costOf }: Prices, input: number, output: number): number {
   const cost = costOf(toUsage({ input, output }));
-  // Any number of tokens that cost nothing costs nothing.
+  // Any number of free tokens costs nothing.
   if (cost !== undefined) return Number.isNaN(cost) ? price({ costOf }, input, 0) : cost;
   throw toUnknownPrice();
 }
@@ -248,15 +264,15 @@ export function toUnknownPrice(): Failure {
 }
 
 const UNKNOWN_PRICE =
-  "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead.";
+  "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead, or set its price in the settings (`models`).";
 
-/** Before anything is sent: refuses a limit in dollars on a model whose price nobody knows. */
+/** Before anything is sent: refuses a limit in dollars on a model without a known price. */
 export function checkPriced(limits: Pick<Limits, "usd">, prices: Prices): void {
   if (limits.usd === null || prices.costOf(NO_USAGE) !== undefined || isTold(prices)) return;
   throw new Failure("invalid_request", UNKNOWN_PRICE, { param: "model" });
 }
 
-/** Null as soon as the price of one is not known. */
+/** Null as soon as one price is not known. */
 export function addCost(sum: number | null, turn: number | null): number | null {
   return sum === null || turn === null ? null : sum + turn;
 }

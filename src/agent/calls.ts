@@ -1,8 +1,8 @@
 /**
- * Which items of an answer are calls, who makes them, and what the conversation has of them afterwards.
+ * Which items of an answer are calls, who makes them, and what the conversation shows of them afterwards.
  *
- * An agent makes every call itself, and a result is an item behind it. A server that answers somebody
- * else's request leaves some to that client, and shows others as items of their own.
+ * An agent makes every call itself, and each result is an item after it. A server that answers another program's
+ * request leaves some calls to that client, and shows others as items of their own kinds.
  */
 
 import type { FunctionCallOutput, Item } from "../protocol/items.ts";
@@ -11,13 +11,13 @@ import type { ToolResult } from "../tools/gate/call.ts";
 export interface Calls {
   /** The calls that this run makes, in the order the model made them. */
   findOwn(items: readonly Item[]): readonly OwnCall[];
-  /** Whether somebody else has to answer before the model can go on. */
+  /** True if the client has to answer some calls before the model can continue. */
   waitsForClient(items: readonly Item[]): boolean;
-  /** Whether what came of the calls leaves nothing to ask the model about. */
+  /** True if the results of the calls leave nothing to ask the model about. */
   stops?(made: readonly MadeCall[]): boolean;
   /**
-   * Asked where the run would end for somebody else's answers: the conversation with them, or undefined
-   * to end. May take long. Run code: what it does is in steps, under keys of this turn.
+   * Called when the run would end to wait for the client's answers. Returns the conversation with those answers, or
+   * undefined to end. May take long. Run code: its effects are in steps, under keys of this turn.
    */
   answered?(items: readonly Item[], turn: number): Promise<readonly Item[] | undefined>;
 }
@@ -25,20 +25,20 @@ export interface Calls {
 /** A call that the run makes through its gate. */
 export interface OwnCall {
   readonly callId: string;
-  /** The tool, by the name the gate knows it under. */
+  /** The tool's name in the gate. */
   readonly name: string;
-  /** JSON text. */
+  /** The arguments, as JSON text. */
   readonly arguments: string;
   /** The item of the answer that is the call. */
   readonly item: Item;
   /**
-   * What stands in the conversation in place of the item; undefined for a result behind it. `item` is
-   * the call's own item where it has changed since. Pure.
+   * The items that replace the call's item in the conversation; undefined to add a result after it. `item` is the
+   * call's own item if it has changed since. Pure.
    */
   show?(result: ToolResult, item?: Item): readonly Item[];
 }
 
-/** Of an agent: every function that is called is its own. */
+/** An agent's calls: the run itself makes every function call. */
 export const AGENT_CALLS: Calls = {
   findOwn: (items) =>
     items.flatMap((item) => {
@@ -49,18 +49,18 @@ export const AGENT_CALLS: Calls = {
   waitsForClient: () => false,
 };
 
-/** A call that was made, as it stands in the journal. */
+/** A call that was made, as the journal has it. */
 export interface MadeCall {
   readonly item: FunctionCallOutput;
   readonly shown: readonly Item[] | null;
 }
 
-/** What calls have added to the conversation. */
+/** The items that calls have added to the conversation. */
 export function resultsOf(made: readonly MadeCall[]): Item[] {
   return made.flatMap(({ item, shown }) => shown ?? [item]);
 }
 
-/** The conversation with the calls' results in their places. */
+/** Returns the conversation with the calls' results in their places. */
 export function addResults(
   items: readonly Item[],
   calls: readonly OwnCall[],

@@ -1,40 +1,40 @@
-/** Those of a family that wait: children that need more, and children that are not let in yet. */
+/** The waiting children of a family: those that need more budget, and those that are not admitted yet. */
 
 import { toAbortFailure } from "../base/async.ts";
 import type { Amount } from "./limits.ts";
 import type { Share } from "./share.ts";
 
-/** Somebody in the queue. */
-export interface Waiting {
-  /** Undefined for one that is not let in yet. */
+/** One entry of the queue. */
+export interface WaitingMember {
+  /** Undefined for a child that is not admitted yet. */
   readonly share: Share | undefined;
-  /** What would let it go on. */
+  /** The amount that would let it continue. */
   readonly enough: Amount;
-  /** Gives it that, if it is there. */
+  /** Gives it that amount if it is available. Returns whether it did. */
   readonly tryNow: () => boolean;
-  /** Whether it waits for a process of its own. */
+  /** True if it waits for a process of its own. */
   readonly isFixed?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
-/** How one that waits is told. */
+/** How the end of its wait is reported. */
 interface Ending {
   tell(isGranted: boolean): void;
   refuse(reason: unknown): void;
 }
 
-/** What the queue knows of the family. */
+/** The parts of a family that its queue works with. */
 interface QueueParts {
-  /** Whether one more may have a process of its own. */
+  /** True if one more child may have a process of its own. */
   hasProcess(): boolean;
-  /** Whether some child works on: it gives back what it does not use. */
+  /** True if some child still works: it will return what it does not use. */
   isHoped(): boolean;
-  /** Everybody waits: asks the run above for this one. Rejects where nobody could be asked. */
-  askAbove(next: Waiting): Promise<unknown>;
+  /** When all children wait: asks the run above for this one. Rejects if the source of the money cannot be asked. */
+  askAbove(next: WaitingMember): Promise<unknown>;
 }
 
 export class FamilyQueue {
-  readonly #waiting = new Map<Waiting, Ending>();
+  readonly #waiting = new Map<WaitingMember, Ending>();
   readonly #parts: QueueParts;
   #isAskingAbove = false;
 
@@ -51,8 +51,8 @@ export class FamilyQueue {
     return new Set([...this.#waiting.keys()].map(({ share }) => share));
   }
 
-  /** Resolves when it is told whether it was given what it waits for. Rejects when its signal aborts. */
-  wait(waiting: Waiting): Promise<boolean> {
+  /** Resolves with whether it was given what it waits for. Rejects when its signal aborts. */
+  wait(waiting: WaitingMember): Promise<boolean> {
     const { signal } = waiting;
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
@@ -80,7 +80,9 @@ export class FamilyQueue {
     });
   }
 
-  /** Serves those that wait, in their order, as far as what is free goes. Called when something came back. */
+  /**
+   * Serves waiting children in their order, as far as the available budget goes. Called when something was returned.
+   */
   serve(): void {
     for (;;) {
       const next = this.#findNext(this.#parts.hasProcess());
@@ -93,13 +95,13 @@ export class FamilyQueue {
     }
   }
 
-  /** What the run above gives is for the one that waits longest. */
-  async #askAbove(next: Waiting): Promise<void> {
+  /** Asks the run above for budget, for the child that has waited longest. */
+  async #askAbove(next: WaitingMember): Promise<void> {
     this.#isAskingAbove = true;
     try {
       await this.#parts.askAbove(next);
     } catch (thrown) {
-      // Nobody could be asked. One that was cancelled has left the queue.
+      // The source could not be asked. A child that was cancelled has left the queue.
       this.#waiting.get(next)?.refuse(thrown);
     } finally {
       this.#isAskingAbove = false;
@@ -110,12 +112,12 @@ export class FamilyQueue {
   }
 
   /**
-   * Those that have begun are served before those that have not: each that ends gives something back. One
-   * that waits for a process keeps nobody up that needs none.
+   * Children that have begun are served before those that have not: each that ends returns something. A child that
+   * waits for a process does not block those that need none.
    */
-  #findNext(hasProcess: boolean): Waiting | undefined {
-    let first: Waiting | undefined;
-    let later: Waiting | undefined;
+  #findNext(hasProcess: boolean): WaitingMember | undefined {
+    let first: WaitingMember | undefined;
+    let later: WaitingMember | undefined;
     for (const waiting of this.#waiting.keys()) {
       if (waiting.share) return waiting;
       if (waiting.isFixed && !hasProcess) later ??= waiting;

@@ -1,6 +1,6 @@
 /**
- * Children that a past owner of a run has begun, and that nobody has let in again yet. What they have
- * spent by the record is set aside for them all before anything else is given or spent: it is gone.
+ * Children that an earlier owner of a run has begun, and that were not admitted again yet. What they have spent by the
+ * record is reserved for all of them before anything else is given or spent: that money is gone.
  */
 
 import type { Hold } from "./account.ts";
@@ -9,11 +9,11 @@ import type { FamilyParent } from "./quota.ts";
 
 export interface FoundChild {
   readonly id: string;
-  /** The call that had asked for it. */
+  /** The call that started it. */
   readonly callKey: string;
-  /** By itself and by those below it. */
+  /** Spent by the child and by those below it. */
   readonly spent: Amount;
-  /** What it was told that it may spend, where it spends on by itself whoever its parent's owner is. */
+  /** The budget that it was told it may spend, if it continues to spend under any owner of its parent. */
   readonly given?: Amount | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Kept {
 
 export class FoundChildren {
   readonly #kept = new Map<string, Kept>();
-  /** Those that were let in, and count for themselves. */
+  /** The children that were admitted again and are counted by themselves. */
   readonly #taken = new Set<string>();
   readonly #parent: () => FamilyParent;
 
@@ -32,7 +32,7 @@ export class FoundChildren {
     this.#parent = parent;
   }
 
-  /** Sets aside what they have spent, and their places, also where there is not so much. */
+  /** Reserves what they have spent, and their places, even if there is less than that. */
   add(children: readonly FoundChild[]): void {
     for (const child of children) {
       if (this.#kept.has(child.id) || this.#taken.has(child.id)) continue;
@@ -46,7 +46,7 @@ export class FoundChildren {
     return this.#kept.has(id);
   }
 
-  /** What it has spent and was given, which is no longer set aside here: whoever lets it in does that at once. */
+  /** Returns what it has spent and was given, and ends the reservation here: the caller lets it in at once. */
   take(id: string): Pick<FoundChild, "spent" | "given"> {
     const kept = this.#kept.get(id);
     this.#kept.delete(id);
@@ -55,7 +55,9 @@ export class FoundChildren {
     return kept?.child ?? { spent: NOTHING };
   }
 
-  /** Its call is over and has not let these in: what they have spent stays spent. Returns how much that is. */
+  /**
+   * The call is over and has not let these children in: what they have spent stays spent. Returns how much that is.
+   */
   giveUp(callKey: string): Amount {
     let lost = NOTHING;
     for (const [id, { child, hold }] of this.#kept) {
@@ -69,12 +71,12 @@ export class FoundChildren {
   }
 }
 
-/** What is set aside for it. */
+/** The budget that is reserved for the child. */
 export function toHeld({ spent, given = NOTHING }: Pick<FoundChild, "spent" | "given">): Amount {
   return eachKind((kind) => Math.max(spent[kind], given[kind]));
 }
 
-/** With its own place among the runs below its parent. */
+/** Adds its own place among the runs below its parent. */
 function toWhole(amount: Amount): Amount {
   return { ...amount, children: amount.children + 1 };
 }

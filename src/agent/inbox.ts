@@ -1,7 +1,6 @@
 /**
- * What people say to a run while it works. They leave messages for it, from whichever process; it reads
- * them before its next turn. One that comes while the last answer is written makes the run go on, as
- * long as it has turns left.
+ * Messages that people send to a run while it works. Any process can leave them; the run reads them before its next
+ * turn. A message that comes while the last answer is written makes the run continue, as long as it has turns left.
  */
 
 import type { Clock } from "../base/clock.ts";
@@ -14,12 +13,11 @@ import type { Item } from "../protocol/items.ts";
 import type { Notice } from "../protocol/run-events.ts";
 
 const TOPIC = "steer";
-/** Of one message; more than anybody types, and less than any window. */
+/** The most characters of one message: more than a person types, and less than any window. */
 const MAX_CHARS = 100_000;
 
 /**
- * Leaves a message for a run. Rejects for one that has ended, or never was. The same key again is the same
- * message.
+ * Leaves a message for a run. Rejects if the run has ended or does not exist. The same key again is the same message.
  */
 export async function steerRun(
   engine: Pick<Engine, "signal">,
@@ -28,7 +26,7 @@ export async function steerRun(
   key?: string,
 ): Promise<void> {
   if (text.trim() === "") {
-    throw new Failure("invalid_request", "The message is empty. Say what the run is to know.", {
+    throw new Failure("invalid_request", "The message is empty. Write what the run should know.", {
       param: "text",
     });
   }
@@ -40,26 +38,26 @@ export async function steerRun(
   await engine.signal(id, TOPIC, { key: key ?? item, body: { id: item, text } });
 }
 
-/** The messages that came since the last turn, to be read before this one. Asked once a turn. */
+/** Reads the messages that came since the last turn. Called once for each turn, before it. */
 export type ReadInbox = (turn: number) => Promise<readonly Item[]>;
 
 interface InboxParts {
   readonly context: RunContext;
   readonly clock: Clock;
-  /** What is read in place of what people leave, for a run that is played again. */
+  /** Replaces the messages that people leave, when a run is replayed. */
   readonly inbox?: ReadInbox | undefined;
 }
 
-/** What the loop knows, as far as messages change it. */
+/** The part of the loop's state that messages change. */
 interface Listening {
   items: Item[];
   readonly turns: number;
-  /** The last turn that messages were looked for before. */
+  /** The last turn before which messages were looked for. */
   heard: number;
   readonly notices: Notice[];
 }
 
-/** Adds what was said to the conversation, and tells of it. Whether anything was. */
+/** Adds the messages to the conversation, and reports them in the log. Returns whether there were any. */
 export async function hear(parts: InboxParts, progress: Listening): Promise<boolean> {
   const turn = progress.turns + 1;
   const items = await look(parts, progress, turn);
@@ -73,7 +71,7 @@ export async function hear(parts: InboxParts, progress: Listening): Promise<bool
   return true;
 }
 
-/** For a run that ends without another turn: what was said is not lost in silence. */
+/** For a run that ends without another turn: reports the messages that it will not read. */
 export async function hearTooLate(parts: InboxParts, progress: Listening): Promise<void> {
   const { length } = await look(parts, progress, progress.turns + 1);
   if (length === 0) return;
@@ -81,7 +79,7 @@ export async function hearTooLate(parts: InboxParts, progress: Listening): Promi
   progress.notices.push({ type: "notice", code: "unread", message });
 }
 
-/** Once a turn: a run that goes on because of a message has looked already. */
+/** Looks once for each turn: a run that continues because of a message has looked already. */
 async function look(
   { context, inbox = readFrom(context) }: InboxParts,
   progress: Listening,

@@ -1,14 +1,48 @@
-/** What a parent keeps for its own next call, of what it shares with its children. */
+/** The part of a shared budget that a parent keeps for its own next call. */
 
-import { type Amount, mapKinds, NOTHING } from "./limits.ts";
+import { type Amount, type LimitKind, mapKinds, NOTHING } from "./limits.ts";
 
-/** Of what is free when children are announced. */
+/** The share of the available budget when children are announced. */
 const KEPT = 1 / 10;
-/** And so much for each answer that this call has to read: one that says why there was none. */
+/**
+ * The tokens for each child's answer that this call has to read, even if it only says why the child
+ * did not run.
+ */
 const ANSWER_TOKENS = 150;
 
+export class KeptPart {
+  #amount: Amount = NOTHING;
+  /** The amounts that the next call may take. */
+  #nextCall: Partial<Amount> = {};
+
+  get amount(): Amount {
+    return this.#amount;
+  }
+
+  of(kind: LimitKind): number {
+    return this.#amount[kind];
+  }
+
+  /** Before the first child, with what the parent has. */
+  begin(nextCall: Partial<Amount>, left: Amount): void {
+    this.#nextCall = nextCall;
+    this.#amount = toKept(nextCall, left);
+  }
+
+  /** For the answers of so many more children. */
+  keepAnswers(answers: number, nextCall: Partial<Amount>, left: Amount): void {
+    this.#amount = keepAnswers(this.#amount, answers, nextCall, left);
+  }
+
+  /** More has come from outside, for so many children. */
+  refill(children: number, payer: Amount, left: Amount): void {
+    this.#amount = toKept(this.#nextCall, payer);
+    this.keepAnswers(children, this.#nextCall, left);
+  }
+}
+
 /** `nextCall` is what that call may take. Never more than a half. */
-export function toKept(nextCall: Partial<Amount>, left: Amount): Amount {
+function toKept(nextCall: Partial<Amount>, left: Amount): Amount {
   const kept = mapKinds((kind) => {
     const part = Math.max(left[kind] * KEPT, 2 * (nextCall[kind] ?? 0));
     return left[kind] === Number.POSITIVE_INFINITY ? 0 : Math.min(left[kind] / 2, part);
@@ -17,7 +51,7 @@ export function toKept(nextCall: Partial<Amount>, left: Amount): Amount {
 }
 
 /** The next call has to read what each child answers, if only that it did not run. */
-export function keepAnswers(
+function keepAnswers(
   kept: Amount,
   answers: number,
   { tokens = 0, usd = 0 }: Partial<Amount>,

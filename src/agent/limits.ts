@@ -1,4 +1,4 @@
-/** What a run may spend, counted for itself and everything below it. */
+/** The limits of a run, which count everything that it and its subagents spend. */
 
 import { plural, toRoundUsd, withThousands } from "../base/text.ts";
 
@@ -14,7 +14,7 @@ export interface Amount {
 
 export type LimitKind = keyof Amount;
 
-/** Null where there is no limit. Time is a deadline and no amount: children use it side by side. */
+/** Null if there is no limit. Time is a deadline and not an amount: children use it side by side. */
 export type Limits = { readonly [Kind in LimitKind]: number | null };
 
 export const LIMIT_KINDS: Readonly<Record<LimitKind, string>> = {
@@ -24,6 +24,10 @@ export const LIMIT_KINDS: Readonly<Record<LimitKind, string>> = {
   tool_calls: "Tool calls",
   children: "Subagents, at any depth",
 };
+
+/** Within 0 and what is there. */
+export const clamp = (wanted: number, there: number): number =>
+  Math.max(0, Math.min(wanted, there));
 
 export const NOTHING: Amount = { turns: 0, tokens: 0, usd: 0, tool_calls: 0, children: 0 };
 
@@ -43,10 +47,21 @@ export function eachKind(of: (kind: LimitKind) => number): Amount {
 }
 
 export function mapKinds<Value>(of: (kind: LimitKind) => Value): Record<LimitKind, Value> {
-  // Several a hold, and every call of a tree holds: a list of pairs in between doubles what this takes.
+  // Each hold needs several amounts, and every call of a tree holds: a list of pairs in between doubles the time.
   const made = {} as Record<LimitKind, Value>;
   for (const kind of KINDS) made[kind] = of(kind);
   return made;
+}
+
+/** The smaller of each. */
+export function toLeast(a: Limits, b: Limits): Limits {
+  return mapKinds((kind) => {
+    const least = Math.min(
+      a[kind] ?? Number.POSITIVE_INFINITY,
+      b[kind] ?? Number.POSITIVE_INFINITY,
+    );
+    return Number.isFinite(least) ? least : null;
+  });
 }
 
 export function addAmounts(a: Amount, b: Amount): Amount {
@@ -62,7 +77,7 @@ export function findLacking(wanted: Amount, left: Amount): LimitKind[] {
   return KINDS.filter((kind) => wanted[kind] > left[kind]);
 }
 
-/** An amount of one kind as a person reads it, rounded. */
+/** Writes an amount of one kind for a person, rounded. */
 export function toFigure(kind: LimitKind, amount: number): string {
   if (kind === "usd") return toRoundUsd(amount);
   const count = Math.floor(amount);
@@ -75,3 +90,15 @@ const NOUNS: Readonly<Record<Exclude<LimitKind, "usd">, string>> = {
   tool_calls: "tool call",
   children: "subagent",
 };
+
+/** A call that was refused: what it may take, and what there is for it. */
+export interface NextCall {
+  readonly wanted: number;
+  readonly left: number;
+}
+
+/** Calls take tokens and dollars in amounts that differ, so there may be some left that is too little for one. */
+export function describeLack(kind: LimitKind, what: string, { wanted, left }: NextCall): string {
+  if (left === 0 || (kind !== "tokens" && kind !== "usd")) return "is used up";
+  return `does not cover ${what} (${toFigure(kind, left)} left, about ${toFigure(kind, wanted)} needed)`;
+}

@@ -1,5 +1,5 @@
 /**
- * What a run has spent by its log, without those below it: the same that its replay will charge. For a
+ * Computes what a run has spent by its log, without the runs below it: the same that its replay will charge. For a
  * parent that has to know it before the run is replayed. Pure.
  */
 
@@ -11,9 +11,9 @@ import { findAbandonedTurns, toAbandonedAmount } from "./broken-answer.ts";
 import { type Amount, addAmounts, NOTHING } from "./limits.ts";
 
 export interface SpendingParts {
-  /** USD by a model's reference; undefined where the price is not known. */
+  /** The price in USD of a model, by its reference; undefined if it is not known. */
   costOf(model: string, usage: Usage): number | undefined;
-  /** Of the tools that runs may have: what a model is sent with every request. */
+  /** The tools that runs may have: a model is sent them with every request. */
   readonly specs: readonly FunctionTool[];
 }
 
@@ -32,10 +32,13 @@ export function toLoggedSpending(log: readonly LoggedEvent[], parts: SpendingPar
   return addAmounts(own, toAbandoned(log, { start, items }, parts));
 }
 
-/** A call is taken from the budget before it is allowed. One that a takeover has cut is made again, and taken once. */
+/**
+ * Counts tool calls. A call is taken from the budget before it is allowed. A call that a takeover has interrupted is
+ * made again, and taken once.
+ */
 function createCallCount(): { readonly taken: number; read(event: RunEvent): void } {
   let taken = 0;
-  /** By id, of which several may have the same one: how many of those that were allowed are open. */
+  /** For each call id, of which several calls may have the same one: how many allowed calls are open. */
   const open = new Map<string, number>();
   return {
     get taken() {
@@ -69,7 +72,7 @@ interface Conversation {
   readonly items: readonly Item[];
 }
 
-/** Attempts that no `turn_end` has counted. Each is taken to have read all that was said by now. */
+/** Attempts that no `turn_end` has counted. Each is taken to have read all that was said until now. */
 function toAbandoned(
   log: readonly LoggedEvent[],
   { start, items }: Conversation,
@@ -80,7 +83,9 @@ function toAbandoned(
   const { model, instructions, tools: names, limits, max_output_tokens } = start.settings;
   const tools = specs.filter(({ name }) => names.includes(name));
   const asked = {
-    ...{ items, tools, instructions: instructions ?? undefined },
+    items,
+    tools,
+    instructions: instructions ?? undefined,
     max_output_tokens: max_output_tokens ?? undefined,
   };
   const prices = { costOf: (usage: Usage) => costOf(model, usage) };
@@ -91,7 +96,7 @@ function toAbandoned(
   );
 }
 
-/** What the next request has in it because of this event. */
+/** The items that this event adds to the next request. */
 function toItems(event: RunEvent): readonly Item[] {
   switch (event.type) {
     case "run_start":

@@ -5,93 +5,30 @@
  * clock and emits nothing outside steps, and every ending, good or bad, is returned, never thrown.
  */
 
-import type { Clock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { asJson } from "../base/json.ts";
 import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
-import type { Tool } from "../protocol/tools.ts";
-import { NO_USAGE, type Usage } from "../protocol/usage.ts";
-import type { Provider, Reasoning } from "../providers/provider.ts";
+import type { Notice } from "../protocol/run-events.ts";
+import { NO_USAGE } from "../protocol/usage.ts";
 import type { Gate } from "../tools/gate/gate.ts";
-import type { Account } from "./account.ts";
-import { awaitChildren, type Background, endChildren, hearChildren } from "./background.ts";
+import { awaitChildren, endChildren, hearChildren } from "./background.ts";
 import { findAbandonedTurns } from "./broken-answer.ts";
-import { addResults, type Calls, resultsOf } from "./calls.ts";
-import type { ContextKeeper } from "./context/context-keeper.ts";
-import { compactBehind } from "./context/keep-short.ts";
-import { hear, hearTooLate, type ReadInbox } from "./inbox.ts";
-import { endLeftovers } from "./leftovers.ts";
-import type { RequestWishes } from "./model-request.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { addResults, resultsOf } from "./calls.ts";
+import { compactAfter } from "./context/keep-short.ts";
+import { hear, hearTooLate } from "./inbox.ts";
+import type { LoopParts } from "./loop-parts.ts";
+import { createProgress, type RunProgress } from "./progress.ts";
 import { asksForReport, turnsKept } from "./report.ts";
 import { type End, toRunEnd } from "./run-end.ts";
 import { toRunStart } from "./run-start.ts";
-import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
+import { MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import { takeTurn } from "./take-turn.ts";
-import type { AgentTask } from "./task.ts";
-import type { ToolParts } from "./tool-calls.ts";
-import { type Answer, toAmount, whyRefused } from "./turn.ts";
-
-export interface LoopParts {
-  readonly context: RunContext;
-  readonly task: AgentTask;
-  readonly provider: Provider;
-  readonly gate: Gate;
-  readonly clock: Clock;
-  readonly checkOutput: CheckOutput;
-  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
-  readonly tellsCost?: boolean | undefined;
-  /** Undefined where the model's window is not known. */
-  readonly contextTokens: number | undefined;
-  readonly reasoning: Reasoning;
-  /** What the settings add to each request of the model, for the record. */
-  readonly own?: JsonObject | undefined;
-  /** What it may spend. */
-  readonly account: Account;
-  readonly spentBelow: ToolParts["spentBelow"];
-  readonly findChildren?: ToolParts["findChildren"];
-  /** Which calls the run makes itself. */
-  readonly calls: Calls;
-  /** Tools that the model's vendor runs, beside those of the gate. */
-  readonly nativeTools?: readonly Tool[] | undefined;
-  /** What the run's session holds before it; nothing for a run of none. */
-  readonly before?: readonly Item[] | undefined;
-  /** What the run is opened with, for the journal: a takeover has to find the same. */
-  readonly opening?: Json | undefined;
-  /** What is asked of the model beyond the task, and what the answer to a request shows of it. */
-  readonly wishes?: ModelWishes | undefined;
-  /** Keeps the conversation within bounds. */
-  readonly keeper?: ContextKeeper | undefined;
-  /** What is said to the run meanwhile, where that is not what people leave for it. */
-  readonly inbox?: ReadInbox | undefined;
-  /** Subagents that no call waits for; undefined where there can be none. */
-  readonly backgroundChildren?: Background | undefined;
-}
-
-/** What a client of the Responses API may ask of a model beyond what an agent does. */
-export interface ModelWishes extends RequestWishes {
-  /** What the run's start says of the request. */
-  readonly response: JsonObject;
-  /** The conversation before the task's own items. */
-  readonly before: readonly Item[];
-  /** Awaited behind `run_start`: a run may have to wait for its turn, and to do things before it. */
-  begin?(items: readonly Item[]): Promise<Begun>;
-}
+import { type ModelAnswer, toAmount, whyRefused } from "./turn.ts";
 
 /** The step of a run's start. What it returned is what the run was opened with. */
 export const START_KEY = "start";
-
-/** What was done before the first turn. */
-export interface Begun {
-  /** The conversation that the first turn is asked with. */
-  readonly items: readonly Item[];
-  /** Set where nothing is left to ask the model: what was done has cost this. */
-  readonly done?: Pick<Answer, "usage" | "cost_usd"> | undefined;
-  /** Whether that is because somebody else has to answer first. */
-  readonly waits?: boolean | undefined;
-}
 
 export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
   const progress = createProgress(parts);
@@ -116,17 +53,19 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
 }
 
 /** Before an ending that nothing more is asked after. Never rejects. */
-async function close(parts: LoopParts, progress: Progress): Promise<void> {
+async function close(parts: LoopParts, progress: RunProgress): Promise<void> {
   await hearTooLate(parts, progress).catch(() => {});
   await endChildren(parts, progress);
+  // The ending says what all of them have used, and the key pays for it.
+  await parts.untilClosed?.();
 }
 
-function hasTurnsLeft({ task }: LoopParts, { turns }: Progress): boolean {
+function hasTurnsLeft({ task }: LoopParts, { turns }: RunProgress): boolean {
   return turns < task.max_turns - turnsKept(task);
 }
 
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
-async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
+async function begin(parts: LoopParts, progress: RunProgress): Promise<RunOutcome | undefined> {
   const { context, clock, wishes, opening } = parts;
   await context.step(START_KEY, async (step) => {
     // Nothing was done yet: after a loss of power it begins again.
@@ -142,7 +81,7 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
   const begun = await wishes?.begin?.(progress.items);
   if (begun) progress.items = [...begun.items];
   if (!begun?.done) {
-    await compactBehind(parts, progress, { usage: NO_USAGE, since: [] });
+    await compactAfter(parts, progress, { usage: NO_USAGE, since: [] });
     return undefined;
   }
   progress.usage = begun.done.usage;
@@ -153,8 +92,8 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
 /** Decides what an answer means for the run: an ending, or the next turn (undefined). */
 async function continueFrom(
   parts: LoopParts,
-  progress: Progress,
-  answer: Answer,
+  progress: RunProgress,
+  answer: ModelAnswer,
 ): Promise<RunOutcome | undefined> {
   if (answer.reason === "refusal" || answer.reason === "length") await close(parts, progress);
   if (answer.reason === "refusal")
@@ -174,16 +113,16 @@ async function continueFrom(
     progress.items = addResults(progress.items, calls, made);
     since = resultsOf(made);
   }
-  await compactBehind(parts, progress, { usage: answer.usage, since });
+  await compactAfter(parts, progress, { usage: answer.usage, since });
   if (waits) return await waitForClient(parts, progress);
   if (calls.length > 0 || (await awaitChildren(parts, progress))) return undefined;
   return finishOrRepair(parts, progress);
 }
 
-/** The run ends here, unless somebody else keeps it open until the answers have come. */
+/** The run ends here, unless it is kept open until the client's answers have come. */
 async function waitForClient(
   parts: LoopParts,
-  progress: Progress,
+  progress: RunProgress,
 ): Promise<RunOutcome | undefined> {
   const items = await parts.calls.answered?.(progress.items, progress.turns);
   if (!items) return end(parts, progress, { ending: "completed", waits: true });
@@ -192,12 +131,12 @@ async function waitForClient(
 }
 
 /**
- * Asks for the report, if there is to be one, with no tools to go on with. It changes the words of an
- * outcome and never its ending; a report that fails leaves what there is.
+ * Asks for the report, if there is to be one, without tools, so that the run cannot continue its work. It changes the
+ * words of an outcome and never its ending; a report that fails leaves what there is.
  */
 async function summarise(
   parts: LoopParts,
-  progress: Progress,
+  progress: RunProgress,
   outcome: RunOutcome,
 ): Promise<RunOutcome> {
   const { task } = parts;
@@ -224,7 +163,7 @@ const CUT = "The answer was cut at its token limit.";
 /** A document that does not fit goes back to the model with the reason, a few times. */
 async function finishOrRepair(
   parts: LoopParts,
-  progress: Progress,
+  progress: RunProgress,
 ): Promise<RunOutcome | undefined> {
   const checked = await parts.checkOutput(progress.text);
   if (checked.ok) {
@@ -243,19 +182,39 @@ async function finishOrRepair(
   return undefined;
 }
 
-function end(parts: LoopParts, progress: Progress, how: End): RunOutcome {
+function end(parts: LoopParts, progress: RunProgress, how: End): RunOutcome {
   const { clock, account } = parts;
   const event = toRunEnd(how, progress, { spent: account.spent, nowMs: clock.now() });
   const start = progress.hasBegun ? [] : [toRunStart(parts, clock.now())];
   const events = [...start, ...progress.notices, event];
-  return { ending: how.ending, result: event as unknown as Json, events };
+  return { ending: how.ending, result: asJson(event), events };
 }
 
 /** Limits and cancelling keep what there is; a run that was taken over has no ending of its own. */
-function endFailed(parts: LoopParts, progress: Progress, failure: Failure): RunOutcome {
+function endFailed(parts: LoopParts, progress: RunProgress, failure: Failure): RunOutcome {
   const { code, message, param } = failure;
   if (code === "fenced") throw failure;
   if (code === "budget_exceeded") return end(parts, progress, { ending: "budget", message });
   const ending = code === "cancelled" || code === "timeout" ? code : "failed";
   return end(parts, progress, { ending, error: { code, message, ...(param ? { param } : {}) } });
+}
+
+/** Ends the processes that commands of a run's earlier owner left running. */
+interface LeftoverParts {
+  readonly context: Pick<RunContext, "readLog">;
+  readonly gate: Pick<Gate, "endLeftovers">;
+}
+
+/**
+ * Ends them, because the same commands will be started again and would run at the same time. Returns a notice for each
+ * that cannot be ended.
+ */
+async function endLeftovers({ context, gate }: LeftoverParts): Promise<Notice[]> {
+  const log = await context.readLog();
+  const started = log.flatMap(({ event }) => (event.type === "tool_process" ? [event] : []));
+  return (await gate.endLeftovers(started)).map(({ pid }) => ({
+    type: "notice",
+    code: "process",
+    message: `Process ${pid}, which this run started before it was interrupted, still runs and cannot be ended.`,
+  }));
 }

@@ -1,9 +1,9 @@
-/** What a turn asks the model, made of the task, what a client wishes, and how far the run has come. Pure. */
+/** Makes the request of a turn from the task, what a client asks for, and how far the run has come. Pure. */
 
 import type { Item } from "../protocol/items.ts";
 import type { AnsweredBy } from "../protocol/model-events.ts";
 import type { Tool } from "../protocol/tools.ts";
-import type { ModelRequest, Reasoning } from "../providers/provider.ts";
+import type { ModelRequest, ReasoningOptions } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { ContextKeeper } from "./context/context-keeper.ts";
 import { toToolChoice } from "./report.ts";
@@ -12,22 +12,22 @@ import type { AgentTask } from "./task.ts";
 interface RequestParts {
   readonly task: AgentTask;
   readonly gate: Pick<Gate, "tools">;
-  readonly reasoning: Reasoning;
+  readonly reasoning: ReasoningOptions;
   readonly nativeTools?: readonly Tool[] | undefined;
   readonly keeper?: ContextKeeper | undefined;
   readonly wishes?: RequestWishes | undefined;
 }
 
-/** What a request of the Responses API asks of its model beyond a task, as it spells it. */
+/** Fields of a model request that a task does not have, in the spelling of the Responses API. */
 export type AskedOfModel = Pick<
   ModelRequest,
   "parallel_tool_calls" | "top_p" | "options" | "extras" | "whole"
 >;
 
 export interface RequestWishes extends AskedOfModel {
-  /** The tools as the client spells them, in place of the gate's. */
+  /** The tools to offer in place of the gate's. */
   readonly tools?: readonly Tool[] | undefined;
-  readonly reasoning?: Reasoning | undefined;
+  readonly reasoning?: ReasoningOptions | undefined;
 }
 
 interface Asking {

@@ -1,6 +1,6 @@
 /**
- * Tools of a run that the model's vendor runs itself, by their names among the run's tools:
- * `native:web_search`. They pass no gate: whoever names one lets the vendor run it.
+ * Native tools of a run, which the model's vendor runs, by their names among the run's tools:
+ * `native:web_search`. They pass no gate: naming one lets the vendor run it.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -13,7 +13,7 @@ export function isNativeName(name: string): boolean {
   return name.startsWith(PREFIX) && name.length > PREFIX.length;
 }
 
-/** What the vendor of a model runs. */
+/** The tools that the vendor of a model runs itself. */
 interface Running {
   runs(tool: Tool, asked: { readonly tools: readonly Tool[]; readonly include: [] }): boolean;
   isPriced(tool: Tool): boolean;
@@ -21,7 +21,7 @@ interface Running {
   readonly types: readonly string[];
 }
 
-/** The tools that the names mean, as far as the model's vendor runs them beside `others`. */
+/** The tools that the names mean, as far as the model's vendor runs them together with `others`. */
 export function nativeToolsOf(
   { tools: names }: Pick<AgentTask, "tools">,
   native: Running | undefined,
@@ -35,7 +35,10 @@ function isRun(tool: Tool, native: Running, tools: readonly Tool[]): boolean {
   return !native.isClients(tool) && native.runs(tool, { tools, include: [] });
 }
 
-/** Rejects a name that the vendor does not run, and one whose price a limit in dollars needs. */
+/**
+ * Rejects a name that the vendor does not run, and a tool without a known price if dollars are
+ * limited.
+ */
 export function checkNative(
   { model, tools: names, limits }: Pick<AgentTask, "model" | "tools" | "limits">,
   native: Running | undefined,
@@ -58,7 +61,7 @@ function toProblem(model: string, tool: Tool, native: Running | undefined): stri
   const name = `\`${PREFIX}${tool.type}\``;
   if (!native) return `${name}: the vendor of ${model} runs no tools itself.`;
   if (isRun(tool, native, [tool])) {
-    return `${name}: ${model} does not run it beside functions. Give it alone with --tools, or use another model.`;
+    return `${name}: ${model} does not run it together with functions. Give it alone with --tools, or use another model.`;
   }
   return `${name}: the vendor of ${model} does not run it. It runs: ${native.types.join(", ")}.`;
 }

@@ -1,4 +1,4 @@
-/** What an answer must be, by the two options that say so everywhere: `output_mode` and `output_schema`. */
+/** The required form of an answer, from the two options that say so everywhere: `output_mode` and `output_schema`. */
 
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -12,7 +12,7 @@ export interface OutputOptions {
   readonly output_schema?: JsonObject | null | undefined;
 }
 
-/** A schema alone means that it is to be fitted. Throws `Failure("invalid_request")` for what cannot be both. */
+/** A schema alone means `json_schema`. Throws `Failure("invalid_request")` for options that contradict each other. */
 export function toOutputFormat(
   { output_mode, output_schema }: OutputOptions,
   name = "structured_output",

@@ -1,6 +1,6 @@
 /**
- * Who pays for calls that are not model calls of a loop: embeddings, images. What such a call may cost is
- * set aside before it is made, and what it did cost is booked after it, as for every other call.
+ * Pays for calls that are not model calls of a loop: embeddings, images. What such a call may cost is reserved before
+ * it is made, and what it did cost is booked after it, as for every other call.
  */
 
 import { type Account, takeDrawn } from "./account.ts";
@@ -9,20 +9,20 @@ import { type Amount, NOTHING } from "./limits.ts";
 
 export interface Payer {
   /**
-   * Makes a call that costs `most`, or what it says itself through `used`. Rejects with
-   * `budget_exceeded`, and makes no call, where that is not there, or where dollars are limited and the
-   * price is not known. A call that fails costs what it said until then.
+   * Makes a call that costs `most`, or what the call reports through `used`. Rejects with `budget_exceeded`, and makes
+   * no call, if that is not available, or if dollars are limited and the price is not known. A call that fails costs
+   * what it has reported until then.
    */
   pay<Out>(most: Cost, call: (used: (cost: Cost) => void) => Promise<Out>): Promise<Out>;
 }
 
 export interface Cost {
   readonly tokens: number;
-  /** Undefined where the price is not known. */
+  /** Undefined if the price is not known. */
   readonly usd: number | undefined;
 }
 
-/** `onPaid` is told what each call took, for whoever writes it down. */
+/** `onPaid` is called with what each call took, so that the caller can write it down. */
 export function createPayer(account: Account, onPaid?: (amount: Amount) => void): Payer {
   return {
     async pay(most, call) {

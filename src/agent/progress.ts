@@ -1,4 +1,4 @@
-/** What a run has come to know while its loop turns. */
+/** The state of a run while its loop turns. */
 
 import type { Item } from "../protocol/items.ts";
 import type { AnsweredBy, Continuation, StopDetail } from "../protocol/model-events.ts";
@@ -8,47 +8,47 @@ import type { AbandonedTurns } from "./broken-answer.ts";
 import { withReportWish } from "./report.ts";
 import type { AgentTask } from "./task.ts";
 
-/** Everything a run has come to know. Only the loop and its turns write it. */
-export interface Progress {
+/** Everything that a run has learned so far. Only the loop and its turns write it. */
+export interface RunProgress {
   items: Item[];
-  /** What it was asked, as it stands in `items`. */
+  /** The task of the run, as it stands in `items`. */
   readonly task: readonly Item[];
   turns: number;
   toolCalls: number;
   usage: Usage;
-  /** What the vendor counted of the last turn, and where that turn's answer ends in `items`. */
+  /** The vendor's count for the last turn, and the end of that turn's answer in `items`. */
   counted: { readonly usage: Usage; readonly items: number };
   /** Null as soon as one turn's price is unknown. */
   costUsd: number | null;
   /** The last finished turn's text, or that of the turn being written. */
   text: string;
-  /** What an answer has said that the vendor paused, and that the next one goes on with. */
+  /** The beginning of an answer that the vendor paused; the next answer continues it. */
   paused: string | undefined;
   repairs: number;
   notices: Notice[];
   previous: { at: Continuation; covered: number } | undefined;
-  /** Who answered last of several deployments. */
+  /** Which of several deployments answered last. */
   by: AnsweredBy | undefined;
-  /** What the vendor said of the last answer's ending beyond its reason. */
+  /** Details from the vendor about the end of the last answer, beyond its reason. */
   stop: StopDetail | undefined;
-  /** The last turn that was preceded by a look at what people said meanwhile. */
+  /** The last turn before which messages of people were looked for. */
   heard: number;
-  /** Whether the turn is the last one, which may call nothing. */
+  /** True in the last turn, which may call nothing. */
   isReporting: boolean;
-  /** What processes before this one have asked in vain. */
+  /** Attempts of earlier processes that were not finished. */
   abandoned: AbandonedTurns;
-  /** Whether the log has its beginning; a run that was cancelled before gets it with its end. */
+  /** True once the log has its beginning; a run that was cancelled before gets it with its end. */
   hasBegun: boolean;
 }
 
 interface Starting {
   readonly task: AgentTask;
   readonly wishes?: { readonly before: readonly Item[] } | undefined;
-  /** What its session holds before it. */
+  /** The earlier items of its session. */
   readonly before?: readonly Item[] | undefined;
 }
 
-export function createProgress({ task, wishes, before = [] }: Starting): Progress {
+export function createProgress({ task, wishes, before = [] }: Starting): RunProgress {
   const asked = withReportWish(task);
   return {
     items: [...(wishes?.before ?? before), ...asked],
@@ -72,4 +72,4 @@ export function createProgress({ task, wishes, before = [] }: Starting): Progres
   };
 }
 
-export const NOTHING_COUNTED: Progress["counted"] = { usage: NO_USAGE, items: 0 };
+export const NOTHING_COUNTED: RunProgress["counted"] = { usage: NO_USAGE, items: 0 };

@@ -1,6 +1,6 @@
 /**
- * What all children of a run may have together, where that is less than the run has. To them it is the
- * account of their parent: what they hold and spend is counted here, and paid there.
+ * Limits what all children of a run may have together, if that is less than the run has. To the children it is their
+ * parent's account: what they reserve and spend is counted here, and paid there.
  */
 
 import type { Account, Hold } from "./account.ts";
@@ -14,7 +14,7 @@ import {
   NOTHING,
 } from "./limits.ts";
 
-/** What children take of the account that they share. */
+/** The part of an account that children share and use. */
 export type FamilyParent = Pick<
   Account,
   "limits" | "ceiling" | "left" | "hold" | "reach" | "draw" | "gatherAbove"
@@ -23,7 +23,7 @@ export type FamilyParent = Pick<
 export class Quota implements FamilyParent {
   readonly #payer: FamilyParent;
   readonly #most: Partial<Amount>;
-  /** Spent by children, and set aside for them. */
+  /** Spent by children, and reserved for them. */
   #used: Amount = NOTHING;
 
   constructor(payer: FamilyParent, most: Partial<Amount>) {
@@ -81,7 +81,7 @@ export class Quota implements FamilyParent {
     };
   }
 
-  /** What children have spent by the journal, which their parent's account was charged with already. */
+  /** Counts what children have spent by the journal; their parent's account was charged with it already. */
   charge(actual: Partial<Amount>): void {
     this.#used = addAmounts(this.#used, { ...NOTHING, ...actual });
   }

@@ -21,7 +21,7 @@ export async function recordQuestion(
   const at_ms = clock.now();
   const { effect, reason, sandbox, always, waitMs } = asked;
   const until_ms = waitMs === null ? null : at_ms + waitMs;
-  // Whole: what is cut is read as something else by whoever parses it.
+  // Whole: arguments that are cut could be parsed as something else.
   const call = { call_id, name, arguments: text };
   const why = { effect, reason, sandbox, always };
   const event = { question, ...call, ...why, asker, until_ms, at_ms };
@@ -30,9 +30,9 @@ export async function recordQuestion(
 }
 
 /**
- * The step's key, so that an answer that was left while no process ran the run is found by the one that asks
- * again. After a decision it is another name: an answer that came too late for that one must not count for
- * the next.
+ * The step's key, so that an answer that was left while no process ran the run is found by the process that asks
+ * again. After a decision the name changes: an answer that came too late for that decision must not count for the next
+ * question.
  */
 async function nameQuestion(context: RunContext, step: string): Promise<string> {
   if (!context.isTakeover) return step;

@@ -1,7 +1,7 @@
 /**
- * How a run is told to report. The wish goes along with its task, and its last answer is the report; or
- * it is a turn of its own after the task, which calls no tools. A run that has used up its turns is asked
- * in its last one either way: what it has found would be lost.
+ * How a run is asked to report. The wish is sent with its task, and its last answer is the report; or it is a turn of
+ * its own after the task, which calls no tools. A run that has used up its turns is asked in its last one either way:
+ * its findings would be lost.
  */
 
 import type { Item } from "../protocol/items.ts";
@@ -9,7 +9,7 @@ import { addReportWish } from "../protocol/report-wish.ts";
 import type { Tool, ToolChoice } from "../protocol/tools.ts";
 import type { AgentTask } from "./task.ts";
 
-/** What a run is asked, with the wish where that goes along. */
+/** The items that a run is asked with, and the report wish if that is sent with them. */
 export function withReportWish({ items, ...task }: AgentTask): readonly Item[] {
   const { summary_prompt: wish, report_along } = task;
   const last = items.at(-1);
@@ -18,14 +18,14 @@ export function withReportWish({ items, ...task }: AgentTask): readonly Item[] {
   return [...items.slice(0, -1), { ...last, content: addReportWish(last.content, wish) }];
 }
 
-/** Whether a run that comes to this ending is asked for its report. */
+/** True if a run that ends in this way is asked for its report. */
 export function asksForReport(task: AgentTask, ending: string): boolean {
   const { summary_prompt, report_along, format } = task;
   if (summary_prompt === null || format.type !== "text") return false;
   return ending === "max_turns" || (ending === "completed" && !report_along);
 }
 
-/** The last turn of a run that is to report is kept for the report, unless it has but one. */
+/** The last turn of a run that is to report is kept for the report, unless it has only one. */
 export function turnsKept({ summary_prompt, max_turns }: AgentTask): number {
   return summary_prompt !== null && max_turns > 1 ? 1 : 0;
 }
@@ -37,8 +37,8 @@ interface Asking {
 }
 
 /**
- * A choice that forces a call holds for the first turn; else no run would ever end. A report calls
- * nothing. It is still told of the tools: vendors keep the beginning of a request that does not change.
+ * A choice that forces a call applies to the first turn only; otherwise no run would ever end. A report calls nothing.
+ * The request still lists the tools: vendors cache the beginning of a request that does not change.
  */
 export function toToolChoice(
   { tool_choice }: AgentTask,

@@ -1,4 +1,4 @@
-/** The last event of a run's log: how it ended and what it came to. */
+/** Writes the last event of a run's log: how it ended, its output and its cost. */
 
 import type { Json } from "../base/json.ts";
 import type { AnsweredBy, StopDetail } from "../protocol/model-events.ts";
@@ -6,7 +6,7 @@ import type { Ending, RunEnd, RunError } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { Amount } from "./limits.ts";
 
-/** What a run has come to. */
+/** The state of a run at its end. */
 export interface Reached {
   readonly text: string;
   readonly turns: number;
@@ -22,7 +22,7 @@ export interface End {
   readonly value?: Json | undefined;
   readonly message?: string;
   readonly error?: RunError;
-  /** Whether somebody else has to answer its calls. */
+  /** True if the client has to answer its calls. */
   readonly waits?: boolean | undefined;
 }
 

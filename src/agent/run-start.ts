@@ -1,4 +1,4 @@
-/** The first event of a run's log: what it really works with. */
+/** Writes the first event of a run's log: what the run really works with. */
 
 import type { JsonObject } from "../base/json.ts";
 import type { RunContext } from "../engine/engine.ts";
@@ -9,11 +9,11 @@ import type { AgentTask } from "./task.ts";
 interface Starting {
   readonly context: Pick<RunContext, "id" | "parent_id" | "path">;
   readonly task: AgentTask;
-  /** What a request of the Responses API asked; undefined for other runs. */
+  /** The wishes of a Responses API request; undefined for other runs. */
   readonly wishes?:
     | { readonly response: JsonObject; readonly extras?: JsonObject | undefined }
     | undefined;
-  /** What the settings add to each request. */
+  /** Fields that the settings add to each request. */
   readonly own?: JsonObject | undefined;
 }
 
@@ -35,6 +35,7 @@ export function toRunStart({ context, task, wishes, own }: Starting, nowMs: numb
       temperature: task.temperature,
       max_output_tokens: task.max_output_tokens,
       think: task.think,
+      ...(task.effort === undefined ? {} : { effort: task.effort }),
       format: task.format,
       approve: task.approve,
       sandbox: task.sandbox,

@@ -1,6 +1,6 @@
 /**
- * Checks documents against schemas without holding the loop. A schema of a few plain words is compiled
- * here, which takes a millisecond; any other may be a trap, and goes to a thread.
+ * Checks documents against schemas without blocking the event loop. A schema of a few plain words is compiled here,
+ * which takes a millisecond; any other may be made to take long, and goes to a thread.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
@@ -8,10 +8,10 @@ import { createThreads, type Threads } from "../base/threads.ts";
 import { ABOUT, compileSchema } from "./compile-schema.ts";
 import type { SchemaJob } from "./schema-worker.ts";
 
-/** Undefined when the document fits, else what is wrong with it. */
+/** Returns undefined when the document fits, otherwise what is wrong with it. */
 export type CheckValue = (value: Json) => Promise<string | undefined>;
 
-/** Owners take turns at the threads. Rejects with `invalid_request` for a schema that is none. */
+/** Owners take turns at the threads. Rejects with `invalid_request` if the schema is not valid. */
 export async function createSchemaCheck(schema: JsonObject, owner: string): Promise<CheckValue> {
   const text = JSON.stringify(schema);
   if (text.length <= MAX_PLAIN_CHARS && isPlainSchema(schema)) {
@@ -28,14 +28,14 @@ export async function createSchemaCheck(schema: JsonObject, owner: string): Prom
 const MAX_PLAIN_CHARS = 8000;
 const MAX_PLAIN_VALUE_CHARS = 200_000;
 
-/** Keywords whose work is not bounded by the sizes of the schema and of the document. */
+/** Keywords whose work is not limited by the sizes of the schema and of the document. */
 const COSTLY: ReadonlySet<string> = new Set(
   "pattern patternProperties propertyNames $ref $dynamicRef $recursiveRef uniqueItems contains".split(
     " ",
   ),
 );
 
-/** Also where a property has such a name: that costs it a thread, and nothing else. */
+/** Also matches a property with such a name: that costs it a thread, and nothing else. */
 function isPlainSchema(schema: Json | undefined): boolean {
   if (Array.isArray(schema)) return schema.every((one: Json) => isPlainSchema(one));
   if (!isJsonObject(schema)) return true;
@@ -43,10 +43,10 @@ function isPlainSchema(schema: Json | undefined): boolean {
 }
 
 /**
- * Two for one tenant, so that a slow schema does not hold up all others; more would take the cores of the loop. The
- * other two are for other tenants: where one had all threads, a harmless schema of another waited for 20 s on a busy
- * machine, and not for 60 ms (`schemas` of bench/tenants.ts). The work itself is held to a second inside: the minute
- * is for what that cannot stop, and for the start of a thread.
+ * Two threads for one tenant, so that a slow schema does not block all others; more would take the cores of the event
+ * loop. The other two are for other tenants: when one tenant had all threads, a harmless schema of another waited for
+ * 20 s on a busy machine, in place of 60 ms (`schemas` of bench/tenants.ts). The work itself is limited to a second
+ * inside: the minute is for work that cannot be stopped there, and for the start of a thread.
  */
 const THREADS = {
   program: "schema-worker",

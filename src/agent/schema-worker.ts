@@ -1,4 +1,4 @@
-/** A thread that compiles schemas and checks documents. Its parent ends it when it does not come back. */
+/** A thread that compiles schemas and checks documents. Its parent ends it when it does not answer. */
 
 import { parentPort } from "node:worker_threads";
 import { Failure } from "../base/failure.ts";
@@ -7,13 +7,13 @@ import { stepBack } from "../base/thread-time.ts";
 import type { ThreadReply } from "../base/threads.ts";
 import { compileSchema, type Validate } from "./compile-schema.ts";
 
-/** A document as JSON, or none where the schema alone is asked about. */
+/** A document as JSON, or undefined to check the schema alone. */
 export interface SchemaJob {
   readonly schema: string;
   readonly value: string | undefined;
 }
 
-/** The schemas of the last requests: a document is checked right after its schema was. */
+/** How many schemas of the last requests are kept: a document is checked right after its schema was. */
 const MAX_KEPT = 16;
 const kept = new Map<string, Validate>();
 

@@ -1,20 +1,31 @@
 /** A child's part of what its parent has: the purse that its account spends from. */
 
 import type { ChildAccount, Hold, Lacking, Purse } from "./account.ts";
-import type { CreateAccount, Family } from "./family.ts";
+import type { Family } from "./family.ts";
 import { type FoundChild, toHeld } from "./found-children.ts";
 import {
   type Amount,
   addAmounts,
+  describeLack,
   eachKind,
   KINDS,
   type LimitKind,
   type Limits,
   mapKinds,
+  type NextCall,
   NOTHING,
   toFigure,
 } from "./limits.ts";
 import type { FamilyParent } from "./quota.ts";
+
+export type CreateAccount = (ceiling: Limits, purse: Purse) => ChildAccount;
+
+/** The total budget that a child needs: at least and at most. */
+export interface Drawing {
+  readonly least: Amount;
+  readonly most: Amount;
+  readonly signal: AbortSignal;
+}
 
 interface Opening {
   readonly ceiling: Limits;
@@ -23,22 +34,22 @@ interface Opening {
 
 export class Share implements Purse {
   readonly account: ChildAccount;
-  /** Whether another process spends it, so that nothing can be taken back. */
+  /** True if another process spends it, so that nothing can be taken back. */
   isFixed = false;
-  /** Whether its run has ended: it is given nothing more, whoever of those below it still asks. */
+  /** True once its run has ended: it is given nothing more, even if a run below it still asks. */
   isClosed = false;
-  /** How many questions to its parent it waits for. */
+  /** How many of its questions to its parent are open. */
   #pauses = 0;
-  /** What it asked for last, in all: it is about to use it. */
+  /** The total that the child asked for last, and is about to use. */
   needed: Amount = NOTHING;
   readonly #family: Family;
   readonly #parent: FamilyParent;
-  /** What the parent has set aside for it. */
+  /** The parent's reservation for the child. */
   readonly #hold: Hold;
   #used: Amount = NOTHING;
-  /** What it had spent before a takeover, by the record: counted until its replay has counted it. */
+  /** The child's spending before a takeover, by the record: counted until its replay has counted it. */
   #before: Amount = NOTHING;
-  /** Its own place among the runs below its parent. */
+  /** The child's place among the runs below its parent. */
   #place: Hold | undefined;
 
   constructor(family: Family, parent: FamilyParent, { ceiling, create }: Opening) {
@@ -48,12 +59,12 @@ export class Share implements Purse {
     this.account = create(ceiling, this);
   }
 
-  /** Most that it may ever have. */
+  /** The most that it may ever have. */
   get most(): Amount {
     return eachKind((kind) => this.account.ceiling[kind] ?? Number.POSITIVE_INFINITY);
   }
 
-  /** What its parent does not limit it may have as its own limits say. */
+  /** Kinds that its parent does not limit are limited by its own limits alone. */
   get given(): Partial<Amount> {
     const { limits } = this.#parent;
     const kinds = KINDS.filter((kind) => limits[kind] !== null);
@@ -68,15 +79,15 @@ export class Share implements Purse {
     return Math.max(0, this.held(kind) - this.used(kind));
   }
 
-  /** Spent, and set aside for what is on its way. Kept, because siblings ask for it with every call. */
+  /** Spent, and reserved for calls in flight. Kept up to date, because siblings ask for it with every call. */
   used(kind: LimitKind): number {
     return Math.max(this.#used[kind], this.#before[kind]);
   }
 
-  /** What it holds beyond a fair part of what is unspent, and beyond what it needs for its next step. */
+  /** The budget that the child holds above a fair part of the unspent, and above its next step. */
   spare(kind: LimitKind, fairPart: number): number {
     const used = this.used(kind);
-    // One that waits for a word of its parent takes no step before it.
+    // A child that waits for a message of its parent takes no step before it.
     const kept = this.isPaused ? used : Math.max(used + fairPart, this.needed[kind]);
     return Math.max(0, this.held(kind) - kept);
   }
@@ -85,7 +96,7 @@ export class Share implements Purse {
     this.#place = this.#parent.hold({ children: 1 });
   }
 
-  /** It was let in, has spent so much and was given so much before this process took its parent over: that is never refused. */
+  /** Takes over what it had spent and was given before this process took its parent over: that is never refused. */
   takeUp(found: Pick<FoundChild, "spent" | "given">): void {
     this.#before = found.spent;
     this.#hold.resize(toHeld(found));
@@ -101,16 +112,20 @@ export class Share implements Purse {
     this.#hold.resize(eachKind((kind) => this.#hold.most[kind] - less[kind]));
   }
 
+  counted(): void {
+    this.#before = NOTHING;
+  }
+
   raise(least: Amount, most: Amount): void {
     // Its run is about to spend something: it has counted all that it had spent before.
-    this.#before = NOTHING;
+    this.counted();
     this.#family.raise(this, least, most);
   }
 
   async draw(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
     const gathered = this.needed;
     const isMore = await this.#family.draw(this, { least, most, signal });
-    // What it has gathered is its own until it holds something.
+    // What it has gathered stays its own until it reserves something.
     this.needed = eachKind((kind) => Math.max(gathered[kind], this.needed[kind]));
     return isMore;
   }
@@ -119,7 +134,7 @@ export class Share implements Purse {
     return !this.isClosed && (await this.#family.gather(this, least, most, signal));
   }
 
-  /** What was spent beyond it, because an estimate was too low, is its parent's loss too. */
+  /** Charges the parent too for spending above the share, which happens if an estimate was too low. */
   cover(used: Amount): void {
     this.#used = used;
     const { limits } = this.#parent;
@@ -150,14 +165,61 @@ export class Share implements Purse {
     return () => void this.#pauses--;
   }
 
-  explain(kind: LimitKind): Lacking {
-    return explainShare(kind, this.held(kind));
+  explain(kind: LimitKind, call: NextCall): Lacking {
+    return explainShare(kind, this.held(kind), call);
   }
 }
 
-/** Why a child gets no more than it was given. */
-export function explainShare(kind: LimitKind, given: number): Lacking {
-  const share = toFigure(kind, given);
-  const message = `Its share of ${share} is used up, and no more of the budget is free for it.`;
+/** The shares of the children that run now. */
+export class OpenShares {
+  readonly #shares = new Set<Share>();
+
+  get size(): number {
+    return this.#shares.size;
+  }
+
+  get first(): Share | undefined {
+    const [first] = this.#shares;
+    return first;
+  }
+
+  has(share: Share): boolean {
+    return this.#shares.has(share);
+  }
+
+  add(share: Share): void {
+    this.#shares.add(share);
+  }
+
+  /** False for one that is not among them. */
+  delete(share: Share): boolean {
+    return this.#shares.delete(share);
+  }
+
+  /** The unspent budget of all shares. */
+  unspent(kind: LimitKind): number {
+    let all = 0;
+    for (const share of this.#shares) all += share.unspent(kind);
+    return all;
+  }
+
+  /** Shrinks those that hold more than a fair part of these kinds, and do not use it. */
+  takeSpare(kinds: readonly LimitKind[], fair: Amount, but: Share | undefined): void {
+    for (const share of this.#shares) {
+      if (share === but || share.isFixed) continue;
+      share.shrink(eachKind((kind) => (kinds.includes(kind) ? share.spare(kind, fair[kind]) : 0)));
+    }
+  }
+
+  /** Without those that wait for a word of their parent: it may come only when others have worked. */
+  get atWork(): readonly Share[] {
+    return [...this.#shares].filter(({ isPaused }) => !isPaused);
+  }
+}
+
+/** The reason why a child gets no further budget. */
+export function explainShare(kind: LimitKind, given: number, call: NextCall): Lacking {
+  const lack = describeLack(kind, "its next call", call);
+  const message = `Its share of ${toFigure(kind, given)} ${lack}, and no more of the budget is left for it.`;
   return { message, retryAfterMs: undefined };
 }

@@ -1,14 +1,14 @@
 /**
- * Structured outputs: is the answer the document that was asked for?
+ * Structured outputs: checks whether the answer is the document that was asked for.
  *
- * The schema is compiled once, before anything is sent: one that is no schema fails there.
+ * The schema is compiled once, before anything is sent: an invalid schema fails there.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import { clip } from "../base/text.ts";
 import type { OutputFormat } from "../providers/provider.ts";
 
-/** How often a model is told what was wrong before the run fails. */
+/** How many times a model may correct its answer before the run fails. */
 export const MAX_REPAIRS = 2;
 
 export type CheckOutput = (text: string) => Promise<Checked>;
@@ -17,7 +17,7 @@ export type Checked =
   | { readonly ok: true; readonly value: Json | undefined }
   | { readonly ok: false; readonly problem: string };
 
-/** `owner` is whose schema it is: the schemas of several are worked on in turn. */
+/** `owner` is the tenant of the schema: the schemas of several owners are worked on in turn. */
 export async function createOutputCheck(format: OutputFormat, owner = ""): Promise<CheckOutput> {
   if (format.type === "text") return async () => ({ ok: true, value: undefined });
   if (format.type === "json_object") return async (text) => checkObject(text);
@@ -31,7 +31,7 @@ export async function createOutputCheck(format: OutputFormat, owner = ""): Promi
   };
 }
 
-/** What the model is told when its answer does not fit. */
+/** The message that tells the model that its answer does not fit. */
 export function toRepairRequest(problem: string): string {
   return `Your answer does not fit: ${problem} Answer again with the JSON document alone.`;
 }
@@ -42,7 +42,7 @@ function checkObject(text: string): Checked {
   return isJsonObject(value) ? { ok: true, value } : { ok: false, problem: "It is not an object." };
 }
 
-/** Models like to put a document into a code fence, also when told not to. */
+/** Models often put a document into a code fence, even when told not to. */
 function parseAnswer(text: string): Json | undefined {
   const fenced = /^```(?:json)?[^\S\n]*\n([\s\S]*)```$/.exec(text.trim())?.[1];
   return tryParseJson(fenced ?? text);

@@ -7,19 +7,19 @@ import { addCost, gatherCall, holdCall, isFree } from "./call-cost.ts";
 import { contextNotice } from "./context/context-notice.ts";
 import { makeRoom, shortenRefused } from "./context/keep-short.ts";
 import { hear } from "./inbox.ts";
-import type { LoopParts } from "./loop.ts";
+import type { LoopParts } from "./loop-parts.ts";
 import { toRequest } from "./model-request.ts";
-import type { Progress } from "./progress.ts";
+import type { RunProgress } from "./progress.ts";
 import {
-  type Answer,
   isRefusedAsTooLong,
+  type ModelAnswer,
   runTurn,
   type TurnAnswer,
   textOf,
   toAmount,
 } from "./turn.ts";
 
-export async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
+export async function takeTurn(parts: LoopParts, progress: RunProgress): Promise<ModelAnswer> {
   const { task, contextTokens, account, context } = parts;
   await context.rest();
   await makeRoom(parts, progress);
@@ -45,12 +45,12 @@ export async function takeTurn(parts: LoopParts, progress: Progress): Promise<An
   return answer;
 }
 
-/** A conversation that the vendor refuses as too long is made short once, and asked again once. */
+/** A conversation that the vendor refuses as too long is shortened once, and asked again once. */
 async function askAndShorten(
   parts: LoopParts,
-  progress: Progress,
-  notices: Progress["notices"],
-): Promise<Answer> {
+  progress: RunProgress,
+  notices: RunProgress["notices"],
+): Promise<ModelAnswer> {
   const mayShorten = parts.keeper?.shortensRefused === true && progress.paused === undefined;
   const attempt = { notices, mayShorten };
   let answer = await ask(parts, progress, { ...attempt, isAgain: false });
@@ -62,15 +62,15 @@ async function askAndShorten(
 }
 
 interface Attempt {
-  readonly notices: Progress["notices"];
+  readonly notices: RunProgress["notices"];
   readonly mayShorten: boolean;
   readonly isAgain: boolean;
 }
 
-/** Asks once, and counts what that cost. */
+/** Asks the model once, and counts what that cost. */
 async function ask(
   parts: LoopParts,
-  progress: Progress,
+  progress: RunProgress,
   { notices, mayShorten, isAgain }: Attempt,
 ): Promise<TurnAnswer> {
   const { account } = parts;
@@ -97,7 +97,7 @@ async function ask(
     onText(delta) {
       written += delta;
       progress.text = written;
-      // Until its usage comes, at the very end, nobody knows what an answer costs.
+      // Until its usage comes, at the very end, the cost of an answer is not known.
       progress.costUsd = isFree(parts) ? costBefore : null;
     },
     onBroken(usage) {

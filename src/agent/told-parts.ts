@@ -1,31 +1,31 @@
 /**
- * What a model is told before the conversation, in parts: which they are, in which order, and which of them a
- * child gets. The text is one, `instructions`; the parts are its pieces. Pure.
+ * The prompt before the conversation, in parts: which they are, in which order, and which of them a child
+ * gets. The text is one, `instructions`; the parts are its pieces. Pure.
  */
 
 import type { ToldKind, ToldPart } from "../protocol/told-part.ts";
 
-export interface PromptPart {
+export interface ToldText {
   readonly part: ToldKind;
-  /** Whose words they are: a file, a flag, or the package's own. */
+  /** Where the words come from: a file, a flag, or the package itself. */
   readonly source: string;
   readonly text: string;
   /** How many bytes of the file were left out. */
   readonly cut_bytes?: number | undefined;
-  /** Why there are no words: the file is not told of, and the record says so. */
+  /** Why the part has no words: the model does not get the file, and the record says so. */
   readonly refused?: string | undefined;
 }
 
 export interface ToldPrompt {
   readonly instructions: string | null;
-  /** Left out where somebody wrote the instructions whole. */
+  /** Left out if the caller wrote the instructions whole. */
   readonly told?: readonly ToldPart[] | undefined;
 }
 
 const BETWEEN = "\n\n";
 
 /** Parts without words are left out, except for those that were refused. */
-export function joinParts(parts: readonly PromptPart[]): ToldPrompt {
+export function joinParts(parts: readonly ToldText[]): ToldPrompt {
   const some = parts.filter(({ text, refused }) => text !== "" || refused !== undefined);
   const texts = some.flatMap(({ text }) => (text === "" ? [] : [text]));
   let at = 0;
@@ -37,31 +37,31 @@ export function joinParts(parts: readonly PromptPart[]): ToldPrompt {
   return { instructions: texts.length === 0 ? null : texts.join(BETWEEN), told };
 }
 
-export function splitParts({ instructions, told = [] }: ToldPrompt): PromptPart[] {
+export function splitParts({ instructions, told = [] }: ToldPrompt): ToldText[] {
   return told.map(({ at, chars, ...rest }) => {
     return { ...rest, text: (instructions ?? "").slice(at, at + chars) };
   });
 }
 
-/** The tool that loads skills: who has it is told which there are. */
+/** The tool that loads skills: a model that has it gets the list of skills. */
 export const SKILL_TOOL = "skill";
 
 interface ChildPrompt {
   readonly tools: readonly string[];
   readonly mayDelegate: boolean;
-  /** What its parent's model or its agent's file says. */
+  /** The instructions from the parent's model or the agent file. */
   readonly instructions: string | null;
-  /** Whose words those are. */
+  /** Where those words come from. */
   readonly source: string;
 }
 
 /**
- * A child is told where it is and what the project notes, whoever asked for it; how to work if it has tools; how to
- * delegate and which skills there are if it can use that. What the user says to the main agent is not for it.
+ * Every child gets the place and the project notes, however it was started; how to work if it has tools; how
+ * to delegate and which skills there are if it can use them. What the user says to the main agent is not for it.
  */
 export function toChildPrompt(parent: ToldPrompt, child: ChildPrompt): ToldPrompt {
   const { tools, mayDelegate, instructions, source } = child;
-  // A parent that was told something whole, or nothing, tells its child what the call says.
+  // If a parent's instructions were written whole, or it has none, its child gets the instructions of the call.
   if (!parent.told) return { instructions, told: undefined };
   const fits: Readonly<Record<ToldKind, boolean>> = {
     base: tools.length > 0,

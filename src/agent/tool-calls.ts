@@ -1,13 +1,14 @@
 /**
- * The tool calls of one turn: side by side where they only read, in order where they change things.
+ * The tool calls of one turn: at the same time if they only read, in order if they change things.
  *
- * A changing call is a fence: what the model asked for before it is done before, what it asked for
- * after it is done after. Results go back in call order, whoever was first.
+ * A changing call is a fence: what the model asked for before it is done before, what it asked for after it is done
+ * after. Results go back in call order, whichever was done first.
  */
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import { storedObject } from "../base/stored.ts";
 import { createTurnstile, type Turnstile } from "../base/turnstile.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { FunctionCallOutput } from "../protocol/items.ts";
@@ -26,27 +27,32 @@ export interface ToolParts {
   readonly clock: Clock;
   readonly task: AgentTask;
   readonly account: Account;
-  /** What children of a call have spent, by the call's idempotency key. */
+  /** The spending of a call's children, by the call's idempotency key. */
   readonly spentBelow: (idempotencyKey: string) => Amount | undefined;
-  /** Sets aside what children of these calls have spent that a past owner has begun. Returns the calls that have such. */
+  /**
+   * Reserves what children of these calls have spent that an earlier owner has begun. Returns the calls that have such
+   * children.
+   */
   readonly findChildren?:
     | ((callKeys: readonly string[]) => Promise<ReadonlySet<string>>)
     | undefined;
   /** Called once for each call that is made, or was made before a takeover. */
   readonly onCall?: (() => void) | undefined;
-  /** What the run's last model call took: the next one, which has the results to read, takes more. */
+  /** The cost of the run's last model call. The next one also reads the results, so it costs more. */
   readonly lastCall?: Partial<Amount> | undefined;
   readonly backgroundChildren?: Background | undefined;
 }
 
-/** A call as it stands in the journal. */
+/** A call as the journal has it. */
 interface Done extends MadeCall {
   readonly thrown: string | null;
-  /** What it took from the budget, its children's share included. */
+  /** The call's cost to the budget, its children's included. */
   readonly spent: Partial<Amount>;
-  /** What it did with background children; most have nothing to do with any. */
+  /** The call's effects on background children; most calls have none. */
   readonly note?: CallNote | undefined;
 }
+
+const STORED_CALL = storedObject<Done>("a call that was made", ["item", "spent"]);
 
 /** Runs the calls and returns what came of them in call order. `turn` names their steps, once in a run. */
 export async function runToolCalls(
@@ -58,8 +64,7 @@ export async function runToolCalls(
   for (const group of toGroups(calls, parts.gate)) {
     const places = createTurnstile(parts.gate.parallelCalls);
     const steps = group.map((call, at) => ({
-      // By place and not by id: there are servers that give one id to all calls, or count ids from 0
-      // in every answer.
+      // By index and not by id: some servers give one id to all calls, or count ids from 0 in every answer.
       key: `tool:${turn}.${outputs.length + at}`,
       // The first call after a takeover finds the background children again, whatever it does.
       isStage: parts.gate.mayWait(call.name) || parts.backgroundChildren?.isOpen,
@@ -68,7 +73,7 @@ export async function runToolCalls(
         await parts.backgroundChildren?.restore();
         const done = await runBeside(parts, { call, step, places, begun });
         if (done.note) parts.backgroundChildren?.learn(done.note, { isReplayed: false });
-        return done as unknown as Json;
+        return STORED_CALL.write(done);
       },
     }));
     const begun = await findBegun(parts, countEnded(parts, steps));
@@ -87,12 +92,12 @@ function countEnded(
 ): readonly string[] {
   const open: string[] = [];
   for (const { key } of steps) {
-    const ended = context.recall(key) as unknown as Done | undefined;
-    if (!ended) {
+    const ended = context.recall(key);
+    if (ended === undefined) {
       open.push(key);
       continue;
     }
-    const { spent, note } = ended;
+    const { spent, note } = STORED_CALL.read(ended);
     if (note) backgroundChildren?.learn(note, { isReplayed: true });
     account.charge(spent);
     if (spent.children) account.family.charge(spent);
@@ -103,19 +108,19 @@ function countEnded(
 
 type CallStep = { readonly key: string; fn(step: Step): Promise<Json> };
 
-/** However they end, what children have spent that were found and not let in again stays spent. */
+/** However they end, the spending of found children that were not admitted again stays spent. */
 async function makeAll(
   { context, account }: ToolParts,
   steps: readonly CallStep[],
 ): Promise<readonly Done[]> {
   try {
-    return (await context.all([...steps])) as unknown as Done[];
+    return (await context.all([...steps])).map(STORED_CALL.read);
   } finally {
     for (const { key } of steps) account.family.found.giveUp(`${context.id}/${key}`);
   }
 }
 
-/** Calls that a past owner of the run was making, and whose children it had begun. They are paid for. */
+/** Calls that an earlier owner of the run was making, and whose children it had begun. They are paid for. */
 async function findBegun(
   { context, account, findChildren }: ToolParts,
   open: readonly string[],
@@ -147,8 +152,8 @@ interface Beside {
 }
 
 /**
- * Takes a place among the calls that work at once. One that delegates takes none: it waits for children,
- * which are announced before any of them begins, so that all of the turn share alike.
+ * Takes a place among the calls that work at once. A call that delegates takes none: it waits for children, which are
+ * announced before any of them begins, so that all children of the turn get the same share.
  */
 async function runBeside(parts: ToolParts, beside: Beside): Promise<Done> {
   const { call, step, places } = beside;

@@ -2,7 +2,8 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
-import type { Json } from "../base/json.ts";
+import { asJson, isJsonObject, type Json } from "../base/json.ts";
+import { storedObject } from "../base/stored.ts";
 import { clip } from "../base/text.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
@@ -19,11 +20,12 @@ import type { Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import type { Hold } from "./account.ts";
 import { type CallMeter, createCallMeter, toBrokenAmount } from "./broken-answer.ts";
+import type { HeldRequest } from "./call-cost.ts";
 import { isTooLong } from "./context/cut-to-fit.ts";
 import type { Amount } from "./limits.ts";
 
-/** What a model call brought, as it stands in the journal. */
-export interface Answer {
+/** The result of a model call, as stored in the journal. */
+export interface ModelAnswer {
   readonly items: readonly Item[];
   readonly reason: EndReason;
   readonly usage: Usage;
@@ -31,16 +33,16 @@ export interface Answer {
   readonly continuation: Continuation | null;
   /** Where the model's name stands for several deployments. */
   readonly by?: AnsweredBy | undefined;
-  /** What the vendor says of the ending beyond its reason. */
+  /** Details from the vendor about the ending, beyond its reason. */
   readonly stop?: StopDetail | undefined;
 }
 
-/** That a vendor has refused the conversation as too long, in its words; nothing was said and nothing is paid. */
+/** The vendor's refusal of a conversation as too long, in its words. There is no answer and no cost. */
 export interface TooLong {
   readonly too_long: string;
 }
 
-export type TurnAnswer = Answer | TooLong;
+export type TurnAnswer = ModelAnswer | TooLong;
 
 export function isRefusedAsTooLong(answer: TurnAnswer): answer is TooLong {
   return "too_long" in answer;
@@ -54,45 +56,47 @@ export interface TurnParts {
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
 }
 
-export interface Turn {
+export interface ModelTurn {
   /** From 1. */
   readonly number: number;
-  /** What the user is told before the call: why the model is asked again. */
+  /** Notices for the user before the call: why the model is asked again. */
   readonly notices: readonly Notice[];
-  /** Whether a refusal because the conversation is too long is what the turn returns, and no failure. */
+  /** True if the turn returns a refusal of a too long conversation instead of failing. */
   readonly mayShorten?: boolean | undefined;
-  /** Whether it was refused so before, and is asked with a shorter conversation. */
+  /** True if the turn was refused as too long before, and is asked again with a shorter conversation. */
   readonly isAgain?: boolean | undefined;
   /** Sets the cost of the call aside; called when it is really made. May lower what it may answer. */
   readonly hold: (signal: AbortSignal) => Promise<HeldRequest>;
-  /** What an answer with these items has to survive: nothing is done with one that calls nothing. */
+  /** The kind of crash that an answer with these items must survive. Items without a call have no effects. */
   readonly survives?: ((items: readonly Item[]) => "process" | "power") | undefined;
-  /** Told each piece of text, so that a turn that is cut short has not said it in vain. */
+  /** Called with each piece of text, so that the text of an interrupted turn is kept. */
   readonly onText: (delta: string) => void;
-  /** Told what a call that broke off has used, in part as an estimate; nothing where it used nothing. */
+  /** Called with the usage of a call that broke off, in part an estimate; not called if it used nothing. */
   readonly onBroken: (usage: Usage) => void;
 }
 
-/** A request whose cost is set aside. */
-export interface HeldRequest {
-  readonly request: ModelRequest;
-  readonly hold: Hold;
-}
-
 /** Asks the model once. Found again in the journal after a crash, it costs nothing. */
-export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnAnswer> {
+export async function runTurn(parts: TurnParts, turn: ModelTurn): Promise<TurnAnswer> {
   const { context, clock } = parts;
   const key = `model:${turn.number}${turn.isAgain ? ":again" : ""}`;
   const answer = await context.step(key, async (step) => {
     const start: RunEvent = { type: "turn_start", turn: turn.number, at_ms: clock.now() };
     await context.emit([start, ...turn.notices]);
-    return (await askWithin(parts, turn, step)) as unknown as Json;
+    return asJson(await askWithin(parts, turn, step));
   });
-  return answer as unknown as TurnAnswer;
+  return readAnswer(answer);
+}
+
+const STORED_ANSWER = storedObject<ModelAnswer>("a model's answer", ["items"]);
+const STORED_REFUSAL = storedObject<TooLong>("a refused model call", ["too_long"]);
+
+function readAnswer(stored: Json): TurnAnswer {
+  const isRefusal = isJsonObject(stored) && stored["too_long"] !== undefined;
+  return isRefusal ? STORED_REFUSAL.read(stored) : STORED_ANSWER.read(stored);
 }
 
 /** An answer that broke off costs what it has used, which is in part an estimate. */
-async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<TurnAnswer> {
+async function askWithin(parts: TurnParts, turn: ModelTurn, step: Step): Promise<TurnAnswer> {
   const { request, hold } = await turn.hold(step.signal);
   const meter = createCallMeter();
   try {
@@ -114,10 +118,10 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Turn
 }
 
 /**
- * What an answer takes from a budget. A price that is not known takes no money; tokens are paid for also
+ * The amount that an answer takes from a budget. A price that is not known takes no money; tokens are paid for also
  * where the calls of a vendor's own tools have none.
  */
-export function toAmount(answer: Answer, prices: Pick<TurnParts, "costOf">): Partial<Amount> {
+export function toAmount(answer: ModelAnswer, prices: Pick<TurnParts, "costOf">): Partial<Amount> {
   const { total_tokens: tokens } = answer.usage;
   return { turns: 1, tokens, usd: toKnownUsd(answer, prices) ?? 0 };
 }
@@ -127,7 +131,7 @@ export function toAmount(answer: Answer, prices: Pick<TurnParts, "costOf">): Par
  * in dollars that nothing is taken from would be none.
  */
 export function toSettled(
-  answer: Answer,
+  answer: ModelAnswer,
   { most }: Pick<Hold, "most">,
   prices: Pick<TurnParts, "costOf">,
 ): Partial<Amount> {
@@ -135,7 +139,7 @@ export function toSettled(
 }
 
 function toKnownUsd(
-  { usage, cost_usd, by }: Answer,
+  { usage, cost_usd, by }: ModelAnswer,
   { costOf }: Pick<TurnParts, "costOf">,
 ): number | undefined {
   const { native_calls: _, ...tokens } = usage;
@@ -149,16 +153,16 @@ interface Asked {
 }
 
 /**
- * Reads of a model that go on while the log writes: they become one row. A log that cannot be written ends
- * the turn at the latest by so many more.
+ * How many reads from the model may continue while the log writes; they become one row. A log that cannot be written
+ * ends the turn at the latest by so many more.
  */
 const MAX_UNAWAITED = 16;
 
 async function askModel(
   parts: TurnParts,
-  turn: Turn,
+  turn: ModelTurn,
   { request, step, meter }: Asked,
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   const { context, provider, clock, costOf } = parts;
   const { signal } = step;
   const items: Item[] = [];
@@ -192,7 +196,11 @@ async function askModel(
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
 }
 
-export function collect(batch: readonly ModelEvent[], items: Item[], onText: Turn["onText"]): void {
+export function collect(
+  batch: readonly ModelEvent[],
+  items: Item[],
+  onText: ModelTurn["onText"],
+): void {
   for (const event of batch) {
     if (event.type === "text_delta") onText(event.delta);
     if (event.type === "item_end") items[event.index] = event.item;
@@ -201,7 +209,7 @@ export function collect(batch: readonly ModelEvent[], items: Item[], onText: Tur
 
 interface LastBatch {
   readonly batch: readonly ModelEvent[];
-  readonly answer: Answer;
+  readonly answer: ModelAnswer;
 }
 
 /** The last batch of a turn, as the log has it. */
@@ -219,7 +227,7 @@ export function toLastEvents(
   return [...said, { type: "turn_end", ...end, at_ms: nowMs }];
 }
 
-export function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
+export function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): ModelAnswer {
   const { reason, usage, cost_usd, continuation = null, by, stop } = end;
   // Places may have gaps: a vendor numbers items that it never finished.
   return {
@@ -247,10 +255,10 @@ function messageText(content: MessageContent): string {
   return content.map((part) => (part.type === "output_text" ? part.text : "")).join("");
 }
 
-/** A parent, and whoever reads the record, is told in words of this length at most. */
+/** The longest reason for a failure that a parent's model and the record get, in characters. */
 const MAX_REASON_CHARS = 1000;
 
-/** That the model declined, with its own words where it has said any. */
+/** The message of a refusal, with the model's own words if it gave any. */
 export function whyRefused(items: readonly Item[]): string {
   const parts = items.flatMap((item) =>
     item.type === "message" && typeof item.content !== "string" ? item.content : [],

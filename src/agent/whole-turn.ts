@@ -3,14 +3,14 @@
 import type { Item } from "../protocol/items.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { Notice, RunEvent } from "../protocol/run-events.ts";
-import { type Answer, collect, type TurnParts, toAnswer, toLastEvents } from "./turn.ts";
+import { collect, type ModelAnswer, type TurnParts, toAnswer, toLastEvents } from "./turn.ts";
 
-/** The log of an answer that came whole, from `turn_start` to `turn_end`, with what was told meanwhile. */
+/** The log of an answer that came whole, from `turn_start` to `turn_end`, with the events that came meanwhile. */
 export function toWholeTurn(
   batch: readonly ModelEvent[],
   notices: readonly Notice[],
   { costOf, startMs, endMs }: WholeTurn,
-): { readonly answer: Answer; readonly events: readonly RunEvent[] } | undefined {
+): { readonly answer: ModelAnswer; readonly events: readonly RunEvent[] } | undefined {
   const end = batch.find((event) => event.type === "end");
   if (!end) return undefined;
   const items: Item[] = [];

@@ -1,6 +1,6 @@
 /**
- * One child of a run that may go on without the call that asked for it: its call waits for its end, and
- * for its question, and may leave it running.
+ * One child of a run that may outlive the call that started it: its call waits for its end or its question, and may
+ * leave it running.
  */
 
 import { toAbortFailure } from "../base/async.ts";
@@ -9,7 +9,7 @@ import type { Ending } from "../protocol/run-events.ts";
 import type { ChildReport } from "./child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "./envelope.ts";
 import type { DelegationNode } from "./node.ts";
-import type { OpenQuestions, Question } from "./questions.ts";
+import type { ChildQuestion, OpenQuestions } from "./questions.ts";
 import type { OrderedChild, Spawning } from "./spawn.ts";
 import { tellEnding } from "./tell-ending.ts";
 
@@ -35,22 +35,22 @@ const HOW_ENDED: Readonly<Record<Ending, string>> = {
 export class BackgroundChild {
   readonly id: string;
   readonly label: string;
-  /** Resolves when it has ended, however. */
+  /** Resolves when it has ended, however it ended. */
   readonly ended: Promise<void>;
-  /** Once it has ended; undefined where that was its parent's end. */
+  /** Set when it has ended; undefined if it ended with its parent. */
   report: ChildReport | undefined;
-  /** What its parent's model is told of its end. */
+  /** The report of the child's end for its parent's model. */
   envelope: Envelope | undefined;
   failure: Failure | undefined;
-  /** Whether the end of its parent's run has stopped it. */
+  /** True if the end of its parent's run has stopped it. */
   isStoppedWithRun = false;
-  /** Whether no call waits for it any more. */
+  /** True once no call waits for it. */
   isDetached = false;
   readonly #parts: ChildParts;
   readonly #stopping = new AbortController();
   readonly #signal: AbortSignal;
   #end: () => void = () => {};
-  #ask: (question: Question) => void = () => {};
+  #ask: (question: ChildQuestion) => void = () => {};
   #unfollow: () => void = () => {};
 
   constructor(parts: ChildParts, { id, label }: { readonly id: string; readonly label: string }) {
@@ -63,7 +63,7 @@ export class BackgroundChild {
     });
   }
 
-  /** How it is to be ordered: its own signal, for it may outlive its call's. */
+  /** The child's spawning with a signal of its own, because it may outlive its call. */
   toSpawning(spawning: Spawning): Spawning {
     const { signal } = spawning;
     const follow = (): void => this.#stopping.abort(toAbortFailure(signal));
@@ -73,7 +73,7 @@ export class BackgroundChild {
     return { ...spawning, signal: this.#signal, isDetached: () => this.isDetached };
   }
 
-  /** Begins. Resolves when it is written down; rejects when it could not be. */
+  /** Starts it. Resolves when it is written down; rejects if it could not be. */
   async begin(child: OrderedChild): Promise<void> {
     const unlisten = this.#parts.questions.listen(this.id, (question) => {
       this.#ask(question);
@@ -95,21 +95,21 @@ export class BackgroundChild {
     });
   }
 
-  /** For its call: what it asks, or undefined once it has ended. */
-  async untilEndOrQuestion(): Promise<Question | undefined> {
-    const asked = new Promise<Question>((resolve) => {
+  /** For its call: resolves with its question, or undefined once it has ended. */
+  async untilEndOrQuestion(): Promise<ChildQuestion | undefined> {
+    const asked = new Promise<ChildQuestion>((resolve) => {
       this.#ask = resolve;
       if (this.question) resolve(this.question);
     });
     return await Promise.race([this.ended.then(() => undefined), asked]);
   }
 
-  /** Its call's end is not its own from here on. */
+  /** From here on the end of its call does not end it. */
   leaveCall(): void {
     this.#unfollow();
   }
 
-  /** One that has ended before this process took its parent over. */
+  /** Takes the report of a child that ended before this process took its parent over. */
   takeEnd(report: ChildReport): void {
     this.isDetached = true;
     this.report = report;
@@ -117,14 +117,14 @@ export class BackgroundChild {
     this.#end();
   }
 
-  /** One that is not there any more. */
+  /** Marks a child that does not exist any more as failed. */
   lose(message: string): void {
     this.isDetached = true;
     this.envelope = toErrorEnvelope(this.#named, message);
     this.#end();
   }
 
-  get question(): Question | undefined {
+  get question(): ChildQuestion | undefined {
     return this.envelope ? undefined : this.#parts.questions.of(this.id);
   }
 
@@ -152,7 +152,7 @@ export class BackgroundChild {
     this.report = report;
     this.isStoppedWithRun = this.#parts.signal.aborted && report.ending !== "completed";
     const { node } = this.#parts;
-    // A call that waits for it tells of its end itself.
+    // A call that waits for it reports its end itself.
     this.envelope = this.#toEnvelope(report, this.isDetached ? node.observe : () => {});
     if (this.isDetached) tellEnding(node, this.#named, { report, envelope: this.envelope });
   }
@@ -167,7 +167,8 @@ export class BackgroundChild {
     const { settings, isRecorded } = this.#parts.node;
     return toEnvelope(this.#named, report, {
       maxBytes: settings.outputMaxSize,
-      ...{ isRecorded, observe },
+      isRecorded,
+      observe,
     });
   }
 }

@@ -1,11 +1,18 @@
-/** The background children of a run, whose code is loaded by the first call of a child. */
+/** The background children of a run, whose code is loaded by the first call that starts a child. */
 
 import type { Background, CallNote, LeftChildren } from "../agent/background.ts";
 import type { ChildWord } from "../protocol/child-news.ts";
 import type { BackgroundChildren, BackgroundParts } from "./background.ts";
 import { BackgroundNotes } from "./background-notes.ts";
+import type { DelegationNode } from "./node.ts";
 
-const NOBODY: LeftChildren = { stopped: [], unread: [] };
+/** A run whose calls may leave children running. */
+export interface WatchingNode extends DelegationNode {
+  /** The background children of the run; undefined if every call waits for its child. */
+  readonly background?: BackgroundDoor | undefined;
+}
+
+const NONE_LEFT: LeftChildren = { stopped: [], unread: [] };
 
 export class BackgroundDoor implements Background {
   readonly #parts: BackgroundParts;
@@ -16,7 +23,7 @@ export class BackgroundDoor implements Background {
     this.#parts = { ...parts, known: new BackgroundNotes() };
   }
 
-  /** The children themselves: one set of them for a run. */
+  /** Opens the set of background children: one set for each run. */
   open(): Promise<BackgroundChildren> {
     this.#loading ??= import("./background.ts").then(({ BackgroundChildren }) => {
       this.#children = new BackgroundChildren(this.#parts);
@@ -55,6 +62,6 @@ export class BackgroundDoor implements Background {
 
   async end(): Promise<LeftChildren> {
     const isNeeded = this.#loading !== undefined || this.#parts.known.toRestore.length > 0;
-    return isNeeded ? await (await this.open()).end() : NOBODY;
+    return isNeeded ? await (await this.open()).end() : NONE_LEFT;
   }
 }

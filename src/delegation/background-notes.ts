@@ -1,14 +1,16 @@
-/** What the journal has of a run's background children. Light: every run has it, and most have no such child. */
+/**
+ * The notes in the journal about a run's background children. Small: every run loads it, and most have no such child.
+ */
 
 import type { CallNote } from "../agent/background.ts";
 import type { ChildWord } from "../protocol/child-news.ts";
 
 export class BackgroundNotes {
-  /** Those whose reports nobody was told. */
+  /** The children whose reports the model has not been told. */
   readonly outstanding = new Set<string>();
-  /** The marks of all that was told. */
+  /** The marks of everything that was told. */
   readonly told = new Set<string>();
-  /** Those that a past owner of the run has left. */
+  /** The children that an earlier owner of the run has left. */
   readonly toRestore: string[] = [];
 
   get isOpen(): boolean {

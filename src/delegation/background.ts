@@ -1,11 +1,11 @@
 /**
- * The children of a run that no call waits for.
+ * The background children of a run.
  *
- * They are ordered as all children are, and share alike. While some of them work, one step of the run is
- * open, because their ends are written into its log at any time. What is journaled of them are notes:
- * which call left which of them running, and which report or question the model was told. Whoever takes
- * the run over learns the notes again and finds the children by them, after the last thing that the
- * journal has: only then is known what is left for them to spend.
+ * They are started as all children are, and have equal shares. While some of them work, one step of the run is open,
+ * because their ends are written into its log at any time. The journal has notes of them: which call left which of
+ * them running, and which report or question the model was told. After a takeover the new owner reads the notes again
+ * and finds the children by them, after the last entry of the journal: only then is it known what is left for them to
+ * spend.
  */
 
 import type { CallNote, LeftChildren } from "../agent/background.ts";
@@ -24,7 +24,7 @@ import { toReport } from "./executors/in-process.ts";
 import { createNews } from "./news.ts";
 import type { DelegationNode } from "./node.ts";
 import { findChildren } from "./past-children.ts";
-import { type OpenQuestions, type Question, sendAnswer } from "./questions.ts";
+import { type ChildQuestion, type OpenQuestions, sendAnswer } from "./questions.ts";
 import { adoptChild, orderChild, type Spawning } from "./spawn.ts";
 
 export interface BackgroundParts {
@@ -33,19 +33,19 @@ export interface BackgroundParts {
   readonly questions: OpenQuestions;
   readonly clock: Clock;
   readonly known: BackgroundNotes;
-  /** What a recorded run was told after this turn, where it is played again. */
+  /** In a replay: what the recorded run was told after this turn. */
   readonly recorded?:
     | ((turn: number, isFinal: boolean) => readonly ChildWord[] | undefined)
     | undefined;
 }
 
-/** What became of a call: its child has ended, or goes on without it, and may have asked something. */
-export type Ran =
+/** The result of a call: its child has ended, or continues without it, and may have asked something. */
+export type RanChild =
   | { readonly report: ChildReport }
   | { readonly report: undefined; readonly id: string; readonly question: string | undefined };
 
 const MINUTE_MS = 60_000;
-/** How long a child that was found again has to come back to its question: a process has to start first. */
+/** How long a child that was found again has to repeat its question: a process has to start first. */
 const FOUND_MS = { in_process: 5000, child_process: 60_000, anywhere: 60_000 };
 
 export class BackgroundChildren {
@@ -56,7 +56,7 @@ export class BackgroundChildren {
   readonly #notes = new Map<string, { started: string[]; told: string[] }>();
   /** Questions that were answered here. */
   readonly #answered = new Set<string>();
-  /** Those that another process had started. */
+  /** Children that another process had started. */
   readonly #found = new Set<string>();
   #restoring: Promise<void> | undefined;
 
@@ -66,7 +66,7 @@ export class BackgroundChildren {
     this.#news = createNews(parts.clock);
   }
 
-  /** Those that were left by their calls, in the order they were started. */
+  /** The children that their calls left running, in the order they were started. */
   get all(): readonly BackgroundChild[] {
     return [...this.#children.values()].filter(({ isDetached }) => isDetached);
   }
@@ -79,7 +79,7 @@ export class BackgroundChildren {
     return this.#parts.context.readLog();
   }
 
-  /** All children of the run so far, those that calls waited for too. */
+  /** All children of the run so far, also those that calls waited for. */
   async list(): Promise<JsonObject[]> {
     const asks = (id: string): string | undefined => this.#children.get(id)?.question?.text;
     return listChildren(await this.readLog(), asks);
@@ -89,12 +89,12 @@ export class BackgroundChildren {
     return this.#notes.get(callKey);
   }
 
-  /** A call has told its model of these. */
+  /** Notes that a call has told its model of these. */
   note(callKey: string, marks: readonly string[]): void {
     this.#noteFor(callKey).told.push(...marks);
   }
 
-  /** A call that is played again has told its model of these, once they have come to their ends too. */
+  /** Notes that a replayed call has told its model of these, once they have reached their ends too. */
   async noteRecorded(callKey: string, output: unknown): Promise<void> {
     const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
     const ended = isJsonObject(parsed) ? parsed["ended"] : undefined;
@@ -110,17 +110,17 @@ export class BackgroundChildren {
     return known;
   }
 
-  /** Runs a child for a call, which does not wait for it where it is a background child, or asks. */
-  async run(wish: ChildWish, spawning: Spawning): Promise<Ran> {
+  /** Runs a child for a call. The call does not wait for it if it is a background child, or asks. */
+  async run(wish: ChildWish, spawning: Spawning): Promise<RanChild> {
     const { node, context } = this.#parts;
     const { callKey, key, executor } = spawning;
     const child = this.#create(`${context.id}/${key}`, wish.label);
     const { isBackground = false } = wish;
-    // Let in at once or not at all: others may wait for a word of this run.
+    // Admitted at once or not at all: others may wait for a message of this run.
     const isUrgent = isBackground && executor === "in_process";
     const begun = orderChild(node, wish, { ...child.toSpawning(spawning), isUrgent }).then(
       (ordered) => {
-        // It may end before its call knows that it has begun.
+        // It may end before its call learns that it has begun.
         child.isDetached = isBackground;
         return child.begin(ordered);
       },
@@ -151,7 +151,7 @@ export class BackgroundChildren {
     return new BackgroundChild({ node, questions, signal: context.signal, onNews }, { id, label });
   }
 
-  #leave(child: BackgroundChild, callKey: string, question?: string): Ran {
+  #leave(child: BackgroundChild, callKey: string, question?: string): RanChild {
     child.detach();
     this.#noteFor(callKey).started.push(child.id);
     return { report: undefined, id: child.id, question };
@@ -179,12 +179,12 @@ export class BackgroundChildren {
       const beside = starts.filter((start) => start.call_key === call_key);
       node.account.family.announce(call_key, beside.length);
     }
-    for (const left of working) await this.#goOn(left);
+    for (const left of working) await this.#continueChild(left);
     this.#known.toRestore.length = 0;
     this.#restoring = undefined;
   }
 
-  /** The child, if it works on; what one that has ended has spent is charged. */
+  /** The child, if it still works; what an ended child has spent is charged. */
   async #find(id: string, log: readonly LoggedEvent[]): Promise<Left[]> {
     const { context, node } = this.#parts;
     const { start, hasEnded } = readChild(id, log);
@@ -192,7 +192,9 @@ export class BackgroundChildren {
     const child = this.#create(id, start?.label ?? id.slice(context.id.length + 1));
     this.#children.set(id, child);
     if (!start || input === undefined) {
-      child.lose("Subagent execution failed: it was cut before it was written down. Ask again.");
+      child.lose(
+        "Subagent execution failed: it was interrupted before it was in the record. Call it again.",
+      );
       return [];
     }
     if (hasEnded) {
@@ -208,7 +210,7 @@ export class BackgroundChildren {
     return [{ child, start, task: parseTask(input) }];
   }
 
-  async #goOn({ child, start, task }: Left): Promise<void> {
+  async #continueChild({ child, start, task }: Left): Promise<void> {
     const { context, node } = this.#parts;
     const { requested } = start;
     this.#found.add(child.id);
@@ -218,7 +220,7 @@ export class BackgroundChildren {
     const timeoutMs = Number(start.effective["timeout_ms"]);
     child.detach();
     const ordered = adoptChild(node, { key, task, timeoutMs, requested }, spawning);
-    // What is wrong with it is its report.
+    // A failure to start is its report.
     await child.begin(ordered).catch(() => {});
   }
 
@@ -243,7 +245,7 @@ export class BackgroundChildren {
     return this.all.some(({ envelope }) => envelope === undefined);
   }
 
-  /** The model has read these questions and has given its answer: nobody will answer them. */
+  /** The model has read these questions and has given its answer: they will not be answered. */
   async #answerNobody(): Promise<void> {
     for (const child of this.all) {
       const question = this.openQuestion(child);
@@ -252,16 +254,16 @@ export class BackgroundChildren {
     }
   }
 
-  /** What a child waits for that nobody has answered. */
-  openQuestion({ question }: BackgroundChild): Question | undefined {
+  /** The open question of a child that has not been answered. */
+  openQuestion({ question }: BackgroundChild): ChildQuestion | undefined {
     return question && !this.#answered.has(question.key) ? question : undefined;
   }
 
-  /** The same, for an answer: a child that was found again may be about to ask once more what it had asked. */
+  /** Like `openQuestion`, for an answer: a child that was found again may be about to repeat its question. */
   async questionToAnswer(
     child: BackgroundChild,
     bounds: Omit<WaitBounds, "limitMs">,
-  ): Promise<Question | undefined> {
+  ): Promise<ChildQuestion | undefined> {
     const hadAsked = [...this.#known.told].some((mark) => mark.startsWith(`${child.id}/tool:`));
     if (hadAsked && this.#found.has(child.id)) {
       const { settings } = this.#parts.node;
@@ -271,12 +273,12 @@ export class BackgroundChildren {
     return this.openQuestion(child);
   }
 
-  async answer(question: Question, text: string | null, key: string): Promise<void> {
+  async answer(question: ChildQuestion, text: string | null, key: string): Promise<void> {
     this.#answered.add(question.key);
     await sendAnswer(this.#parts.context.runs, question, { text, key });
   }
 
-  /** What was recorded is told again, once those it is about have come as far. */
+  /** In a replay, tells what was recorded, once the children have reached the same point. */
   async #replay(turn: number, isFinal: boolean): Promise<readonly ChildWord[] | undefined> {
     const recorded = this.#parts.recorded?.(turn, isFinal);
     for (const { kind, child_id } of recorded ?? []) {
@@ -288,7 +290,7 @@ export class BackgroundChildren {
     });
   }
 
-  /** A run that is played again has another id, and its children the same places. */
+  /** A replayed run has another id, and its children the same places below it. */
   #toOwnId(id: string): string {
     return `${this.#parts.context.id}${id.slice(id.lastIndexOf("/"))}`;
   }
@@ -307,7 +309,7 @@ export class BackgroundChildren {
     return [{ child_id: id, label, kind: "question", mark: question.key, text: question.text }];
   }
 
-  /** Waits until `isDone`, or for so long. For calls. */
+  /** Waits until `isDone`, or until the time limit. For calls. */
   async waitUntil(isDone: () => boolean, { limitMs, signal, callKey }: WaitBounds): Promise<void> {
     const { context, clock } = this.#parts;
     const endsAtMs = clock.now() + limitMs;
@@ -323,10 +325,10 @@ export class BackgroundChildren {
     try {
       if (!context.signal.aborted) await this.restore();
     } catch {
-      // What cannot be read is found by whoever looks after runs that nobody owns.
+      // If it cannot be read, the process that looks after runs without an owner finds it.
     }
     const open = this.all.filter(({ envelope }) => envelope === undefined);
-    // What another process goes on with is not ended here; what is played again ends as it did.
+    // A run that another process continues is not ended here; a replayed child ends as it did.
     if (!context.isLost && !recorded)
       for (const child of open) child.stop("The run that started it has ended.");
     await Promise.all(open.map(({ ended }) => ended));
@@ -342,7 +344,7 @@ export class BackgroundChildren {
   }
 }
 
-/** A child that a past owner of the run has left at work. */
+/** A child that an earlier owner of the run has left at work. */
 interface Left {
   readonly child: BackgroundChild;
   readonly start: ChildStart;

@@ -1,9 +1,9 @@
-/** The children of a run, as its log tells of them. Pure. */
+/** Reads the children of a run from its log. Pure. */
 
 import type { JsonObject } from "../base/json.ts";
 import type { ChildStart, LoggedEvent } from "../protocol/run-events.ts";
 
-/** All of them, with how they stand or how they ended; `asks` is what one of them waits for. */
+/** All children, with their state or ending; `asks` is what one of them waits for. */
 export function listChildren(
   log: readonly LoggedEvent[],
   asks: (id: string) => string | undefined,
@@ -19,7 +19,7 @@ export function listChildren(
   return [...found.values()];
 }
 
-/** As the log of its parent tells of it. */
+/** One child, as the log of its parent describes it. */
 export function readChild(
   id: string,
   log: readonly LoggedEvent[],

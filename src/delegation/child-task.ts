@@ -1,6 +1,6 @@
 /**
- * What a child is asked to do, made of its parent's task and of a wish. Everything that bounds it is
- * its parent's, narrowed: tools, grant, approval, sandbox, depth, budget. Pure.
+ * Makes a child's task from its parent's task and a wish. Everything that limits the child is its parent's, narrowed:
+ * tools, grant, approval, sandbox, depth, budget. Pure.
  */
 
 import { type Limits, mapKinds } from "../agent/limits.ts";
@@ -19,10 +19,10 @@ export interface ChildBounds {
   readonly tools: readonly string[];
   readonly maxTurns: number;
   readonly limits: Limits;
-  /** What it may have in all, where it asks its parent for more by messages. */
+  /** The most that it may have in all, if it asks its parent for more by messages. */
   readonly ceiling?: Limits | undefined;
   readonly summary: SummaryMode;
-  /** Whether it is where its parent can be asked. */
+  /** True if it runs where its parent can be asked. */
   readonly canAsk?: boolean | undefined;
 }
 
@@ -30,14 +30,14 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
   const { tools, maxTurns, limits, ceiling } = bounds;
   const canAsk = mayAsk(wish, bounds);
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
-  // Its conversation is its own: it is in no session.
+  // The child has a conversation of its own, which belongs to no session.
   const { can_ask: _, fell_back: __, ceiling: ___, session: ____, ...above } = parent;
   return {
     ...above,
     ...toAddress(parent, wish),
     deployments: toDeployments(parent, wish),
     model: wish.model ?? parent.model,
-    // What is one vendor's word is not another's: another model begins with none.
+    // Options of one vendor mean nothing to another: a child with another model starts with none.
     options: joinOptions(isOtherModel ? undefined : parent.options, wish.options) ?? null,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
     ...(hasFallenBack(parent, wish) && { fell_back: true }),
@@ -59,7 +59,7 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
       "report",
     ),
     on_throw: "tell_model",
-    // Tools of a request have names that are made anew for each run: what it may call is in the request.
+    // Tools of a request get new names for each run: the request says what it may call.
     grant: wish.response
       ? parent.grant
       : [...parent.grant, { tools: withCompanions(tools, canAsk) }],
@@ -77,7 +77,7 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
 /** A list of tools is a whitelist: a child that has one cannot ask, unless the list says so. */
 function mayAsk({ tools: named, canAsk, response }: ChildWish, bounds: ChildBounds): boolean {
   if (bounds.canAsk !== true || response !== undefined) return false;
-  // One without tools may have a model that knows none.
+  // A child without tools may have a model that does not know tools.
   return bounds.tools.length > 0 && (named === undefined || canAsk === true);
 }
 
@@ -86,16 +86,16 @@ function toDeployments(parent: AgentTask, wish: ChildWish): AgentTask["deploymen
   return wish.model === undefined ? parent.deployments : undefined;
 }
 
-/** Whether nobody chose its model: a wish that names one has, and so has an agent's file. */
+/** True if its model was not chosen: a wish that names a model has chosen one, and so has an agent's file. */
 function hasFallenBack(parent: AgentTask, { model, sameAddress }: ChildWish): boolean {
   if (sameAddress) return sameAddress.fell_back === true;
   return model === undefined && parent.fell_back === true;
 }
 
 /**
- * Where a child's model is asked. The server and the key that a person named are those of that vendor
- * alone. A server of the agent's file gets the key that the file names or the vendor's own, never the
- * parent's; a key of the file goes to no server of the parent's.
+ * Where a child's model is asked. The server and the key that a person named are only for that vendor. A server from
+ * the agent's file gets the key that the file names, or the vendor's own, never the parent's; a key from the file is
+ * not sent to a server of the parent.
  */
 function toAddress(
   parent: AgentTask,
@@ -120,8 +120,8 @@ function toAddress(
 const NO_ADDRESS = { provider: null, url: null, api_key_name: null } as const;
 
 /**
- * How a child is told to report. As usual the wish goes along with its task and its last answer is the
- * report; a wish of its own is a turn of its own, after the task.
+ * How a child is asked to report. By default the prompt is sent with its task and its last answer is the report; a
+ * prompt of the wish is a turn of its own, after the task.
  */
 function toReportWish(
   { summaryPrompt, schema, isJson }: ChildWish,
@@ -138,14 +138,14 @@ function vendorIn(model: string): string {
   return model.slice(0, Math.max(0, model.search(/[/:]/)));
 }
 
-/** A tool that delegates is never named: a child gets its own where it may have one. */
+/** Tools that delegate are never named: a child gets its own if it may have one. */
 export function checkTools(wanted: readonly string[], known: readonly string[]): void {
   const unknown = wanted.filter((name) => !known.includes(name)).sort();
   if (unknown.length === 0) return;
   throw new Failure("invalid_request", `Unknown tool names: ${unknown.join(", ")}`);
 }
 
-/** Of any child, whatever the settings say. */
+/** The limit of any child, whatever the settings say. */
 const MAX_TURNS = 50;
 
 export function toMaxTurns(
@@ -155,23 +155,24 @@ export function toMaxTurns(
   return Math.min(maxTurns ?? defaultMaxTurns, MAX_TURNS);
 }
 
-/** Most that a child may ever have. One that cannot delegate needs no children of its own. */
+/** The most that a child may ever have. A child that cannot delegate needs no children of its own. */
 export function toChildCeiling(
   parent: Limits,
   { limits = {}, response }: Pick<ChildWish, "limits" | "response">,
   { task, maxDepth }: { readonly task: AgentTask; readonly maxDepth: number },
 ): Limits {
-  // Agents of a request delegate by tools that are not the run's.
+  // Agents of a request delegate with tools that are not the run's.
   const hasTool = response !== undefined || task.tools.some(isDelegating);
   const canDelegate = hasTool && task.depth < maxDepth;
   const own = toCeiling(parent, limits);
   return canDelegate ? own : { ...own, children: 0 };
 }
 
-/** Most that a child may have in all: what its wish names, and never more than its parent. */
+/** The most that a child may have in all: what its wish names, and never more than its parent. */
 export function toCeiling(parent: Limits, wish: Partial<Limits>): Limits {
   return mapKinds((kind) => {
-    const [own, above] = [wish[kind] ?? null, parent[kind]];
+    const own = wish[kind] ?? null;
+    const above = parent[kind];
     return own === null || above === null ? (own ?? above) : Math.min(own, above);
   });
 }

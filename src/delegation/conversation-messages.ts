@@ -1,6 +1,6 @@
 /**
- * A child's conversation as its model saw it, read from its log: its input, what it said and called,
- * what came back, and what the loop asked in between. Pure.
+ * A child's conversation as its model saw it, read from its log: its input, what it said and
+ * called, the results, and what the loop asked in between. Pure.
  */
 
 import { toNewsMessage } from "../agent/background.ts";
@@ -10,7 +10,7 @@ import { withoutAbandoned } from "../protocol/abandoned-work.ts";
 import type { Item } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 
-/** `answer` is what the parent was told; it stands for the log of a child that has left none. */
+/** `answer` is what the parent was told; it is used for a child without a log. */
 export function readMessages(
   task: AgentTask,
   events: readonly RunEvent[],
@@ -27,11 +27,11 @@ export function readMessages(
 class Reading {
   readonly #task: AgentTask;
   readonly #whole: Item[];
-  /** Of the turn under way. */
+  /** Items of the current turn. */
   #turn: Item[] = [];
-  /** What the item under way has said so far. */
+  /** The text of the current item so far. */
   #text = "";
-  /** Whether the turn before asks for nothing more, so that only the report can follow. */
+  /** True if the turn before asks for nothing more, so that only the report can follow. */
   #isDone = false;
 
   constructor(task: AgentTask) {
@@ -65,7 +65,7 @@ class Reading {
         return;
       case "run_input":
         this.#whole.push(...event.items);
-        // It goes on with them: what follows is no report.
+        // The run continues with these messages: what follows is not a report.
         this.#isDone = false;
         return;
       case "child_news":
@@ -77,7 +77,7 @@ class Reading {
     }
   }
 
-  /** With what a turn that broke off had said. */
+  /** Includes what an interrupted turn had said. */
   get messages(): Item[] {
     const cut: Item[] =
       this.#text === "" ? [] : [{ ...toMessage("assistant", this.#text), status: "incomplete" }];
@@ -88,7 +88,9 @@ class Reading {
     this.#turn.push(toMessage("user", text));
   }
 
-  /** The log does not say that the report was asked for: it is the last turn, kept for it. */
+  /**
+   * The log does not say that the report was asked for: it is the last turn, which is kept for it.
+   */
   #isReport(turn: number): boolean {
     const { summary_prompt, report_along, format, max_turns } = this.#task;
     if (summary_prompt === null || report_along || format.type !== "text" || turn === 1)

@@ -1,13 +1,13 @@
 /**
- * The conversations of children, a private file each: what was asked, said and done, and how it ended.
- * Written when a child has ended, however it ended, from its log and from what its parent knows of it.
+ * The conversations of children, a private file each: what was asked, said and done, and how it ended. Written when a
+ * child has ended, however it ended, from its log and from what its parent knows of it.
  */
 
 import { join } from "node:path";
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Failure, toFailure } from "../base/failure.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { asJson, type Json, type JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Redact } from "../base/redact.ts";
 import type { RecordReader } from "../engine/engine.ts";
@@ -18,14 +18,14 @@ import { readMessages } from "./conversation-messages.ts";
 import { hasNoAnswer, NO_ANSWER } from "./envelope.ts";
 import { createRunFold } from "./ledger/run-figures.ts";
 
-/** A child that will not go on in this process. */
+/** A child that will not continue in this process. */
 interface EndedChild {
   readonly id: string;
   readonly parentId: string;
   readonly task: AgentTask;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** Undefined where its parent was cancelled, or it could not be started: `failure` says why. */
+  /** Undefined if its parent was cancelled, or it could not be started: `failure` says why. */
   readonly report: ChildReport | undefined;
   readonly failure: Failure | undefined;
 }
@@ -44,26 +44,26 @@ interface ConversationParts {
 }
 
 export interface Conversations {
-  /** Called when a child starts; what it returns is called once, when the child has ended. */
+  /** Called when a child starts; the returned function is called once, when the child has ended. */
   open(signal: AbortSignal): TellEnd;
-  /** Waits for what is being written of cancelled children, while the record can still be read. */
+  /** Waits until the conversations of cancelled children are written, while the record can still be read. */
   close(): Promise<void>;
 }
 
-/** Never rejects: what cannot be written is logged, and the run goes on. */
+/** Never rejects: what cannot be written is logged, and the run continues. */
 type TellEnd = (child: EndedChild) => Promise<void>;
 
-/** A cancelled child ends at once; a tool that does not let go must not hold others up. */
+/** A cancelled child ends at once; a tool that does not stop must not delay the others. */
 const ENDING_MS = 2000;
 
 export function createConversations(parts: ConversationParts): Conversations {
   const { log, clock } = parts;
-  /** Children that have started, each with the promise that its conversation is dealt with. */
+  /** Children that have started, each with the promise that its conversation is written. */
   const running = new Map<AbortSignal, Set<Promise<void>>>();
   let isClosed = false;
 
   const write = async (child: EndedChild): Promise<void> => {
-    // What runs on until then can be resumed, and is written when it ends.
+    // A child that still runs can be resumed, and is written when it ends.
     if (isClosed) return;
     try {
       await keep(parts, child);
@@ -89,7 +89,7 @@ export function createConversations(parts: ConversationParts): Conversations {
       };
     },
     async close() {
-      // A cancelled run ends before its children are written: it waits for no tool.
+      // A cancelled run ends before its children are written: it does not wait for tools.
       const ending = [...running].flatMap(([signal, all]) => (signal.aborted ? [...all] : []));
       if (ending.length > 0) await waitAWhile(clock, () => Promise.all(ending));
       isClosed = true;
@@ -123,7 +123,7 @@ async function keep(parts: ConversationParts, child: EndedChild): Promise<void> 
   const log = await readWholeLog(parts.record, child.id);
   const events = log.map(({ event }) => event);
   const isOpen = events.length > 0 && events.at(-1)?.type !== "run_end";
-  // Its process stops: it can be resumed, and is written when it ends.
+  // The child's process stops: the child can be resumed, and is written when it ends.
   if (!child.report && isOpen) return;
   const conversation = redactDeep(toConversation(child, events), parts.redact);
   const text = `${JSON.stringify(conversation, null, 2)}\n`;
@@ -137,8 +137,11 @@ function toConversation(child: EndedChild, events: readonly RunEvent[]): JsonObj
   const { figures } = fold;
   const { ending, error } = toOutcome(child, events);
   return {
-    ...{ id, parent_id, label: task.label, depth: task.depth },
-    messages: readMessages(task, events, report?.text ?? "") as unknown as Json,
+    id,
+    parent_id,
+    label: task.label,
+    depth: task.depth,
+    messages: asJson(readMessages(task, events, report?.text ?? "")),
     started_at: toTime(figures.started_at_ms ?? child.startedAtMs),
     completed_at: toTime(figures.ended_at_ms ?? child.endedAtMs),
     metadata: {
@@ -155,7 +158,7 @@ function toConversation(child: EndedChild, events: readonly RunEvent[]): JsonObj
   };
 }
 
-/** As the envelope has them; every other ending stands by its own name. */
+/** Endings in the envelope's words; every other ending keeps its own name. */
 const STATUS: Partial<Record<Ending, string>> = {
   completed: "complete",
   max_turns: "incomplete",
@@ -167,7 +170,7 @@ interface Outcome {
   readonly error: string | null;
 }
 
-/** The parent's word counts before the log's: a child that was killed has not written its ending. */
+/** The parent's report has precedence over the log: a child that was killed has not written its ending. */
 function toOutcome({ report, failure }: EndedChild, events: readonly RunEvent[]): Outcome {
   if (report && hasNoAnswer(report)) return { ending: "failed", error: NO_ANSWER };
   const end = report ?? events.findLast((event): event is RunEnd => event.type === "run_end");
@@ -187,7 +190,7 @@ function toTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Text by text: in the JSON as a whole a replacement could take a quote along. */
+/** Redacts each text alone: in the JSON as a whole a replacement could remove a quote. */
 function redactDeep(value: Json, redact: Redact): Json {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((one: Json) => redactDeep(one, redact));

@@ -1,37 +1,37 @@
 /**
- * The tools of a run that delegate, made for it alone. Their code, a tenth of what a run could need, is loaded
- * by the first call of one: the gate awaits `load` before it reads a call.
+ * The delegating tools of a run, made for it alone. Their code, a tenth of what a run could need, is loaded by the
+ * first call of one: the gate awaits `load` before it reads a call.
  */
 
 import { Failure } from "../base/failure.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import { withAgents } from "./agents/agent-spec.ts";
-import type { DelegationNode } from "./node.ts";
+import type { WatchingNode } from "./background-door.ts";
 import type { DelegatingName } from "./tools/names.ts";
 import {
   ASK_PARENT_SPEC,
   CALL_SUBAGENT_SPEC,
   countTasks,
   NO_TIMEOUT_MS,
+  type SpecSubject,
   SUBAGENT_SPEC,
   SUBAGENTS_SPEC,
-  type Surroundings,
   TASK_SPEC,
   toParallelSpec,
 } from "./tools/specs.ts";
 
-/** What the gate asks of a tool before it looks at a call. */
+/** The properties of a tool that the gate reads before it looks at a call. */
 type LightTool = Pick<Tool, "spec" | "readOnly" | "countChildren">;
 
-type CreateTool = (node: DelegationNode) => Tool;
+type CreateTool = (node: WatchingNode) => Tool;
 
 interface Row {
-  readonly describe: (node: DelegationNode) => LightTool;
+  readonly describe: (node: WatchingNode) => LightTool;
   readonly load: () => Promise<CreateTool>;
 }
 
-/** Children of one turn run side by side. */
+/** Children of one turn run at the same time. */
 const BESIDE = { readOnly: true, countChildren: () => 1 };
 
 const TOOLS: Partial<Record<DelegatingName, Row>> = {
@@ -52,23 +52,23 @@ const TOOLS: Partial<Record<DelegatingName, Row>> = {
   },
 };
 
-/** Beside `subagent`, where children may be left in the background. */
+/** Offered with `subagent` if children may be left in the background. */
 const WATCHING: Row = {
   // What the turn asked for before it is done before it.
   describe: () => ({ spec: SUBAGENTS_SPEC, readOnly: false }),
   load: async () => (await import("./tools/subagents.ts")).createSubagentsTool,
 };
 
-/** What a model is told of all of them. */
-export function listDelegatingSpecs(about: Surroundings): FunctionTool[] {
+/** The descriptions of all delegating tools for a model. */
+export function listDelegatingSpecs(about: SpecSubject): FunctionTool[] {
   return [
     ...[withAgents(SUBAGENT_SPEC, about.agents), CALL_SUBAGENT_SPEC, toParallelSpec(about)],
     ...[SUBAGENTS_SPEC, ASK_PARENT_SPEC],
   ];
 }
 
-/** Of the names of a run's tools, those that delegate. */
-export function createDelegatingTools(node: DelegationNode, names: readonly string[]): Tool[] {
+/** Makes the delegating ones of a run's tools, chosen by name. */
+export function createDelegatingTools(node: WatchingNode, names: readonly string[]): Tool[] {
   const own = Object.entries(TOOLS).flatMap(([name, row]) =>
     names.includes(name) ? [createLateTool(node, row)] : [],
   );
@@ -76,7 +76,7 @@ export function createDelegatingTools(node: DelegationNode, names: readonly stri
   return isWatching ? [...own, createLateTool(node, WATCHING)] : own;
 }
 
-function createLateTool(node: DelegationNode, { describe, load }: Row): Tool {
+function createLateTool(node: WatchingNode, { describe, load }: Row): Tool {
   let tool: Tool | undefined;
   const open = async (): Promise<Tool> => {
     tool ??= (await load())(node);

@@ -1,6 +1,6 @@
 /**
- * What `subagent` answers a model, as JSON: whether it worked, what came of it, and the figures, all of
- * them texts. Partial work is a success that says `incomplete`, and why (`incomplete_reason`); no work is none.
+ * The answer of `subagent` to a model, as JSON: whether it worked, the output, and the figures, all of them texts.
+ * Partial work is a success that says `incomplete` and why (`incomplete_reason`); no work is not a success.
  */
 
 import { cutToBytes } from "../base/text.ts";
@@ -17,7 +17,7 @@ export interface Envelope {
 
 export interface Named {
   readonly label: string;
-  /** Of the child. */
+  /** The child's depth. */
   readonly depth: number;
 }
 
@@ -26,7 +26,7 @@ export function toErrorEnvelope({ label, depth }: Named, error: string): Envelop
   return { success: false, output: "", error, metadata };
 }
 
-/** Of a child that goes on without its call: the question is its output, where it has one. */
+/** The envelope of a child that continues without its call. If it asks, the question is its output. */
 export function toOpenEnvelope(
   { label, depth }: Named,
   { id, question }: { readonly id: string; readonly question: string | undefined },
@@ -42,7 +42,7 @@ export function toOpenEnvelope(
 
 interface EnvelopeOptions {
   readonly maxBytes: number;
-  /** Whether the run can be read later: only then does a cut text say where the whole is. */
+  /** True if the run can be read later: only then does a cut text say where the whole is. */
   readonly isRecorded?: boolean | undefined;
   observe(event: SubagentEvent): void;
 }
@@ -72,12 +72,12 @@ export function toEnvelope(named: Named, report: ChildReport, options: EnvelopeO
 
 export const NO_ANSWER = "it gave no answer";
 
-/** A child that says it is done and has nothing to say has failed. */
+/** True for a child that says it is done but has no output: it has failed. */
 export function hasNoAnswer(report: ChildReport): boolean {
   return report.ending === "completed" && isSilent(report);
 }
 
-/** Whether it has left nothing that could be used. */
+/** True if it has left nothing that could be used. */
 export function isSilent({ text, json }: Pick<ChildReport, "text" | "json">): boolean {
   return json === undefined && text.trim() === "";
 }
@@ -85,12 +85,12 @@ export function isSilent({ text, json }: Pick<ChildReport, "text" | "json">): bo
 /** The endings that leave something to use; every other one is a failure. */
 const USABLE: ReadonlySet<Ending> = new Set<Ending>(["completed", "max_turns", "budget"]);
 
-/** Whether a child that ended so has done something of its task. One that has nothing to show has not. */
+/** True if a child with this ending has done part of its task. A child with nothing to show has not. */
 export function hasWorked(ending: Ending, { isSilent }: { readonly isSilent: boolean }): boolean {
   return USABLE.has(ending) && !isSilent;
 }
 
-/** Cut on a character, with where the whole is to be found, and the notice as its end. */
+/** Cuts at a character, and ends with a notice that says where the whole is. */
 function toOutput(
   { label }: Named,
   { id, text, json }: ChildReport,

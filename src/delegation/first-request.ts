@@ -1,4 +1,4 @@
-/** What a run asks its model first, as far as its length goes. */
+/** Estimates the length of a run's first request. */
 
 import type { Priced } from "../agent/call-cost.ts";
 import { withReportWish } from "../agent/report.ts";

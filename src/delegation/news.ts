@@ -1,21 +1,21 @@
-/** That something happens among runs that work side by side: jobs that are done one after the other, and those who wait for news. */
+/** News of runs that work at the same time: jobs that are done one after the other, and waits for the next change. */
 
 import { throwIfAborted } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 
-export interface News {
-  /** Grows with all that happens: whoever looks at more than one thing sees whether they fit together. */
+export interface ChildrenNews {
+  /** Grows with each change: a reader of several values can see whether they belong to one moment. */
   readonly changes: number;
   /** How many jobs are not done. */
   readonly jobs: number;
   tell(): void;
-  /** Resolves when something has happened, or the time is over. */
+  /** Resolves when something has changed, or the time is over. */
   changed(limitMs: number, signal: AbortSignal): Promise<void>;
-  /** Does the job behind all before it; one that fails holds up nobody. */
+  /** Runs the job after all jobs before it; a job that fails does not stop the next ones. */
   inOrder<Out>(job: () => Promise<Out>): Promise<Out>;
 }
 
-export function createNews(clock: Clock): News {
+export function createNews(clock: Clock): ChildrenNews {
   let listeners: (() => void)[] = [];
   let changes = 0;
   let jobs = 0;

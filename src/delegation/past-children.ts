@@ -1,11 +1,11 @@
 /**
- * Children that a past owner of a run has begun. What they have spent is read from the record and set
- * aside before the run goes on: until they are replayed, nobody else would know that it is gone.
+ * Children that an earlier owner of a run has begun. What they have spent is read from the record and reserved before
+ * the run continues: until they are replayed, no account knows that it is gone.
  */
 
 import { type Amount, addAmounts, eachKind, NOTHING } from "../agent/limits.ts";
 import { type SpendingParts, toLoggedSpending } from "../agent/logged-spending.ts";
-import type { ToolParts } from "../agent/tool-calls.ts";
+import type { LoopParts } from "../agent/loop-parts.ts";
 import { isJsonObject, type Json } from "../base/json.ts";
 import type { RecordReader, RunContext } from "../engine/engine.ts";
 import { readWholeLog } from "../engine/read-log.ts";
@@ -15,7 +15,7 @@ import type { DelegationNode } from "./node.ts";
 
 type Parent = Pick<DelegationNode, "account" | "specs" | "modelOf">;
 
-/** Sets aside what these have spent, with everything below them, all at one moment. */
+/** Reserves what these children have spent, with everything below them, all at one moment. */
 export async function findChildren(
   node: Parent,
   context: Pick<RunContext, "runs" | "readLog">,
@@ -34,7 +34,7 @@ export async function findChildren(
 }
 
 /**
- * What children that may run in any process were told that they may spend, at their start or later: they spend it
+ * The limits that children in any process were given, at their start or later: they spend it
  * while this process takes their parent over.
  */
 async function readGiven(
@@ -62,12 +62,14 @@ async function readGiven(
   return given;
 }
 
-/** What the loop counts of a run's children: those of its calls, and those of calls that it makes again. */
-export function toCountedChildren(
-  node: DelegationNode,
-  context: RunContext,
-): Pick<ToolParts, "spentBelow" | "findChildren"> {
+export type CountedChildren = Pick<LoopParts, "spentBelow" | "findChildren" | "untilClosed">;
+
+/** The children that the loop counts: those of a run's calls, and those of calls that it makes again. */
+export function toCountedChildren(node: DelegationNode, context: RunContext): CountedChildren {
   return {
+    async untilClosed() {
+      while (node.open.size > 0) await Promise.all(node.open);
+    },
     spentBelow: (callKey) => node.spentBelow.get(callKey),
     findChildren: createFindBegun(node, context),
   };
@@ -77,7 +79,7 @@ function createFindBegun(
   node: Parent,
   context: RunContext,
 ): (callKeys: readonly string[]) => Promise<ReadonlySet<string>> {
-  // Whatever is begun after the first look is this owner's own.
+  // Children that begin after the first look are this owner's own.
   let isLookedFor = !context.isTakeover;
   return async (callKeys) => {
     if (isLookedFor || callKeys.length === 0) return new Set();
@@ -89,7 +91,7 @@ function createFindBegun(
   };
 }
 
-/** Each child once, also where a takeover has told of it again. */
+/** Each child once, even if a takeover has written its start again. */
 function listStarts(log: readonly LoggedEvent[]): ChildStart[] {
   const starts = new Map<string, ChildStart>();
   for (const { event } of log) {
@@ -98,12 +100,12 @@ function listStarts(log: readonly LoggedEvent[]): ChildStart[] {
   return [...starts.values()];
 }
 
-/** What a run and everything below it have spent by the record. Nothing for one that was never written down. */
+/** The recorded spending of a run and everything below it. Nothing for a run that was never stored. */
 async function readSpent(record: RecordReader, id: string, parts: SpendingParts): Promise<Amount> {
   const run = await record.getRun(id);
   if (!run) return NOTHING;
   const told = toldSpent(run);
-  // One that was cancelled while it was replayed had not come to all that it had spent.
+  // A run that was cancelled during its replay had not yet counted all that it had spent.
   if (told && run.ending !== "cancelled") return told;
   const log = await readWholeLog(record, id);
   let counted = toLoggedSpending(log, parts);
@@ -114,7 +116,7 @@ async function readSpent(record: RecordReader, id: string, parts: SpendingParts)
   return told ? eachKind((kind) => Math.max(told[kind], counted[kind])) : counted;
 }
 
-/** What a run that has ended says itself. */
+/** The spending that an ended run reported itself. */
 function toldSpent({ result }: Pick<RunRecord, "result">): Amount | undefined {
   const spent = isJsonObject(result) ? result["spent"] : undefined;
   if (!isJsonObject(spent)) return undefined;

@@ -1,12 +1,18 @@
 /**
- * How a child in a process of its own asks the person of its parent: a frame of its standard output, answered
- * by a line on its standard input. A second frame with the same number takes the question back.
+ * How a child in a process of its own asks the person of its parent: a frame of its standard output, answered by a
+ * line on its standard input. A second frame with the same number withdraws the question.
  *
- * What the person allows for the whole tree goes both ways, so that each process of the tree can say by itself
- * whether it covers a call: only there is known what the call touches.
+ * What the person allows for the whole tree goes both ways, so that each process of the tree can decide by itself
+ * whether it covers a call: only that process knows what the call touches.
  */
 
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
+import {
+  asJsonObject,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  tryParseJson,
+} from "../base/json.ts";
 import { type Allowance, readAllowance } from "../tools/gate/always.ts";
 import { ANSWERS, type Answer, type Question } from "../tools/gate/ask.ts";
 
@@ -15,9 +21,9 @@ export const PERSON_ASK = "subagent_approval";
 
 export type PersonAsk =
   | { readonly ask: number; readonly question: Question }
-  /** It is settled without this answer, and why. */
+  /** The question is settled without this answer, and why. */
   | { readonly ask: number; readonly withdrawn: string }
-  /** Somebody has allowed this for the whole tree, in an answer that came from elsewhere. */
+  /** This was allowed for the whole tree, in an answer that came from elsewhere. */
   | { readonly allowed: Allowance };
 
 export interface PersonAnswer {
@@ -28,7 +34,7 @@ export interface PersonAnswer {
 }
 
 export function encodePersonAsk(asked: PersonAsk): JsonObject {
-  return { type: PERSON_ASK, ...asked } as unknown as JsonObject;
+  return asJsonObject({ type: PERSON_ASK, ...asked });
 }
 
 export function parsePersonAsk(frame: JsonObject): PersonAsk | undefined {
@@ -53,7 +59,7 @@ export function parsePersonAnswer(line: string): PersonAnswer | undefined {
   return { ask, answer, reason: typeof reason === "string" ? reason : undefined };
 }
 
-/** What is allowed for the whole tree, as a process below is told. */
+/** The allowances of the whole tree, in the form that is sent to a process below. */
 export function encodeAllowed(allowed: Allowance): string {
   return JSON.stringify({ type: PERSON_ASK, allowed });
 }
@@ -72,7 +78,7 @@ function toAllowed(given: Json): PersonAsk | undefined {
 
 const TEXTS = ["id", "tool", "arguments", "effect", "reason", "sandbox"] as const;
 
-/** It is shown to a person: what is not as it should be is not shown at all. */
+/** A question is shown to a person: one with invalid fields is not shown at all. */
 function isQuestion(given: unknown): given is Question {
   const question = given as JsonObject;
   if (!isJsonObject(question) || TEXTS.some((name) => typeof question[name] !== "string")) {

@@ -1,6 +1,6 @@
 /**
- * How a run in a process of its own asks for a place for a process of its own child: a frame of its standard
- * output, answered by a line on its standard input. A second frame with the same number gives the place back.
+ * How a run in a process of its own asks for a place for a process of its own child: a frame of its standard output,
+ * answered by a line on its standard input. A second frame with the same number returns the place.
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
@@ -10,7 +10,7 @@ export const PLACE = "subagent_place";
 
 export interface PlaceAsk {
   readonly ask: number;
-  /** Whether it is needed no longer. */
+  /** True if the place is no longer needed. */
   readonly isDone: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What runs may cost, from prices and limits alone: nothing is asked of anybody. The least is one model
- * call that answers nothing; the most is what the tightest limit lets through. Pure.
+ * The cost range of runs, from prices and limits alone; nothing is sent. The least is one model call that answers
+ * nothing; the most is what the tightest limit allows. Pure.
  */
 
 import type { Limits } from "../agent/limits.ts";
@@ -9,28 +9,28 @@ import { toUsage, type Usage } from "../protocol/usage.ts";
 export interface PlannedModel {
   readonly contextTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
-  /** USD; undefined where the price is not known, which is not the same as free. */
+  /** USD; undefined if the price is not known, which is not the same as free. */
   costOf(usage: Usage): number | undefined;
 }
 
 export interface CostRange {
-  /** Null where nobody can say. */
+  /** Null if it cannot be known. */
   readonly least: number | null;
   readonly most: number | null;
-  /** Why nobody can say: the price is not known, or nothing limits it. */
+  /** Why it cannot be known: the price is not known, or nothing limits it. */
   readonly unknown: "price" | "limit" | null;
 }
 
 interface Spending {
   readonly model: PlannedModel;
   readonly limits: Limits;
-  /** Most model calls. */
+  /** The most model calls. */
   readonly calls: number;
-  /** What the first call sends. */
+  /** The input tokens of the first call. */
   readonly inputTokens: number;
 }
 
-/** Of one run by itself. */
+/** The cost of one run by itself. */
 export function toCostRange({ model, limits, calls, inputTokens }: Spending): CostRange {
   const least = model.costOf(toUsage({ input: inputTokens })) ?? null;
   const most = smallest([
@@ -45,15 +45,15 @@ interface TreeSpending {
   readonly limits: Limits;
   /** The run itself. */
   readonly own: CostRange;
-  /** Those that it may start, each by itself. */
+  /** The runs that it may start, each by itself. */
   readonly below: readonly CostRange[];
   /** Every model that may be asked. */
   readonly models: readonly PlannedModel[];
-  /** Most runs below it; null for any number. */
+  /** The most runs below it; null for any number. */
   readonly children: number | null;
 }
 
-/** Of a run with everything below it. */
+/** The cost of a run with everything below it. */
 export function toTreeRange(tree: TreeSpending): CostRange {
   const { limits, own, below, models, children } = tree;
   const each = largest(below.map(({ most }) => most));
@@ -66,7 +66,7 @@ export function toTreeRange(tree: TreeSpending): CostRange {
   return toRange(own.least, most, models);
 }
 
-/** The most that may be spent under limits by a run and what it starts; null for any amount. */
+/** The most that a run and what it starts may spend under limits; null for any amount. */
 export function toMostUsd(limits: Limits, model: PlannedModel): number | null {
   if (model.costOf(ONE_TOKEN) === 0) return 0;
   const calls = times(dearestCall(model), limits.turns);
@@ -80,14 +80,14 @@ function toRange(
   most: number | null,
   models: readonly PlannedModel[],
 ): CostRange {
-  // The estimate of what goes in may be above a limit that then refuses the call.
+  // The estimate of the input may be above a limit that then refuses the call.
   if (most !== null)
     return { least: least === null ? null : Math.min(least, most), most, unknown: null };
   const isPriced = models.every((model) => model.costOf(ONE_TOKEN) !== undefined);
   return { least, most, unknown: isPriced ? "limit" : "price" };
 }
 
-/** Tenths of the tokens that come out: dearer answers and dearer long inputs meet somewhere between. */
+/** Tenths of the tokens that are output: the most expensive mix of output and long input is somewhere between. */
 const SHARES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((tenths) => tenths / 10);
 
 function dearestTokens(model: PlannedModel, tokens: number | null): number | null {
@@ -97,7 +97,7 @@ function dearestTokens(model: PlannedModel, tokens: number | null): number | nul
   );
 }
 
-/** One that fills the window. */
+/** The cost of a call that fills the window. */
 function dearestCall(model: PlannedModel): number | null {
   const { contextTokens: window, maxOutputTokens = window } = model;
   if (model.costOf(ONE_TOKEN) === 0) return 0;
@@ -106,7 +106,7 @@ function dearestCall(model: PlannedModel): number | null {
   return dearest(model, { input: window - output, output });
 }
 
-/** With all of the input written to the vendor's cache, where that is dearer. */
+/** The cost with all of the input written to the vendor's cache, if that is higher. */
 function dearest(
   { costOf }: PlannedModel,
   { input, output }: { readonly input: number; readonly output: number },
@@ -121,7 +121,7 @@ function smallest(amounts: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-/** Null as soon as one of them may be anything. */
+/** Null if one of them may be anything. */
 function largest(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : Math.max(0, ...amounts.filter((one) => one !== null));
 }

@@ -1,6 +1,6 @@
 /**
- * What children of one turn would each be given when they start: by the accounts that give it, after a first
- * call of their parent that is as long as it is estimated and says next to nothing. Pure.
+ * The shares that children of one turn would get when they start: computed by the accounts that give them, after a
+ * first call of their parent that is as long as estimated and answers almost nothing. Pure.
  */
 
 import { createAccount } from "../agent/account.ts";
@@ -17,11 +17,11 @@ import type { DelegationSettings } from "./settings.ts";
 
 /** Crosses the wire, in a plan. */
 export interface PlannedShare {
-  /** So many are started in one turn. */
+  /** How many children are started in one turn. */
   readonly children: number;
   /** How many of them begin at once; the others wait until one of these ends. */
   readonly at_once: number;
-  /** What each of these begins with, at least. It gets more while there is some. */
+  /** The least budget that each of these begins with. It gets more while some is left. */
   readonly limits: Limits;
 }
 
@@ -35,7 +35,7 @@ interface SharePlan {
   modelOf(ref: string): PlannedModel;
 }
 
-/** For one child alone, and for as many as may work at once; none where the parent has nothing to divide. */
+/** For one child alone, and for as many as may work at once; empty if the parent has nothing to divide. */
 export function toShares(plan: SharePlan): PlannedShare[] {
   const { parent, settings } = plan;
   const { maxParallel, maxTotalTokens } = settings;
@@ -66,7 +66,7 @@ function toShare(plan: SharePlan, children: number): PlannedShare {
     if (!child) break;
     given.push(child.limits);
   }
-  // One that nobody gives anything back for begins with the least.
+  // If no sibling will return anything, a child begins with the least.
   const least = { ...newcomer, enough: newcomer.least };
   const alone = given.length === 0 ? family.tryAdmit(least)?.limits : undefined;
   const all = alone ? [alone] : given;
@@ -80,12 +80,12 @@ function firstCost(
   task: AgentTask,
 ): { readonly enough: Partial<Amount>; readonly least: Partial<Amount> } {
   const { costOf } = modelOf(task.model);
-  // A limit in dollars on a model whose price is not known is refused before.
+  // A limit in dollars on a model without a known price was refused before.
   const prices = { costOf: (usage: Usage) => costOf(usage) ?? 0 };
   return toUsualCost(task.limits, toFirstRequest(task, specs), prices);
 }
 
-/** The smallest of each kind; nothing where nobody was given anything. */
+/** The smallest amount of each kind; nothing if no child was given anything. */
 function toLeast(given: readonly Limits[], ceiling: Limits): Limits {
   return mapKinds((kind) => {
     if (ceiling[kind] === null) return null;

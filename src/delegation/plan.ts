@@ -1,7 +1,7 @@
 /**
- * What a run would be, before anything is sent: who may run, with which model, tools, paths and hosts,
- * and what it may cost. Children are made by the very functions that make them when they are spawned,
- * so the plan is what would happen and not a second opinion of it. Pure.
+ * The plan of a run, before anything is sent: what may run, with which model, tools, paths and hosts, and what it may
+ * cost. Children are made by the functions that make them when they are spawned, so the plan shows what would really
+ * happen. Pure.
  */
 
 import type { Account } from "../agent/account.ts";
@@ -31,18 +31,18 @@ import { isDelegating, withCompanions } from "./tools/names.ts";
 export interface Plan {
   readonly object: "plan";
   readonly run: PlannedRun;
-  /** A child that names no agent, with the limits it has when it says nothing of them. */
+  /** A child without an agent, with the limits it has if its call sets none. */
   readonly subagent: PlannedRun | null;
   readonly agents: readonly PlannedRun[];
   /** How deep runs may nest below this one. */
   readonly max_depth: number;
-  /** Most runs below it, at any depth; null for any number. */
+  /** The most runs below it, at any depth; null for any number. */
   readonly max_children: number | null;
-  /** What is done about calls that are to be asked about. */
+  /** The handling of calls that need approval. */
   readonly approve: string;
-  /** Delegation that may cost more is asked about; null where none is. */
+  /** Delegation that may cost more needs approval; null if none does. */
   readonly asks_above_usd: number | null;
-  /** With everything below it. */
+  /** The cost with everything below it. */
   readonly total_cost_usd: CostRange;
 }
 
@@ -51,40 +51,40 @@ export interface PlannedRun {
   readonly description: string | null;
   readonly model: string;
   readonly model_reason: string;
-  /** All that its model is offered, also those that come with others. */
+  /** All tools that its model is offered, also those that come with others. */
   readonly tools: readonly string[];
   /** The folder it works in. */
   readonly root: string;
-  /** Globs below that folder, which must fit one of each list; none for all of it. */
+  /** Globs below that folder; a path must match one of each list. Empty for all of the folder. */
   readonly reads: readonly (readonly string[])[];
   readonly writes: readonly (readonly string[])[];
-  /** The same for host names; none for any host. */
+  /** Globs for host names; a host must match one of each list. Empty for any host. */
   readonly hosts: readonly (readonly string[])[];
   readonly sandbox: string;
   readonly max_turns: number;
-  /** Of a child: what one alone is given. */
+  /** For a child: what one alone is given. */
   readonly limits: Limits;
-  /** Of a child: what several of one turn are given. None where there is nothing to share. */
+  /** For a child: what several of one turn are given. Empty if there is nothing to share. */
   readonly shares: readonly PlannedShare[];
   readonly timeout_s: number | null;
-  /** What of its parent's conversation is sent along. */
+  /** How much of its parent's conversation is sent with its task. */
   readonly inherited_tokens: number;
   /** An estimate of what its first model call sends; a child's task is not known yet. */
   readonly first_request_tokens: number;
-  /** By itself, without what it starts. */
+  /** The cost of the run by itself, without what it starts. */
   readonly cost_usd: CostRange;
-  /** Why it could not be started; null where it can. */
+  /** Why it could not be started; null if it can. */
   readonly problem: string | null;
 }
 
 export interface PlanParts {
   readonly settings: DelegationSettings;
   readonly agents: readonly AgentDefinition[];
-  /** Of all tools that the run has, those that delegate too. */
+  /** All tools that the run has, also those that delegate. */
   readonly specs: readonly FunctionTool[];
   readonly timeoutMs: number | undefined;
   readonly thresholdUsd: number | undefined;
-  /** Throws for a model that is not known. */
+  /** Throws for an unknown model. */
   modelOf(ref: string): PlannedModel;
 }
 
@@ -116,8 +116,8 @@ export function toPlan(task: AgentTask, parts: PlanParts): Plan {
 }
 
 /**
- * Why delegation is to be asked about: it may cost more than the threshold, or any amount. Undefined
- * where it is not. `wishes` are all children of the call.
+ * Why delegation needs approval: it may cost more than the threshold, or any amount. Undefined if it needs none.
+ * `wishes` are all children of the call.
  */
 export function findApprovalReason(
   node: { readonly account: Account; readonly task: Pick<AgentTask, "model"> },
@@ -130,9 +130,9 @@ export function findApprovalReason(
   const free = mapKinds((kind) => (left[kind] === Number.POSITIVE_INFINITY ? null : left[kind]));
   for (const { limits = {}, model = node.task.model } of wishes) {
     const most = toMostUsd(toCeiling(free, limits), modelOf(model));
-    const asked = `what may cost more than $${thresholdUsd} is asked about`;
+    const asked = `delegation that may cost more than $${thresholdUsd} needs approval`;
     if (most === null) return `nothing limits what it may cost, and ${asked}`;
-    // Together they have no more than what is free.
+    // Together they have at most what is available.
     sum = Math.min(sum + most, left.usd);
     if (sum > thresholdUsd) return `it may cost up to $${sum.toFixed(2)}, and ${asked}`;
   }
@@ -193,13 +193,17 @@ function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): 
   return {
     name: named.name,
     description: named.description,
-    ...{ model, model_reason, root },
+    model,
+    model_reason,
+    root,
     tools: withCompanions(tools, task.can_ask ?? false),
     reads: listsOf("reads"),
     writes: listsOf("writes"),
     hosts: listsOf("hosts"),
     sandbox: sandboxOf(grant, task.sandbox),
-    ...{ max_turns, limits, shares: named.shares },
+    max_turns,
+    limits,
+    shares: named.shares,
     timeout_s: named.timeoutMs === undefined ? null : named.timeoutMs / 1000,
     // A child begins with its task alone.
     inherited_tokens: 0,

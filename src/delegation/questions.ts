@@ -1,10 +1,10 @@
 /**
- * What children ask their parents, and wait for. A question is open as long as its call is being made, so
- * nothing of it is kept: a child that is resumed asks again. The answer is a message of the engine's, which
- * waits for the child in the record, wherever it is.
+ * Questions that children ask their parents, and wait for. A question is open as long as its call is being made, so it
+ * is not stored: a child that is resumed asks again. The answer is a message of the engine, which waits for the child
+ * in the record, wherever the child is.
  *
- * A child in a process of its own tells its parent's process with a frame of its standard output when a
- * question opens, and when it closes.
+ * A child in a process of its own sends a frame on its standard output to its parent's process when a question opens,
+ * and when it closes.
  */
 
 import type { JsonObject } from "../base/json.ts";
@@ -13,7 +13,7 @@ import type { OtherRuns } from "../engine/engine.ts";
 /** The name of the frame. */
 export const QUESTION = "subagent_question";
 
-export interface Question {
+export interface ChildQuestion {
   /** The id of the run that asks. */
   readonly child: string;
   /** The idempotency key of its call. */
@@ -22,23 +22,23 @@ export interface Question {
 }
 
 export interface OpenQuestions {
-  of(child: string): Question | undefined;
-  /** Call what it returns when it is answered. */
-  open(question: Question): () => void;
-  /** Calls `listener` for each question of the child, also for one that is open. Ends by what it returns. */
-  listen(child: string, listener: (question: Question) => void): () => void;
+  of(child: string): ChildQuestion | undefined;
+  /** Opens a question. Call the returned function when it is answered. */
+  open(question: ChildQuestion): () => void;
+  /** Calls `listener` for each question of the child, also for one that is open. Returns a function that ends this. */
+  listen(child: string, listener: (question: ChildQuestion) => void): () => void;
 }
 
-/** Told of each question when it opens, and with null in place of its text when it closes. */
-export type TellQuestion = (question: Omit<Question, "text"> & QuestionText) => void;
+/** Called with each question when it opens, and with null for its text when it closes. */
+export type TellQuestion = (question: Omit<ChildQuestion, "text"> & QuestionText) => void;
 
 interface QuestionText {
   readonly text: string | null;
 }
 
 export function createOpenQuestions(tell: TellQuestion = () => {}): OpenQuestions {
-  const open = new Map<string, Question>();
-  const listeners = new Map<string, (question: Question) => void>();
+  const open = new Map<string, ChildQuestion>();
+  const listeners = new Map<string, (question: ChildQuestion) => void>();
   return {
     of: (child) => open.get(child),
     open(question) {
@@ -63,28 +63,28 @@ export function createOpenQuestions(tell: TellQuestion = () => {}): OpenQuestion
   };
 }
 
-/** What a child in a process of its own says of its question. */
-export type QuestionFrame = Pick<Question, "key"> & QuestionText;
+/** The frame with which a child in a process of its own sends its question. */
+export type QuestionFrame = Pick<ChildQuestion, "key"> & QuestionText;
 
 export function encodeQuestion({ key, text }: QuestionFrame): JsonObject {
   return { type: QUESTION, key, text };
 }
 
-/** Undefined for a frame that is none. */
+/** Undefined for a frame that is not a question. */
 export function parseQuestion({ key, text }: JsonObject): QuestionFrame | undefined {
   if (typeof key !== "string" || (typeof text !== "string" && text !== null)) return undefined;
   return { key, text };
 }
 
-/** One topic a question: an answer that comes too late is not taken for that of the next one. */
+/** One topic for each question: an answer that comes too late is not taken as that of the next one. */
 export function toAnswerTopic(key: string): string {
   return `answer:${key.slice(key.lastIndexOf("/") + 1)}`;
 }
 
-/** Leaves the answer; null where there is none. The same key again is the same answer. */
+/** Leaves the answer; null for no answer. The same key again is the same answer. */
 export async function sendAnswer(
   runs: Pick<OtherRuns, "signal">,
-  { child, key }: Question,
+  { child, key }: ChildQuestion,
   answer: { readonly text: string | null; readonly key: string },
 ): Promise<void> {
   await runs.signal(child, toAnswerTopic(key), { key: answer.key, body: { text: answer.text } });

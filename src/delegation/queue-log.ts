@@ -1,13 +1,14 @@
 /**
- * Writes down which children of a run wait to be started, and why, for whoever watches the run from its log.
+ * Writes into a run's log which of its children wait to be started, and why, for readers of the log.
  *
- * One event at a time is on its way; children that begin to wait meanwhile are in the next one together. So a
- * turn that asks for a thousand children writes a few events, and not one for each.
+ * One event at a time is being written; children that begin to wait meanwhile are in the next one together. So a turn
+ * that asks for a thousand children writes a few events, and not one for each.
  */
 
-import type { QueuedChild, RunEvent, WaitReason } from "../protocol/run-events.ts";
+import type { QueuedChild, WaitReason } from "../protocol/child-queue.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
 
-/** A reason that is found later and is not higher is not written: the first is true enough, and each costs a write. */
+/** A later reason with no higher rank is not written: the first is true enough, and each costs a write. */
 const RANKS: Readonly<Record<WaitReason, number>> = { place: 0, process: 1, budget: 2 };
 
 export interface WaitingChild extends QueuedChild {
@@ -15,9 +16,9 @@ export interface WaitingChild extends QueuedChild {
 }
 
 export interface QueueLog {
-  /** These wait. May be said again; a new reason counts for all of their call that still wait. */
+  /** These children wait. May be called again; a new reason applies to all of their call that still wait. */
   wait(children: readonly WaitingChild[], why: WaitReason): void;
-  /** It waits no longer: it starts, or never will. */
+  /** The child waits no longer: it starts, or never will. */
   leave(childId: string): void;
 }
 
@@ -43,13 +44,13 @@ export function createQueueLog(parts: QueueLogParts): QueueLog {
     try {
       for (let events = take(); events.length > 0; events = take()) await parts.emit(events);
     } catch {
-      // A log that cannot be written fails the next event that somebody waits for.
+      // If the log cannot be written, the next awaited event fails.
     } finally {
       isWriting = false;
     }
   }
 
-  /** An event for each reason, of those that are not told yet. */
+  /** An event for each reason, with the children that were not written yet. */
   function take(): RunEvent[] {
     const untold = [...waiting.values()].filter(({ isTold }) => !isTold);
     const reasons = new Set(untold.map(({ why }) => why));

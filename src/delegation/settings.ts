@@ -1,10 +1,10 @@
-/** What holds for all delegation of a runtime. */
+/** The settings for all delegation of a runtime. */
 
 export interface DelegationSettings {
   /** How deep runs may nest; a run that a person starts has depth 0. */
   readonly maxDepth: number;
   readonly defaultMaxTurns: number;
-  /** Most bytes of a child's output that its parent's model is told. */
+  /** Maximum bytes of a child's output that its parent's model gets. */
   readonly outputMaxSize: number;
   readonly telemetryEnabled: boolean;
   readonly persistenceEnabled: boolean;
@@ -15,22 +15,22 @@ export interface DelegationSettings {
   readonly maxProcesses: number | undefined;
   /** Where children of `subagent` run. */
   readonly executor: ExecutorName;
-  /** A child that is not done then is ended: every child has a limit. */
+  /** A child that is not done by then is ended: every child has a limit. */
   readonly childTimeoutMs: number;
   /** How long a child waits for its parent's answer. */
   readonly askTimeoutMs: number;
-  /** Most tokens of all subagents of a run together, at any depth; undefined for any number. */
+  /** The most tokens of all subagents of a run together, at any depth; undefined for any number. */
   readonly maxTotalTokens?: number | undefined;
-  /** Most time of all subagents of a run together: while several run, it passes once. */
+  /** The most time of all subagents of a run together: while several run, it passes once. */
   readonly maxTotalTimeMs?: number | undefined;
-  /** Delegation that may cost more US dollars is asked about; undefined where none is. */
+  /** Delegation that may cost more US dollars needs approval; undefined if none does. */
   readonly planThresholdUsd: number | undefined;
 }
 
-/** When a child is asked for its report in a turn of its own: where its call gives a wish, always, never. */
+/** When a child is asked for its report in a turn of its own: if its call sets a prompt, always, never. */
 export type SummaryMode = "auto" | "always" | "never";
 
-/** `anywhere`: in whichever process has room of those that share the record. */
+/** `anywhere`: in any process that shares the record and has room. */
 export const EXECUTORS = ["in_process", "child_process", "anywhere"] as const;
 export type ExecutorName = (typeof EXECUTORS)[number];
 

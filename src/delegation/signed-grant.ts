@@ -1,16 +1,16 @@
 /**
- * A child's bounds on their way to another process: signed by the parent's, checked by the child's. It
- * is no secret what a child may do; but only who holds the key of this machine's user can say it.
+ * A child's limits on their way to another process: signed by the parent's, checked by the child's. What a child may
+ * do is not secret; but only a holder of this user's key on this machine can say it.
  *
- * Signed is what bounds the child and whom it may pay, not what it is asked: under one grant a program
- * may ask different things.
+ * The signature covers what limits the child and where its money and keys go, not what it is asked: under one grant a
+ * program may ask different things.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Failure } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 
-/** The fields of a payload that no one may change on the way, whether they are there or not. */
+/** The fields of a payload that must not be changed on the way, whether they are there or not. */
 export const SIGNED_FIELDS = [
   "grant",
   "expires_at_ms",
@@ -41,8 +41,8 @@ export function signGrant(payload: JsonObject, key: Uint8Array): string {
 }
 
 /**
- * Throws `Failure("invalid_request")` when the payload names a grant that was not signed with this key,
- * that was changed since, or that is too old.
+ * Throws `Failure("invalid_request")` when the payload names a grant that was not signed with this key, that was
+ * changed since, or that has expired.
  */
 export function verifyGrant(
   payload: JsonObject,
@@ -63,11 +63,11 @@ export function verifyGrant(
 }
 
 function toSignedText(payload: JsonObject): string {
-  // The name of the form, so that a signature of another kind of text is never one of this.
+  // Begins with the name of the format, so that a signature of another kind of text never matches.
   return `offshoot-grant-1\n${toCanonical(SIGNED_FIELDS.map((name) => payload[name] ?? null))}`;
 }
 
-/** One spelling for equal values: names in order, nothing between, and what is undefined left out. */
+/** One spelling for equal values: names in order, no spaces, and undefined fields left out. */
 export function toCanonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(toCanonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,6 +1,6 @@
 /**
- * Runs one child: what bounds it is decided, its budget is set aside, its start is written down, and
- * only then does it begin. What it did not spend comes back, and its ending is written down too.
+ * Runs one child: its limits are decided, its budget is reserved, its start is written down, and only then does it
+ * begin. What it did not spend is returned, and its ending is written down too.
  */
 
 import type { ChildAccount } from "../agent/account.ts";
@@ -19,7 +19,7 @@ import { isNativeName } from "../agent/native-names.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { WaitReason } from "../protocol/run-events.ts";
+import type { WaitReason } from "../protocol/child-queue.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
 import { toCeiling, toChildCeiling, toChildTask, toMaxTurns } from "./child-task.ts";
@@ -31,17 +31,17 @@ import type { ExecutorName } from "./settings.ts";
 export interface Spawning {
   /** The call's idempotency key. */
   readonly callKey: string;
-  /** Its place below the parent. */
+  /** The child's place below the parent. */
   readonly key: string;
   readonly executor: ExecutorName;
   readonly signal: AbortSignal;
-  /** Whether it is started now or not at all. */
+  /** True if it must be started now or not at all. */
   readonly isUrgent?: boolean | undefined;
-  /** Whether it goes on without its call; asked at its end. */
+  /** True if it continues without its call; asked at its end. */
   readonly isDetached?: (() => boolean) | undefined;
 }
 
-/** A child that may begin: its budget is set aside. Run once, which gives back what it did not spend. */
+/** A child that may begin: its budget is reserved. Run it once, which returns what it did not spend. */
 export interface OrderedChild {
   readonly order: ChildOrder;
   /** `onStart` is called when the child is written down. */
@@ -49,8 +49,8 @@ export interface OrderedChild {
 }
 
 /**
- * Rejects with `Failure` for what is refused before anything is started: depth, tools, budget. A child
- * that was started is told of by its report, however it ended.
+ * Rejects with `Failure` for what is refused before the start: depth, tools, budget. A child that was started has a
+ * report, however it ended.
  */
 export async function spawn(
   node: DelegationNode,
@@ -60,7 +60,7 @@ export async function spawn(
   return await (await orderChild(node, wish, spawning)).run();
 }
 
-/** Decides, waits for its share, and writes down; rejects as `spawn` does. */
+/** Decides, waits for the child's share, and writes the start down; rejects as `spawn` does. */
 export async function orderChild(
   node: DelegationNode,
   wish: ChildWish,
@@ -83,7 +83,8 @@ export async function orderChild(
   const ceiling = isPlaced && mayGrow(money) ? money.ceiling : undefined;
   const task = toChildTask(parent, wish, { ...bounds, limits, ceiling });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
-  const { label, depth } = { label: wish.label, depth: task.depth };
+  const label = wish.label;
+  const depth = task.depth;
   const child_id = toChildId(node, spawning);
   const requested = toRequested(wish);
   const effective: JsonObject = {
@@ -101,7 +102,11 @@ export async function orderChild(
     {
       type: "child_start",
       call_key: spawning.callKey,
-      ...{ child_id, label, depth, requested, effective },
+      child_id,
+      label,
+      depth,
+      requested,
+      effective,
       at_ms: node.now(),
     },
   ]);
@@ -110,15 +115,16 @@ export async function orderChild(
   return toOrdered(node, { order, spawning });
 }
 
-/** Whether it could be given more than it begins with. */
+/** True if it could be given more than it begins with. */
 function mayGrow({ limits, ceiling }: Pick<ChildAccount, "limits" | "ceiling">): boolean {
   return KINDS.some((kind) => {
-    const [now, most] = [limits[kind], ceiling[kind]];
+    const now = limits[kind];
+    const most = ceiling[kind];
     return now !== null && (most === null || most > now);
   });
 }
 
-/** The id that the child's run has. */
+/** The id of the child's run. */
 export function toChildId(
   { id }: Pick<DelegationNode, "id">,
   { key }: Pick<Spawning, "key">,
@@ -127,9 +133,9 @@ export function toChildId(
 }
 
 /**
- * Whether somebody answers the child's questions. Its parent must have the tool for it, and a call that can
- * go on without the child. A process of the parent's own tells it of a question, and finds the answer in the
- * record; a process that the parent does not know tells it nothing.
+ * True if the child's questions will be answered. Its parent must have the tool for it, and a call that can continue
+ * without the child. A child in a process of the parent's own reports a question to it, and finds the answer in the
+ * record; a process that the parent does not know reports nothing.
  */
 function isAnswered(node: DelegationNode, { executor, isDetached }: Spawning): boolean {
   const isOwn = executor === "child_process" && node.isRecorded === true;
@@ -139,7 +145,7 @@ function isAnswered(node: DelegationNode, { executor, isDetached }: Spawning): b
 
 interface Admitting {
   readonly spawning: Spawning;
-  /** With what it may have at most. */
+  /** The child's task with the most that it may have. */
   readonly task: AgentTask;
 }
 
@@ -153,7 +159,7 @@ async function admit(
 ): Promise<Admitted> {
   const { callKey, executor, signal, isUrgent } = spawning;
   const { costOf } = node.modelOf(task.model);
-  // Whether a price must be known was checked; where it is not, nothing is set aside of it.
+  // Whether a price must be known was checked before; without a price, no dollars are reserved.
   const prices = { costOf: (usage: Usage) => costOf(usage) ?? 0 };
   const first = toUsualCost(task.limits, toFirstRequest(task, node.specs), prices);
   checkOwnLimits(wish, { ...NOTHING, ...first.least });
@@ -184,7 +190,7 @@ async function admit(
   }
 }
 
-/** A child whose own limit is too small for one call is not started. */
+/** Refuses a child whose own limit is too small for one call. */
 function checkOwnLimits({ limits = {} }: ChildWish, least: Amount): void {
   const own = eachKind((kind) => limits[kind] ?? Number.POSITIVE_INFINITY);
   const [kind] = findLacking(least, own);
@@ -194,11 +200,11 @@ function checkOwnLimits({ limits = {} }: ChildWish, least: Amount): void {
 }
 
 interface PastChild extends Pick<ChildOrder, "key" | "task" | "timeoutMs"> {
-  /** What was asked for, by its start in the record. */
+  /** The fields that were asked for, as its start in the record says. */
   readonly requested: JsonObject;
 }
 
-/** A child that was written down before this process took its parent over, and that no call asks for again. */
+/** Lets a child in that was started before this process took its parent over, and that no call asks for again. */
 export function adoptChild(
   node: DelegationNode,
   { requested, ...child }: PastChild,
@@ -223,23 +229,33 @@ interface Ordering {
 }
 
 function toOrdered(node: DelegationNode, { order, spawning }: Ordering): OrderedChild {
+  const run = async (onStart?: () => void): Promise<ChildReport> => {
+    let isStarted = false;
+    const started = (): void => {
+      isStarted = true;
+      onStart?.();
+    };
+    try {
+      return await runChild(node, { ...order, onStart: started }, spawning);
+    } finally {
+      order.leave?.();
+      order.account.close();
+      // If no call waits for the child, a process that takes the run over reads its spending from the record.
+      const isLeft = isStarted && spawning.isDetached?.() === true;
+      if (!isLeft) addSpent(node, spawning.callKey, order.account);
+    }
+  };
   return {
     order,
-    async run(onStart) {
-      let isStarted = false;
-      const started = (): void => {
-        isStarted = true;
-        onStart?.();
-      };
-      try {
-        return await runChild(node, { ...order, onStart: started }, spawning);
-      } finally {
-        order.leave?.();
-        order.account.close();
-        // Of one that no call waits for, whoever takes the run over reads in the record what it has spent.
-        const isLeft = isStarted && spawning.isDetached?.() === true;
-        if (!isLeft) addSpent(node, spawning.callKey, order.account);
-      }
+    run(onStart) {
+      const running = run(onStart);
+      const closed = running.then(
+        () => {},
+        () => {},
+      );
+      node.open.add(closed);
+      void closed.then(() => node.open.delete(closed));
+      return running;
     },
   };
 }
@@ -252,7 +268,7 @@ function checkDepth({ task, settings, observe }: DelegationNode, { label }: Chil
   throw new Failure("forbidden", message);
 }
 
-/** As it was asked for; what was not asked for is not there. */
+/** The fields that the call asked for, without those that it left out. */
 function toRequested(wish: ChildWish): JsonObject {
   const { agent, model, options, tools, maxTurns, limits, timeoutMs } = wish;
   const { isBackground, continues } = wish;
@@ -287,7 +303,8 @@ async function runChild(
     throw thrown;
   } finally {
     const { task, key } = order;
-    const [id, endedAtMs] = [`${node.id}/${key}`, node.now()];
+    const id = `${node.id}/${key}`;
+    const endedAtMs = node.now();
     const child = { id, parentId: node.id, task, startedAtMs, endedAtMs, report, failure };
     await tellEnd?.(child);
   }
@@ -312,10 +329,10 @@ async function finish(
   ]);
 }
 
-/** It had tools and says that it is done, and has not touched one: its answer is made of nothing. */
+/** True if it had tools, says that it is done, and has not used one: its answer is based on nothing. */
 function hasDoneNothing({ tools }: ChildOrder["task"], report: ChildReport): boolean {
   const { ending, toolCalls, turns } = report;
-  // What a vendor runs is not counted here.
+  // Calls of native tools are not counted here.
   const hadTools = tools.length > 0 && !tools.some(isNativeName);
   return ending === "completed" && hadTools && toolCalls === 0 && turns >= 1;
 }

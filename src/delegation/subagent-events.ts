@@ -1,4 +1,4 @@
-/** What happens to children, as logs and traces tell it. Names and fields are those of the contract. */
+/** Events of children, as logs and traces report them. Names and fields are those of the contract. */
 
 export type SubagentEvent =
   | {
@@ -41,7 +41,7 @@ export type SubagentEvent =
       readonly max_depth: number;
     };
 
-/** What a person reads behind the fields, and how loud it is said. */
+/** The text for a person after the fields, and the log level. */
 export const SUBAGENT_EVENTS: Readonly<
   Record<
     SubagentEvent["event"],

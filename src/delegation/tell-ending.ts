@@ -1,4 +1,4 @@
-/** Tells logs and traces how a child ended, as its parent's model is told. */
+/** Reports to logs and traces how a child ended, with the words that its parent's model gets. */
 
 import type { ChildReport } from "./child.ts";
 import type { Envelope, Named } from "./envelope.ts";

@@ -1,6 +1,6 @@
 /**
- * How a child in a process of its own asks its parent for more of the budget: a frame of its standard
- * output, answered by a line on its standard input. Amounts are all that it has had and will have.
+ * How a child in a process of its own asks its parent for more budget: a frame of its standard output, answered by a
+ * line on its standard input. Amounts are totals.
  */
 
 import { type Amount, eachKind, KINDS, type Limits, mapKinds } from "../agent/limits.ts";
@@ -10,9 +10,9 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/
 export const TOP_UP = "subagent_budget";
 
 export interface TopUpAsk {
-  /** Comes back with the answer. */
+  /** The answer has the same number. */
   readonly ask: number;
-  /** What it has spent so far, with everything below it. */
+  /** The child's spending so far, with everything below it. */
   readonly spent: Amount;
   readonly least: Amount;
   readonly most: Amount;
@@ -20,7 +20,7 @@ export interface TopUpAsk {
 
 export interface TopUpAnswer {
   readonly ask: number;
-  /** What it may spend now; null where its parent does not limit it. */
+  /** The child's present limits; null for a kind that its parent does not limit. */
   readonly given: Limits;
 }
 
@@ -47,7 +47,7 @@ export function parseAnswer(line: string): TopUpAnswer | undefined {
   return readAnswer(answer);
 }
 
-/** Undefined for what is not an answer. */
+/** Undefined for a value that is not an answer. */
 export function readAnswer(answer: Json): TopUpAnswer | undefined {
   const { ask, given } = isJsonObject(answer) ? answer : {};
   if (typeof ask !== "number" || !isJsonObject(given)) return undefined;

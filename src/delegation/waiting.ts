@@ -1,6 +1,6 @@
-/** How long a model may wait for others in one call. */
+/** How long a model may wait for other runs in one call. */
 
-/** Where it does not say. */
+/** The default. */
 export const WAIT_MS = 300_000;
-/** And at most. */
+/** The most. */
 export const MAX_WAIT_MS = 1_800_000;

@@ -18,7 +18,7 @@ import {
 const tokens = (count: number | null): Limits => ({ ...NO_LIMITS, tokens: count });
 
 describe("an account", () => {
-  it("spends what was set aside, and gives the rest back", () => {
+  it("spends what was reserved, and returns the rest", () => {
     const account = createAccount(tokens(100));
     const hold = account.hold({ tokens: 60 });
     assert.equal(account.left.tokens, 40);
@@ -26,17 +26,22 @@ describe("an account", () => {
     assert.deepEqual([account.left.tokens, account.spent.tokens, account.spent.turns], [75, 25, 1]);
   });
 
-  it("refuses what is not there, and says what is used up", () => {
+  it("refuses more than it has, and says what is left of the limit", () => {
     const account = createAccount(tokens(100));
     account.hold({ tokens: 60 });
     assert.throws(() => account.hold({ tokens: 41 }), {
       code: "budget_exceeded",
-      message: "The budget of 100 tokens is used up.",
+      message:
+        "The budget of 100 tokens does not cover the next call (40 tokens left, about 41 tokens needed).",
     });
     assert.equal(account.left.tokens, 40);
+    account.hold({ tokens: 40 });
+    assert.throws(() => account.hold({ tokens: 41 }), {
+      message: "The budget of 100 tokens is used up.",
+    });
   });
 
-  it("says of a first call that it is not covered, and how much it needs", () => {
+  it("says that a first call is not covered, and how much it needs", () => {
     assert.throws(() => createAccount(tokens(3000)).hold({ tokens: 4650 }), {
       code: "budget_exceeded",
       message:
@@ -44,7 +49,7 @@ describe("an account", () => {
     });
   });
 
-  it("limits nothing where there is no limit", () => {
+  it("limits nothing without a limit", () => {
     const account = createAccount(NO_LIMITS);
     account.hold({ tokens: 1e12, usd: 1e9 }).settle({ tokens: 1e12 });
     assert.equal(account.left.tokens, Number.POSITIVE_INFINITY);
@@ -60,7 +65,7 @@ describe("an account", () => {
   });
 });
 
-/** One thing that happens to some account of a tree. */
+/** One event for some account of a tree. */
 interface Act {
   readonly what: "hold" | "settle" | "release" | "open" | "close";
   readonly pick: number;
@@ -74,7 +79,7 @@ describe("a tree of accounts", () => {
     share: fc.double({ min: 0, max: 1.2, noNaN: true }),
   });
 
-  it("is never above a limit at any moment, whatever happens in whatever order", () => {
+  it("is never above a limit at any moment, whatever happens in any order", () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 200 }), (acts) => {
         const root = createAccount(eachKind((kind) => (kind === "usd" ? 5 : 1000)));
@@ -95,12 +100,12 @@ describe("a tree of accounts", () => {
     isClosed?: boolean;
   }
 
-  /** Refusals are what is expected of an account that has no more. */
+  /** An account that has no more is expected to refuse. */
   function perform({ what, pick, share }: Act, nodes: Node[]): void {
     const open = nodes.filter((node) => !node.isClosed);
     const node = open[pick % open.length];
     if (!node) return;
-    // A child may ask for more than it has: its parent gives it what is there.
+    // A child may ask for more than it has: its parent gives it what is available.
     const amount = Math.floor(Math.max(20, node.account.left.tokens) * share);
     try {
       if (what === "hold") {

@@ -26,12 +26,14 @@ describe("a limit in dollars", () => {
   });
 });
 
-describe("what goes into a call", () => {
+describe("the input of a call", () => {
   it("is estimated by the length of its JSON", () => {
     const asked = request({
       instructions: "Be short.",
       items: Array.from({ length: 50 }, (_, at) => ({
-        ...{ type: "message", role: "user", content: "Some words of a user. ".repeat(at) },
+        type: "message",
+        role: "user",
+        content: "Some words of a user. ".repeat(at),
       })) as Item[],
     });
     const { items, instructions, tools } = asked;
@@ -40,10 +42,18 @@ describe("what goes into a call", () => {
     assert.ok(Math.abs(estimated - written) < written * 0.02, `${estimated}, not ${written}`);
   });
 
-  it("is looked at once, and is not written down for it", async () => {
+  it("is about a token for each character of a Chinese text", () => {
+    const content = "北京今天的天气很好".repeat(1000);
+    const items = [{ type: "message", role: "user", content }] as Item[];
+    const estimated = estimateInput(request({ items }));
+    assert.ok(estimated >= 9000 && estimated < 9100, `${estimated}`);
+  });
+
+  it("is measured once, and is not converted to JSON for it", async () => {
     let looks = 0;
     const item = {
-      ...{ type: "message", role: "user" },
+      type: "message",
+      role: "user",
       get content() {
         looks++;
         return "Hello";

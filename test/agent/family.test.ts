@@ -8,22 +8,25 @@ import type { Newcomer } from "../../src/agent/newcomer.ts";
 const limits = (some: Partial<Limits>): Limits => ({ ...NO_LIMITS, ...some });
 const { signal: NEVER } = new AbortController();
 
-/** A child that needs so many tokens for its first call. */
+/** A child whose first call needs this many tokens. */
 const child = (callKey: string, tokens = 0): Newcomer => ({
-  ...{ callKey, ceiling: {}, enough: { tokens }, least: { tokens } },
+  callKey,
+  ceiling: {},
+  enough: { tokens },
+  least: { tokens },
 });
 
 function spend(account: Account, tokens: number): void {
   account.hold({ tokens }).settle({ tokens });
 }
 
-/** Lets everything that can happen now happen. */
+/** Lets everything happen that can happen now. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
 describe("children of one turn", () => {
-  it("have the same share, and leave as much to their parent", async () => {
+  it("have equal shares, and leave an equal share to their parent", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     for (const key of ["a", "b", "c"]) parent.family.announce(key, 1);
     const children = [];
@@ -35,7 +38,7 @@ describe("children of one turn", () => {
     assert.equal(parent.left.tokens, 250);
   });
 
-  it("share alike with the tasks of one call", async () => {
+  it("have equal shares with the tasks of one call", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.announce("one", 1);
     parent.family.announce("three", 3);
@@ -44,7 +47,7 @@ describe("children of one turn", () => {
     assert.deepEqual([one.left.tokens, three.left.tokens], [200, 200]);
   });
 
-  it("get what one of them does not use, while others still run", async () => {
+  it("get what an ended child did not use, while others still run", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.announce("a", 1);
     parent.family.announce("b", 1);
@@ -56,7 +59,7 @@ describe("children of one turn", () => {
     assert.equal(parent.left.tokens + b.left.tokens + 610, 1000);
   });
 
-  it("get what others hold beyond their share and do not use", async () => {
+  it("get what others hold above their share and do not use", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     const early = await parent.family.admit(child("early"), NEVER);
     assert.equal(early.left.tokens, 500);
@@ -70,7 +73,7 @@ describe("children of one turn", () => {
     assert.ok(early.left.tokens >= 200, String(early.left.tokens));
   });
 
-  it("count as many executions as the limit says, and no more", async () => {
+  it("start at most as many runs as the limit says", async () => {
     const parent = createAccount(limits({ children: 4 }));
     for (const key of ["a", "b", "c", "d", "e"]) parent.family.announce(key, 1);
     const accounts: ChildAccount[] = [];
@@ -85,7 +88,7 @@ describe("children of one turn", () => {
     assert.equal(parent.spent.children, 4);
   });
 
-  it("nest as deep as the executions go", async () => {
+  it("nest as deep as the limit on runs allows", async () => {
     const root = createAccount(limits({ children: 3 }));
     const one = await root.family.admit(child("one"), NEVER);
     const two = await one.family.admit(child("two"), NEVER);
@@ -95,7 +98,7 @@ describe("children of one turn", () => {
     assert.equal(root.spent.children, 3);
   });
 
-  it("run in waves where there is not enough for all at once", async () => {
+  it("run in waves if there is not enough for all at once", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     const keys = Array.from({ length: 6 }, (_, at) => String(at));
     for (const key of keys) parent.family.announce(key, 1);
@@ -114,7 +117,7 @@ describe("children of one turn", () => {
     assert.ok(peak >= 2 && peak <= 3, String(peak));
   });
 
-  it("wait for what a sibling gives back, and go on with it", async () => {
+  it("wait for what a sibling returns, and continue with it", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.announce("a", 1);
     parent.family.announce("b", 1);
@@ -175,12 +178,12 @@ describe("children of one turn", () => {
     await assert.rejects(parent.family.admit(poor, NEVER), {
       code: "budget_exceeded",
       message:
-        "Not started: its first call may take $0.04, and $0.01 of the budget is free for it.",
+        "Not started: its first call may take $0.04, and $0.01 of the budget is left for it.",
     });
     assert.deepEqual([parent.left.usd, parent.spent.children], [0.01234567, 0]);
   });
 
-  it("of a child get what the run above has, where the child has no more", async () => {
+  it("of a child get budget from the run above when the child has none left", async () => {
     const root = createAccount(limits({ tokens: 1000 }));
     root.family.announce("a", 1);
     root.family.announce("b", 1);
@@ -199,7 +202,7 @@ describe("children of one turn", () => {
     assert.equal(root.spent.tokens, 520);
   });
 
-  it("work in at most so many processes at once, and keep up nobody who needs none", async () => {
+  it("use a limited number of processes, and do not block children that need none", async () => {
     const parent = createAccount(NO_LIMITS);
     parent.family.maxFixed = 1;
     const inProcess = (key: string): Newcomer => ({ ...child(key), isFixed: true });
@@ -215,7 +218,7 @@ describe("children of one turn", () => {
     (await second).close();
   });
 
-  it("that are urgent are let in at once or not at all", async () => {
+  it("that are urgent are started at once or not at all", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     const first = await parent.family.admit(child("first", 800), NEVER);
     const urgent: Newcomer = { ...child("urgent", 500), isUrgent: true };
@@ -228,7 +231,7 @@ describe("children of one turn", () => {
     });
   });
 
-  it("work at most so many at once as are allowed", async () => {
+  it("work at once only up to the allowed number", async () => {
     const parent = createAccount(NO_LIMITS);
     parent.family.maxOpen = 2;
     const a = await parent.family.admit(child("a"), NEVER);
@@ -244,7 +247,7 @@ describe("children of one turn", () => {
   });
 
   for (const most of ["maxOpen", "maxFixed"] as const) {
-    it(`let another work in their place while they wait for their parent: ${most}`, async () => {
+    it(`let another child work in their place while they wait for their parent: ${most}`, async () => {
       const parent = createAccount(NO_LIMITS);
       parent.family[most] = 1;
       const newcomer = (key: string): Newcomer => ({ ...child(key), isFixed: true });
@@ -266,7 +269,7 @@ describe("children of one turn", () => {
   }
 });
 
-describe("a child that waits for a word of its parent", () => {
+describe("a child that waits for a message of its parent", () => {
   it("leaves what it does not use to the others", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     for (const key of ["a", "b"]) parent.family.announce(key, 1);
@@ -283,7 +286,7 @@ describe("a child that waits for a word of its parent", () => {
     assert.equal(parent.spent.tokens, 850);
   });
 
-  it("keeps nobody waiting for what cannot be taken back from it", async () => {
+  it("makes no sibling wait for what cannot be taken back from it", async () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     for (const key of ["a", "b"]) parent.family.announce(key, 1);
     const asks = await parent.family.admit({ ...child("a"), isFixed: true }, NEVER);
@@ -307,7 +310,7 @@ describe("a family", () => {
         const all = needs
           .flatMap(({ first, later }) => [first, ...later])
           .reduce((a, b) => a + b, 0);
-        // A tenth is the parent's own, and the dearest call must fit beside it.
+        // A tenth is the parent's own, and the most expensive call must fit beside it.
         const tokens = Math.ceil((all + 60) / 0.9) + 1;
         const parent = createAccount(limits({ tokens }));
         needs.forEach((_, at) => void parent.family.announce(String(at), 1));

@@ -6,9 +6,11 @@ import { type Amount, type Limits, NO_LIMITS, NOTHING } from "../../src/agent/li
 const limits = (some: Partial<Limits>): Limits => ({ ...NO_LIMITS, ...some });
 const { signal: NEVER } = new AbortController();
 
-/** A child that a past owner of its parent has begun. */
+/** A child that an earlier owner of its parent has begun. */
 const found = (id: string, spent: Partial<Amount>) => ({
-  ...{ id, callKey: `call of ${id}`, spent: { ...NOTHING, ...spent } },
+  id,
+  callKey: `call of ${id}`,
+  spent: { ...NOTHING, ...spent },
 });
 const adopted = (id: string) => ({ callKey: `call of ${id}`, ceiling: {} });
 
@@ -16,8 +18,8 @@ function spend(account: Account, tokens: number): void {
   account.hold({ tokens }).settle({ tokens });
 }
 
-describe("children that a past owner of the run has begun", () => {
-  it("have spent what the record says before anybody is given anything", () => {
+describe("children that an earlier owner of the run has begun", () => {
+  it("have spent what the record says before any budget is given out", () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.found.add([found("a", { tokens: 100 }), found("b", { tokens: 700 })]);
     assert.equal(parent.left.tokens, 200);
@@ -29,7 +31,7 @@ describe("children that a past owner of the run has begun", () => {
     assert.ok(parent.left.tokens >= 0, String(parent.left.tokens));
   });
 
-  it("keep what they were told that they may spend, where they spend on by themselves", () => {
+  it("keep what they were told that they may spend, if they continue to spend by themselves", () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     const given = { ...NOTHING, tokens: 600 };
     parent.family.found.add([
@@ -57,7 +59,20 @@ describe("children that a past owner of the run has begun", () => {
     assert.ok(parent.left.tokens >= 0, String(parent.left.tokens));
   });
 
-  it("are counted once, with what they spend from then on", () => {
+  it("cost what they say at their end, and not the estimate for a call that was in progress", () => {
+    for (const hasTold of [true, false]) {
+      const parent = createAccount(limits({ tokens: 1000 }));
+      parent.family.found.add([found("a", { tokens: 514 })]);
+      const a = parent.family.adopt("a", adopted("a"));
+      a.charge({ tokens: 110 });
+      if (hasTold) a.counted();
+      a.close();
+      assert.equal(parent.spent.tokens, hasTold ? 110 : 514);
+      assert.equal(a.spent.tokens, parent.spent.tokens);
+    }
+  });
+
+  it("count once, with what they spend from then on", () => {
     const parent = createAccount(limits({ tokens: 1000, children: 5 }));
     parent.family.found.add([found("a", { tokens: 300, children: 1 })]);
     const a = parent.family.adopt("a", adopted("a"));
@@ -68,7 +83,7 @@ describe("children that a past owner of the run has begun", () => {
     assert.deepEqual([parent.left.tokens, parent.left.children], [650, 3]);
   });
 
-  it("count what they spent, not what the record made of it, once they go on", () => {
+  it("count what they spent, not the record's estimate, once they continue", () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.found.add([found("a", { tokens: 300 })]);
     const a = parent.family.adopt("a", adopted("a"));
@@ -78,7 +93,7 @@ describe("children that a past owner of the run has begun", () => {
     assert.equal(parent.spent.tokens, 290);
   });
 
-  it("have spent what the record says where they end before they have counted it", () => {
+  it("have spent what the record says if they end before they have counted it", () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.found.add([found("a", { tokens: 300 })]);
     const a = parent.family.adopt("a", adopted("a"));
@@ -87,7 +102,7 @@ describe("children that a past owner of the run has begun", () => {
     assert.deepEqual([parent.spent.tokens, a.spent.tokens], [300, 300]);
   });
 
-  it("have spent it also where their call does not ask for them again", () => {
+  it("have spent it even if their call does not ask for them again", () => {
     const parent = createAccount(limits({ tokens: 1000, children: 5 }));
     parent.family.found.add([found("a", { tokens: 300, children: 1 })]);
     const lost = parent.family.found.giveUp("call of a");
@@ -96,7 +111,7 @@ describe("children that a past owner of the run has begun", () => {
     assert.deepEqual(parent.family.found.giveUp("call of a"), NOTHING);
   });
 
-  it("are never refused, and their executions count, where more was spent than there was", async () => {
+  it("are never refused, and count as runs, even if more was spent than there was", async () => {
     const parent = createAccount(limits({ tokens: 1000, tool_calls: 1, children: 1 }));
     parent.charge({ tool_calls: 2 });
     parent.family.found.add([found("a", { tokens: 1100 }), found("b", {})]);
@@ -111,7 +126,7 @@ describe("children that a past owner of the run has begun", () => {
     assert.deepEqual([parent.spent.tokens, parent.spent.children], [1100, 2]);
   });
 
-  it("are not found again once they were let in", () => {
+  it("are not found again once they were started", () => {
     const parent = createAccount(limits({ tokens: 1000 }));
     parent.family.found.add([found("a", { tokens: 300 })]);
     const a = parent.family.adopt("a", adopted("a"));

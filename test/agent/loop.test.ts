@@ -97,7 +97,9 @@ async function run(provider: Provider, setup: Setup = {}): Promise<Done> {
 
 const scripted = (...replies: Reply[]) => createScriptedProvider(...replies);
 
-/** A tool that waits until all its `side` siblings are there, so that only parallel calls finish. */
+/**
+ * A tool that waits until all its `side` siblings have come, so that only parallel calls finish.
+ */
 function meetingTool(
   name: string,
   readOnly: boolean,
@@ -146,12 +148,12 @@ describe("the loop", () => {
     ]);
   });
 
-  it("leaves to a power cut what it can ask for again, and nothing that was acted on", async () => {
+  it("loses to a power cut only what it can ask for again, and nothing that was acted on", async () => {
     const store = createMemoryStore();
     const saveStep = store.saveStep.bind(store);
     const survives: [string, FinishedStep["survives"]][] = [];
     store.saveStep = async (id, epoch, step) => {
-      // The id of a call is made up.
+      // The id of a call is generated.
       survives.push([step.key.replace(/^tool:.*/, "tool"), step.survives ?? "power"]);
       await saveStep(id, epoch, step);
     };
@@ -179,7 +181,7 @@ describe("the loop", () => {
     assert.equal(end.tool_calls, 2);
   });
 
-  it("runs calls that only read side by side", async () => {
+  it("runs calls that only read at the same time", async () => {
     let arrived = 0;
     let open: () => void = () => {};
     const both = new Promise<void>((resolve) => {
@@ -215,7 +217,7 @@ describe("the loop", () => {
     ["arguments that do not fit", [{ name: "a", arguments: { n: "x" } }], /do not fit: n:/],
     ["a tool that throws", [call("boom", 1)], /Error: it broke/],
   ] as const) {
-    it(`tells the model about ${what}, and goes on`, async () => {
+    it(`tells the model about ${what}, and continues`, async () => {
       const boom = defineTool({
         name: "boom",
         description: "",
@@ -262,13 +264,13 @@ describe("the loop", () => {
     assert.equal(provider.requests.length, 3);
   });
 
-  it("calls an answer that the token limit cut partial, not complete", async () => {
+  it("reports an answer that the token limit truncated as partial, not complete", async () => {
     const { end } = await run(scripted(reply.length("Once upon")));
     assert.equal(end.ending, "budget");
     assert.equal(end.output_text, "Once upon");
   });
 
-  it("calls a refusal a refusal, and says its words", async () => {
+  it("reports a refusal as refused, with its words", async () => {
     const { end } = await run(scripted(reply.refusal("I will not.")));
     assert.equal(end.ending, "refused");
     assert.equal(end.message, "The model declined to answer: I will not.");
@@ -333,7 +335,7 @@ describe("structured output in the loop", () => {
     assert.deepEqual(end.output_json, { n: 2 });
   });
 
-  it("gives a wrong one back with the reason, and takes the next", async () => {
+  it("returns a wrong document to the model with the reason, and accepts the next", async () => {
     const provider = scripted(
       reply.text('{"n": "x"}'),
       reply.text("no json"),
@@ -366,7 +368,7 @@ describe("structured output in the loop", () => {
     assert.deepEqual(end.output_json, { ok: true });
   });
 
-  it("refuses a schema that is none before anything is sent", async () => {
+  it("refuses an invalid schema before anything is sent", async () => {
     const format = { ...AS_JSON, schema: { type: "nonsense" } };
     await assert.rejects(createOutputCheck(format), (thrown) => {
       return thrown instanceof Failure && thrown.code === "invalid_request";

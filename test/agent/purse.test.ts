@@ -5,7 +5,7 @@ import { holdCall } from "../../src/agent/call-cost.ts";
 import { type Amount, NO_LIMITS } from "../../src/agent/limits.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 
-/** Gives a half of what it has, or the least where that is more. */
+/** Gives half of what it has, or the least if that is more. */
 function createHalf(all: number): Purse & { readonly asked: number[] } {
   let given = 0;
   const asked: number[] = [];
@@ -25,14 +25,17 @@ function createHalf(all: number): Purse & { readonly asked: number[] } {
 }
 
 const REQUEST: ModelRequest = {
-  ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
-  ...{
-    tool_choice: "auto",
-    parallel_tool_calls: undefined,
-    temperature: undefined,
-    top_p: undefined,
-  },
-  ...{ max_output_tokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  model: "m",
+  instructions: undefined,
+  items: [],
+  tools: [],
+  format: { type: "text" },
+  tool_choice: "auto",
+  parallel_tool_calls: undefined,
+  temperature: undefined,
+  top_p: undefined,
+  max_output_tokens: undefined,
+  reasoning: { effort: undefined, summary: undefined },
   previous: undefined,
 };
 const CHILD = { callKey: "c", ceiling: {}, enough: { tokens: 700 }, least: { tokens: 700 } };
@@ -54,7 +57,7 @@ describe("an account with a purse", () => {
     assert.throws(() => account.hold({ tokens: 600 }), { code: "budget_exceeded" });
   });
 
-  it("asks for what a call needs at most, and never beyond its own limit", async () => {
+  it("asks for the most that a call needs, and never for more than its own limit", async () => {
     const purse = createHalf(1000);
     const account = createAccount({ ...NO_LIMITS, tokens: 200 }, purse);
     const short = await holdCall(account, { ...REQUEST, max_output_tokens: 50 }, FREE);
@@ -68,7 +71,7 @@ describe("an account with a purse", () => {
     await assert.rejects(holdCall(account, REQUEST, FREE), { code: "budget_exceeded" });
   });
 
-  it("takes what a child needs from it, and keeps what the child gives back", async () => {
+  it("takes what a child needs from it, and keeps what the child returns", async () => {
     const account = createAccount(NO_LIMITS, createHalf(1000));
     const child = await account.family.admit(CHILD, NEVER);
     child.hold({ tokens: 700 }).settle({ tokens: 100 });
@@ -78,14 +81,14 @@ describe("an account with a purse", () => {
 });
 
 describe("a call under a limit", () => {
-  it("that may answer in fewer words than are usual holds them once", async () => {
+  it("that allows only a short answer reserves its tokens once", async () => {
     const account = createAccount({ ...NO_LIMITS, tokens: 1000 });
     const { hold } = await holdCall(account, { ...REQUEST, max_output_tokens: 5 }, FREE);
     hold.release();
     assert.equal(account.left.tokens, 1000);
   });
 
-  it("in dollars is not bounded where the model costs nothing", async () => {
+  it("in dollars has no bound if the model is free", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
     const priced = { costOf: (usage: { output_tokens: number }) => usage.output_tokens * 0 };
     const { request, hold } = await holdCall(account, REQUEST, priced);

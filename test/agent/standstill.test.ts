@@ -1,4 +1,4 @@
-/** An owner of a run that stood still, in the loop: it asks no model and runs no tool that another owner has. */
+/** An owner of a run that stood still, in the loop: it repeats no model call and no tool call of another owner. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -14,14 +14,25 @@ import { LEASE_MS } from "../../src/store/ownership.ts";
 import { createScriptedProvider, reply } from "../../src/testing/index.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 import { createGate as createToolGate } from "../../src/tools/gate/gate.ts";
-import { createGate, onBenches } from "../engine/engine-bench.ts";
-import { openLocalBench, openMemoryRecord, wrapStore } from "../engine/local-bench.ts";
+import { createGate, onBenches } from "../engine/engine-fixture.ts";
+import { openLocalBench, openMemoryRecord, wrapStore } from "../engine/local-fixture.ts";
 import { toGateParts } from "../tools/workspace-folder.ts";
 
 const TASK: AgentTask = {
-  ...{ model: "test/model", model_reason: "a test", provider: null, url: null, api_key_name: null },
-  ...{ instructions: null, tools: [], tool_choice: "auto", max_turns: 5, temperature: null },
-  ...{ max_output_tokens: null, think: false, format: { type: "text" }, root: "." },
+  model: "test/model",
+  model_reason: "a test",
+  provider: null,
+  url: null,
+  api_key_name: null,
+  instructions: null,
+  tools: [],
+  tool_choice: "auto",
+  max_turns: 5,
+  temperature: null,
+  max_output_tokens: null,
+  think: false,
+  format: { type: "text" },
+  root: ".",
   items: [{ type: "message", role: "user", content: "Hello" }],
   on_throw: "tell_model",
   ...SAFEGUARDS,
@@ -49,7 +60,10 @@ function define(engine: Engine, { name, calls, beforeAsking }: Owner): void {
     },
   };
   const mark = defineTool({
-    ...{ name: "mark", description: "Marks.", parameters: z.object({}), readOnly: false },
+    name: "mark",
+    description: "Marks.",
+    parameters: z.object({}),
+    readOnly: false,
     async run() {
       calls.push(`${name} marks`);
       return "Marked.";
@@ -57,10 +71,15 @@ function define(engine: Engine, { name, calls, beforeAsking }: Owner): void {
   });
   engine.define("agent", async (context) =>
     runLoop({
-      ...{ context, task: TASK, provider, clock: { now: () => 0, sleep: async () => {} } },
+      context,
+      task: TASK,
+      provider,
+      clock: { now: () => 0, sleep: async () => {} },
       gate: createToolGate(await toGateParts(".", [mark])),
       checkOutput: await createOutputCheck(TASK.format),
-      ...{ costOf: () => 0, contextTokens: undefined, calls: AGENT_CALLS },
+      costOf: () => 0,
+      contextTokens: undefined,
+      calls: AGENT_CALLS,
       reasoning: { effort: "none", summary: undefined },
       account: createAccount(TASK.limits),
       spentBelow: () => undefined,
@@ -75,7 +94,9 @@ describe("an owner that stood still", () => {
   it(
     "asks no model that another owner has asked",
     onBench(async (bench) => {
-      const [calls, woken, entered] = [[] as string[], createGate(), createGate()];
+      const calls = [] as string[];
+      const woken = createGate();
+      const entered = createGate();
       const owner = bench.engine({ workerId: "owner" });
       const beforeAsking = (): Promise<void> => {
         entered.open();
@@ -98,7 +119,9 @@ describe("an owner that stood still", () => {
   it(
     "runs no tool that another owner has run, once the call is decided",
     onBench(async (bench) => {
-      const [calls, woken, entered] = [[] as string[], createGate(), createGate()];
+      const calls = [] as string[];
+      const woken = createGate();
+      const entered = createGate();
       const store = wrapStore(bench.store, (name, call) => async (...values) => {
         const written = await call(...values);
         if (name === "append" && JSON.stringify(values).includes("tool_decision")) {

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  joinParts,
-  type PromptPart,
-  splitParts,
-  toChildPrompt,
-} from "../../src/agent/told-parts.ts";
+import { joinParts, splitParts, type ToldText, toChildPrompt } from "../../src/agent/told-parts.ts";
 
-const PARTS: readonly PromptPart[] = [
+const PARTS: readonly ToldText[] = [
   { part: "base", source: "prompts/base.md", text: "Base." },
   { part: "delegation", source: "prompts/delegation.md", text: "Delegate." },
   { part: "place", source: "offshoot", text: "Here." },
@@ -27,7 +22,7 @@ describe("what a model is told", () => {
     assert.deepEqual(splitParts(prompt), PARTS);
   });
 
-  it("is nothing where no part has words", () => {
+  it("is empty if no part has words", () => {
     assert.deepEqual(joinParts([{ part: "system", source: "--system", text: "" }]), {
       instructions: null,
       told: [],
@@ -35,7 +30,7 @@ describe("what a model is told", () => {
   });
 });
 
-describe("what a child is told", () => {
+describe("the prompt of a child", () => {
   const parent = joinParts(PARTS);
   const kindsOf = (tools: readonly string[], mayDelegate = false): string[] => {
     const child = { tools, mayDelegate, instructions: "Look.", source: "its parent" };
@@ -43,22 +38,22 @@ describe("what a child is told", () => {
   };
   const NOTES = ["place Here.", "notes Notes.", "notes "];
 
-  it("is the place and the notes, and its own instructions", () => {
+  it("has the place and the notes, and its own instructions", () => {
     assert.deepEqual(kindsOf([]), [...NOTES, "system Look."]);
   });
 
-  it("has how to work where it has tools", () => {
+  it("says how to work if it has tools", () => {
     assert.deepEqual(kindsOf(["read"]), ["base Base.", ...NOTES, "system Look."]);
   });
 
-  it("has the skills where it has the tool, and how to delegate where it may", () => {
+  it("lists the skills if it has the tool, and says how to delegate if it may", () => {
     assert.deepEqual(kindsOf(["skill"], true), [
       ...["base Base.", "delegation Delegate.", ...NOTES],
       ...["skills Skills.", "system Look."],
     ]);
   });
 
-  it("is what the call says, where the parent was told nothing in parts", () => {
+  it("is what the call says, if the parent's prompt has no parts", () => {
     const child = { tools: ["read"], mayDelegate: false, instructions: "Look.", source: "x" };
     assert.deepEqual(toChildPrompt({ instructions: "Whole." }, child), {
       instructions: "Look.",

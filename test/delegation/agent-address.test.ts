@@ -1,4 +1,4 @@
-/** Where an agent's model is asked, and that nobody's key goes to another's server. */
+/** Where an agent's model is asked, and that no server gets another server's key. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -47,10 +47,10 @@ describe("the address in an agent file", () => {
   });
 
   for (const [lines, why] of [
-    [[`url: ${SERVER}`], /^a\.md:4: `url` needs `model` beside it/],
-    [["api_key_name: MY_KEY"], /`api_key_name` needs `model` beside it/],
-    [["model: custom/m", "url: ftp://x"], /^a\.md:5: `url` is an http or https URL/],
-    [["model: custom/m", "provider: ''"], /`provider` is the name of an API/],
+    [[`url: ${SERVER}`], /^a\.md:4: `url` needs `model` with it/],
+    [["api_key_name: MY_KEY"], /`api_key_name` needs `model` with it/],
+    [["model: custom/m", "url: ftp://x"], /^a\.md:5: `url` must be an http or https URL/],
+    [["model: custom/m", "provider: ''"], /`provider` must be the name of an API/],
   ] as const) {
     it(`is refused: ${lines.join(", ")}`, async () => {
       await assert.rejects(parse(...lines), { code: "invalid_request", message: why });
@@ -74,24 +74,24 @@ describe("a child of an agent with an address", () => {
     api_key_name,
   ];
 
-  it("is asked there, and its parent's key stays at home", async () => {
+  it("is asked there, and its parent's key is not sent", async () => {
     const child = await childOf(parent, "model: custom/m", `url: ${SERVER}`);
     assert.deepEqual(addressOf(child), [null, SERVER, null]);
   });
 
-  it("sends a key of the file to no server of its parent's", async () => {
+  it("does not send a key of the file to a server of its parent", async () => {
     const child = await childOf(parent, "model: custom/m", "api_key_name: MINE");
     assert.deepEqual(addressOf(child), [null, null, "MINE"]);
   });
 
-  it("keeps its parent's server where the file names the API alone, and the vendor is the same", async () => {
+  it("keeps its parent's server if the file names only the API, and the vendor is the same", async () => {
     const same = await childOf(parent, "model: custom/m", "provider: openai-chat");
     assert.deepEqual(addressOf(same), ["openai-chat", "http://parent/v1", "PARENT"]);
     const other = await childOf(parent, "model: openai/m", "provider: openai-chat");
     assert.deepEqual(addressOf(other), ["openai-chat", null, null]);
   });
 
-  it("runs there, and the server sees the key of the file alone", async (t) => {
+  it("runs there, and the server sees only the key of the file", async (t) => {
     const call = { label: "one", task_prompt: "Look.", agent: "a" };
     const parent = await startChatUpstream({
       engine: script(reply.calls([{ name: "subagent", arguments: call }]), reply.text("Done.")),
@@ -103,8 +103,12 @@ describe("a child of an agent with an address", () => {
     const runtime = await createRuntime({ agents, env });
     t.after(() => runtime.close());
     const run = await runtime.run({
-      ...{ model: "custom/main", provider: "openai-chat", url: parent.url, input: "Go" },
-      ...{ api_key_name: "PARENT", tools: ["subagent"] },
+      model: "custom/main",
+      provider: "openai-chat",
+      url: parent.url,
+      input: "Go",
+      api_key_name: "PARENT",
+      tools: ["subagent"],
     });
     assert.equal((await run.result()).output_text, "Done.");
     assert.deepEqual(
@@ -115,7 +119,7 @@ describe("a child of an agent with an address", () => {
     assert.match(JSON.stringify(parent.requests[1]?.body), /Seen\./);
   });
 
-  it("holds when its agent is asked again, and so do its tools and turns", async (t) => {
+  it("stays the same when its agent is asked again, like its tools and turns", async (t) => {
     const again = { label: "two", task_prompt: "More.", continue: "one" };
     const parent = await startChatUpstream({
       engine: script(
@@ -142,8 +146,12 @@ describe("a child of an agent with an address", () => {
     const runtime = await createRuntime({ agents, env });
     t.after(() => runtime.close());
     const run = await runtime.run({
-      ...{ model: "custom/main", provider: "openai-chat", url: parent.url, input: "Go" },
-      ...{ api_key_name: "PARENT", tools: ["read", "write", "subagent"] },
+      model: "custom/main",
+      provider: "openai-chat",
+      url: parent.url,
+      input: "Go",
+      api_key_name: "PARENT",
+      tools: ["read", "write", "subagent"],
     });
     assert.equal((await run.result()).output_text, "Done.");
     assert.deepEqual(
@@ -164,13 +172,13 @@ describe("a child of an agent with an address", () => {
 describe("a child of a run that fell back to the embedded model", () => {
   const parent = { model: "embedded/offline", fell_back: true };
 
-  it("has fallen back with it, unless its agent names a model", async () => {
+  it("has fallen back, too, unless its agent names a model", async () => {
     assert.equal((await childOf(parent)).fell_back, true);
     assert.equal((await childOf(parent, "model: embedded/offline")).fell_back, undefined);
     assert.equal((await childOf({ model: "embedded/offline" })).fell_back, undefined);
   });
 
-  it("fills no schema", async (t) => {
+  it("a child of the embedded fallback fills no schema", async (t) => {
     const schema =
       "output_schema: { type: object, properties: { result: { type: integer } }, required: [result] }";
     const agents = [await parse(schema)];

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { toWarningLine } from "../../src/cli/terminal.ts";
+import { toAgentPlaces, toProjectAgentsFolder } from "../../src/delegation/agents/agent-folders.ts";
 import { toAgentTemplate } from "../../src/delegation/agents/agent-template.ts";
 import { type AgentPlace, loadAgents } from "../../src/delegation/agents/load-agents.ts";
-import { toAgentPlaces, toProjectAgentsFolder } from "../../src/delegation/agents/places.ts";
 
 interface Home {
   readonly root: string;
@@ -38,12 +38,12 @@ const agentText = (name: string, description: string, ...more: string[]): string
   ["---", `name: ${name}`, `description: ${description}`, ...more, "---", "Do it."].join("\n");
 
 describe("agents of the user and of the project", () => {
-  it("are none where there are no folders", async (t) => {
+  it("are none without folders", async (t) => {
     const { places } = createHome(t);
     assert.deepEqual(await loadAgents(places), { agents: [], files: [], warnings: [] });
   });
 
-  it("are left out in one short line while they are as `agents new` wrote them", async (t) => {
+  it("are left out with one short line while they are as `agents new` wrote them", async (t) => {
     const { places, put } = createHome(t);
     put("user/reviewer.md", toAgentTemplate("reviewer"));
     const { agents, files, warnings } = await loadAgents(places);
@@ -57,7 +57,7 @@ describe("agents of the user and of the project", () => {
     assert.ok(line.length <= 90 && line.includes("`reviewer`"), line);
   });
 
-  it("are all listed, and a trusted one of the project wins", async (t) => {
+  it("are all listed, and a trusted one of the project replaces the user's", async (t) => {
     const { places, put, trusted, root } = createHome(t);
     put("user/b.md", agentText("b", "Mine."));
     put("user/a.md", agentText("a", "Mine."));
@@ -84,7 +84,7 @@ describe("agents of the user and of the project", () => {
     [undefined, /project\/b\.md is not trusted, so the agent `b` is left out.*agents trust b/],
     ["changed", /project\/b\.md has changed since it was trusted/],
   ] as const) {
-    it(`of the project take nothing's place when ${standing ?? "not trusted"}`, async (t) => {
+    it(`of the project replace nothing when ${standing ?? "not trusted"}`, async (t) => {
       const { places, put, trusted, root } = createHome(t);
       put("user/b.md", agentText("b", "Mine."));
       put("project/b.md", agentText("b", "The project's."));
@@ -108,7 +108,7 @@ describe("agents of the user and of the project", () => {
     assert.match(warnings.join(), /`b` is left out\. .*b\.md:1: /);
   });
 
-  it("keep the user's when the project's file is broken and nobody trusts it", async (t) => {
+  it("keep the user's when the project's file is broken and not trusted", async (t) => {
     const { places, put } = createHome(t);
     put("user/b.md", agentText("b", "Mine."));
     put("project/b.md", "broken");
@@ -153,9 +153,9 @@ describe("agents of the user and of the project", () => {
   for (const [what, schema, reason] of [
     ["outside of the folder", "../secret.json", /is not in/],
     ["at an absolute path", "/etc/passwd", /is not in/],
-    ["behind a link that leads out", "link.json", /is not in/],
+    ["through a link that leads out", "link.json", /is not in/],
     ["that is not there", "none.json", /none\.json: There is no such file/],
-    ["that is no object", "list.json", /list\.json: This is no JSON schema/],
+    ["that is not an object", "list.json", /list\.json: This is not a JSON Schema/],
   ] as const) {
     it(`refuse a schema ${what}, and show nothing of it`, async (t) => {
       const { places, put, root } = createHome(t);

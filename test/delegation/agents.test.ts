@@ -69,7 +69,7 @@ describe("an agent file", () => {
     });
   });
 
-  it("needs no more than a name, a description and instructions, with any line ends", async () => {
+  it("needs only a name, a description and instructions, with any line ends", async () => {
     const text = front(...PLAIN).replaceAll("\n", "\r\n");
     const { model, tools, budget, instructions } = await parseAgentFile(text, "a.md");
     assert.deepEqual([model, tools, budget, instructions], [undefined, undefined, {}, "Be brief."]);
@@ -80,20 +80,32 @@ describe("an agent file", () => {
     ["an open front matter", "---\nname: a\n", /^a\.md:1: The second line of `---` is missing/],
     ["an empty front matter", "---\n---\nx", /^a\.md:1: Between the lines/],
     ["broken YAML", front("name: a", "tools: [a"), /^a\.md:\d: /],
-    ["a name twice", front(...PLAIN, "name: a"), /^a\.md:4: This name stands here a second time/],
+    ["a name twice", front(...PLAIN, "name: a"), /^a\.md:4: This name is used a second time here/],
     ["no name", front("description: x"), /^a\.md:1: The field `name` is missing/],
     ["no description", front("name: a"), /^a\.md:1: The field `description` is missing/],
-    ["a bad name", front("name: A b"), /^a\.md:2: `name` is written in small letters/],
+    ["a bad name", front("name: A b"), /^a\.md:2: `name` must begin with a small letter/],
     ["a long name", front(`name: ${"a".repeat(65)}`), /^a\.md:2: `name` .* at most 64/],
-    ["another name than its file", front("name: b"), /^a\.md:2: .* must stand in `b\.md`, not/],
+    ["another name than its file", front("name: b"), /^a\.md:2: .* must be in `b\.md`, not/],
     ["an unknown field", front(...PLAIN, "modle: x/y"), /^a\.md:4: .*Did you mean `model`\?/],
     ["an empty description", front("name: a", "description: ' '"), /^a\.md:3: `description`/],
     ["a description of pages", front("name: a", `description: ${"x".repeat(1001)}`), /1001 char/],
     ["a model without a vendor", front(...PLAIN, "model: gpt"), /^a\.md:4: .*vendor\/model/],
-    ["options that are no map", front(...PLAIN, "options: 3"), /^a\.md:4: `options` must be a map/],
+    [
+      "options that are not a map",
+      front(...PLAIN, "options: 3"),
+      /^a\.md:4: `options` must be a map/,
+    ],
     ["options of ours", front(...PLAIN, "options: {n: 2}"), /^a\.md:4: `options` cannot set `n`/],
-    ["tools that are no list", front(...PLAIN, "tools: read"), /^a\.md:4: `tools` is a list/],
-    ["a budget that is no map", front(...PLAIN, "budget: 3"), /^a\.md:4: `budget` is a map/],
+    [
+      "tools that are not a list",
+      front(...PLAIN, "tools: read"),
+      /^a\.md:4: `tools` must be a list/,
+    ],
+    [
+      "a budget that is not a map",
+      front(...PLAIN, "budget: 3"),
+      /^a\.md:4: `budget` must be a map/,
+    ],
     [
       "an unknown budget",
       front(...PLAIN, "budget:", "  eur: 3"),
@@ -103,15 +115,15 @@ describe("an agent file", () => {
     ["half a token", front(...PLAIN, "budget: {tokens: 1.5}"), /`budget.tokens` is a whole number/],
     ["a negative sum", front(...PLAIN, "budget: {usd: -1}"), /`budget.usd` is a number from 0/],
     [
-      "an input that is no object",
+      "an input that is not an object",
       front(...PLAIN, "input_schema: { type: string }"),
-      /^a\.md:4: `input_schema` is/,
+      /^a\.md:4: `input_schema` must be/,
     ],
-    ["a schema that is none", front(...PLAIN, "output_schema: 3"), /^a\.md:4: `output_schema` is/],
+    ["an invalid schema", front(...PLAIN, "output_schema: 3"), /^a\.md:4: `output_schema` must be/],
     [
-      "a mode that is none",
+      "an unknown mode",
       front(...PLAIN, "output_mode: xml"),
-      /^a\.md:4: `output_mode` is one of/,
+      /^a\.md:4: `output_mode` must be one of/,
     ],
     [
       "a mode without its schema",
@@ -127,7 +139,7 @@ describe("an agent file", () => {
     ["an alias of nothing", front("name: a", "description: *x"), /^a\.md:\d: /],
   ];
   for (const [what, text, message] of MISTAKES) {
-    it(`is refused for ${what}, in one line with the file and the line`, async () => {
+    it(`is refused for ${what}, in one message with the file and the line`, async () => {
       await assert.rejects(parseAgentFile(text, "a.md"), (thrown: Error) => {
         assert.match(thrown.message, message);
         assert.ok(!thrown.message.includes("\n"));
@@ -136,7 +148,7 @@ describe("an agent file", () => {
     });
   }
 
-  it("is made anew from a template that is right but for its description", async () => {
+  it("is created from a template that is valid except for its description", async () => {
     const template = (name: string): string =>
       toAgentTemplate(name).replace(/^description: .*$/m, "description: Finds things.");
     await assert.rejects(parseAgentFile(toAgentTemplate("a"), "a.md"), /is still the template's/);
@@ -211,7 +223,7 @@ describe("a call that names an agent", () => {
       "a list that comes to nothing",
       { tools: ["zzz*"] },
       {},
-      "The agent `reviewer` would have no tools: none of its parent's fits `zzz*`",
+      "The agent `reviewer` would have no tools: none of its parent's tools matches `zzz*`",
     ],
     [
       "a tool of the call that the agent lacks",
@@ -247,7 +259,7 @@ describe("a call that names an agent", () => {
     return CALL;
   };
 
-  it("is told of a name that is none, and of the ones there are", () => {
+  it("is refused for an unknown name, with the known ones", () => {
     assert.throws(() => readAgentWish({ agent: "reviewr" }, readRest, parent), {
       message: "Unknown agent: reviewr. Did you mean `reviewer`? Agents: reviewer",
     });
@@ -256,7 +268,7 @@ describe("a call that names an agent", () => {
     });
   });
 
-  it("may ask for no summary of a document", () => {
+  it("must not ask for a summary of a document", () => {
     const input = { agent: "reviewer", summary_prompt: "Short." };
     assert.throws(() => readAgentWish(input, readRest, parent), /Leave `summary_prompt` out/);
     assert.equal(readAgentWish({ agent: "reviewer" }, readRest, parent).summaryPrompt, null);
@@ -268,7 +280,7 @@ describe("a call that names an agent", () => {
   });
 });
 
-describe("what a model is told of agents", () => {
+describe("the description of agents for a model", () => {
   const spec = {
     type: "function",
     name: "subagent",
@@ -276,7 +288,7 @@ describe("what a model is told of agents", () => {
     parameters: { type: "object", properties: { label: {} } },
   } as const;
 
-  it("is a line each, and the names as the only choices", () => {
+  it("has a line for each agent, and the names as the only choices", () => {
     const agents = [AGENT, { ...AGENT, name: "other", description: "x".repeat(400) }];
     assert.match(describeAgents(agents), /^reviewer: Reviews\.\nother: x{299}…$/);
     const { description, parameters } = withAgents(spec, agents);
@@ -286,13 +298,13 @@ describe("what a model is told of agents", () => {
     assert.ok(properties["label"]);
   });
 
-  it("is nothing where there are none", () => {
+  it("is empty without agents", () => {
     assert.equal(describeAgents([]), "");
     assert.equal(withAgents(spec, []), spec);
   });
 });
 
-describe("what is wrong with an agent before anybody calls it", () => {
+describe("the problems of an agent before it is called", () => {
   const checkModel = (model: string): void => {
     if (model !== "x/y") throw new Error(`There is no model ${model}.`);
   };
@@ -301,24 +313,24 @@ describe("what is wrong with an agent before anybody calls it", () => {
   };
   const known = { tools: ["read", "grep"], usual: ["read", "grep"], checkModel, checkProvider };
 
-  it("is an API that nobody speaks", async () => {
+  it("include an unknown API", async () => {
     const agent = { ...AGENT, model: "x/y", provider: "openai-chta" };
     const [problem = ""] = await findAgentProblems(agent, known);
     assert.match(problem, /^reviewer\.md: There is no provider `openai-chta`/);
   });
 
-  it("is nothing when its tools, model and schema are known", async () => {
+  it("are none when its tools, model and schema are valid", async () => {
     const agent = { ...AGENT, tools: ["re*"], model: "x/y", outputSchema: { type: "object" } };
     assert.deepEqual(await findAgentProblems(agent, known), []);
   });
 
-  it("is each unknown tool, the unknown model and the schema that is none", async () => {
+  it("are each unknown tool, the unknown model and the invalid schema", async () => {
     const agent = { ...AGENT, tools: ["raed", "q*"], model: "x/z", outputSchema: { type: "nope" } };
     const problems = await findAgentProblems(agent, known);
     assert.match(problems[0] ?? "", /^reviewer\.md: No tool fits `raed`\. Did you mean `read`\?$/);
     assert.match(problems[1] ?? "", /^reviewer\.md: No tool fits `q\*`\.$/);
     assert.match(problems[2] ?? "", /^reviewer\.md: There is no model x\/z\.$/);
-    assert.match(problems[3] ?? "", /^reviewer\.md: The output schema is no JSON schema/);
+    assert.match(problems[3] ?? "", /^reviewer\.md: The output schema is not a valid JSON Schema/);
     assert.equal(problems.length, 4);
   });
 });

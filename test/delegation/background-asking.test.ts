@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createManualClock, reply } from "../../src/testing/index.ts";
 import { untilTrue } from "../patience.ts";
-import { holding, newsIn, outputsOf, startBackground, TOOLS } from "./background-bench.ts";
+import { holding, newsIn, outputsOf, startBackground, TOOLS } from "./background-fixture.ts";
 import { begin, eventsOfType, type Role, spawning, toCalls } from "./family.ts";
 
 const asking: Role = ({ outputs }) =>
@@ -16,7 +16,7 @@ const answering = (id: string) => toCalls(["subagents", { action: "message", id,
 const WAIT = toCalls(["subagents", { action: "wait" }]);
 
 describe("a subagent that asks its parent", () => {
-  it("ends the call that waits for it early, and goes on with the answer", async (t) => {
+  it("ends the call that waits for it early, and continues with the answer", async (t) => {
     const tree = await startBackground(t, {
       go({ outputs }) {
         if (outputs.length === 0) return toCalls(spawning("painter"));
@@ -75,7 +75,7 @@ describe("a subagent that asks its parent", () => {
     assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
-  it("is told that there is no answer when the model ends without one", async (t) => {
+  it("gets a message when its parent's model ends without an answer", async (t) => {
     const tree = await startBackground(t, {
       go: ({ outputs }) =>
         outputs.length === 0 ? toCalls(spawning("painter")) : reply.text("no colour"),
@@ -85,11 +85,11 @@ describe("a subagent that asks its parent", () => {
     const child = await tree.eventsOf(`${id}/painter-1.0`);
     const last = child.at(-1);
     assert.ok(last?.type === "run_end");
-    assert.match(last.output_text, /I was told: No answer: nobody will give one\./);
+    assert.match(last.output_text, /I was told: No answer will come\./);
     assert.deepEqual([newsIn(events), end.ending], [["report painter"], "completed"]);
   });
 
-  it("is told of by a message when it works in the background", async (t) => {
+  it("is reported by a message when it works in the background", async (t) => {
     const tree = await startBackground(t, {
       go({ outputs, request }) {
         if (outputs.length === 0) return toCalls(spawning("painter", { background: true }));
@@ -106,7 +106,7 @@ describe("a subagent that asks its parent", () => {
     assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
-  it("has no tool for it where its parent has none to answer with", async (t) => {
+  it("has no tool to ask if its parent has none to answer with", async (t) => {
     const offered: string[] = [];
     const tree = await startBackground(t, {
       go: ({ outputs }) =>
@@ -122,7 +122,7 @@ describe("a subagent that asks its parent", () => {
     assert.deepEqual(offered, ["hold", "parallel_subagent"]);
   });
 
-  it("waits so long and no longer, which is not counted as its time", async (t) => {
+  it("waits up to a limit, which is not counted as its time", async (t) => {
     const clock = createManualClock(0);
     const tree = await startBackground(
       t,
@@ -146,12 +146,12 @@ describe("a subagent that asks its parent", () => {
     const last = (await tree.eventsOf(child)).at(-1);
     assert.ok(last?.type === "run_end");
     assert.equal(last.ending, "completed");
-    assert.match(last.output_text, /No answer came within 60 s\. Go on with what you know\./);
+    assert.match(last.output_text, /No answer came within 60 s\. Continue with what you know\./);
   });
 });
 
 describe("a finished subagent that is asked again", () => {
-  it("goes on with its whole conversation, as who it was", async (t) => {
+  it("continues its whole conversation, as the same agent", async (t) => {
     const seen: ModelRequest[] = [];
     const tree = await startBackground(
       t,

@@ -3,12 +3,12 @@ import { describe, it } from "node:test";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply } from "../../src/testing/index.ts";
-import { holding, newsIn, outputsOf, startBackground, TOOLS } from "./background-bench.ts";
+import { holding, newsIn, outputsOf, startBackground, TOOLS } from "./background-fixture.ts";
 import { begin, envelopesIn, eventsOfType, type Role, spawning, toCalls } from "./family.ts";
 
 const BACKGROUND = { background: true };
 
-/** What the user has said to this run, all of it. */
+/** Everything that the user has said to this run. */
 const saidTo = ({ items }: ModelRequest): string[] =>
   items.flatMap((item) =>
     item.type === "message" && item.role === "user" ? [String(item.content)] : [],
@@ -23,7 +23,7 @@ const noticeIn = (events: readonly RunEvent[]): string | undefined =>
   eventsOfType(events, "notice").find(({ code }) => code === "background")?.message;
 
 describe("a background subagent", () => {
-  it("is answered for at once, and its report comes by itself before the next turn", async (t) => {
+  it("does not delay its call, and its report comes by itself before the next turn", async (t) => {
     const asked: string[][] = [];
     const tree = await startBackground(t, {
       go({ outputs, request }) {
@@ -40,7 +40,7 @@ describe("a background subagent", () => {
     const run = await begin(tree, TOOLS);
     await tree.held("until slow has ended");
     await tree.eventsOf(`${run.id}/slow-1.0`);
-    // Its end is in the log of its parent when its report can be had.
+    // Its end is in the log of its parent when its report is available.
     for await (const batch of tree.runtime.engine.follow(run.id, -1)) {
       if (batch.some(({ event }) => event.type === "child_end")) break;
     }
@@ -71,7 +71,7 @@ describe("a background subagent", () => {
     assert.equal(end.spent["children"], 1);
   });
 
-  it("is waited for when the model gives its answer, which is asked for once more", async (t) => {
+  it("is awaited when the model gives its answer, and the model is asked once more", async (t) => {
     const asked: string[][] = [];
     const tree = await startBackground(t, {
       go({ outputs, request }) {
@@ -90,7 +90,7 @@ describe("a background subagent", () => {
     assert.match(asked.at(-1)?.at(-1) ?? "", /Give your whole answer again/);
   });
 
-  it("costs a run without one no step and no event", async (t) => {
+  it("adds no step and no event to a run without one", async (t) => {
     const tree = await startBackground(t, {
       go: ({ outputs }) => (outputs.length === 0 ? toCalls(spawning("a")) : reply.text("done")),
     });
@@ -99,7 +99,7 @@ describe("a background subagent", () => {
     assert.ok(!eventsOfType(events, "child_end").some(({ background }) => background));
   });
 
-  it("is collected by `wait`, all that are named or the first, and not told again", async (t) => {
+  it("is collected by `wait`, all that are named or the first, and not reported again", async (t) => {
     const tree = await startBackground(t, {
       go({ outputs }) {
         if (outputs.length === 0) {
@@ -134,7 +134,7 @@ describe("a background subagent", () => {
     assert.deepEqual([newsIn(events), end.turns], [[], 4]);
   });
 
-  it("is waited for no longer than the call says", async (t) => {
+  it("is awaited no longer than the call says", async (t) => {
     const tree = await startBackground(t, {
       go({ outputs }) {
         if (outputs.length === 0) return toCalls(spawning("a", BACKGROUND));
@@ -198,7 +198,8 @@ describe("a background subagent", () => {
     await tree.held("for ever");
     await tree.held("a");
     await tree.runtime.engine.cancel(run.id, { tree: true });
-    const [end, child] = [await run.result(), await tree.eventsOf(`${run.id}/a-1.0`)];
+    const end = await run.result();
+    const child = await tree.eventsOf(`${run.id}/a-1.0`);
     const last = child.at(-1);
     assert.ok(last?.type === "run_end");
     assert.deepEqual([end.ending, last.ending], ["cancelled", "cancelled"]);
@@ -208,7 +209,7 @@ describe("a background subagent", () => {
     );
   });
 
-  it("that was stopped, failed or finished is named so where its report was not read", async (t) => {
+  it("that was stopped, failed or finished is named with its ending if its report was not read", async (t) => {
     const labels = ["good", "bad", "stopped"];
     const tree = await startBackground(t, {
       go: ({ outputs }) =>
@@ -253,7 +254,7 @@ describe("a background subagent", () => {
     assert.equal(end.spent["children"], 1);
   });
 
-  it("does not keep a run beyond its turns: what was not read is named", async (t) => {
+  it("does not extend a run beyond its turns: unread reports are named", async (t) => {
     const tree = await startBackground(t, {
       go: ({ outputs }) =>
         outputs.length === 0 ? toCalls(spawning("a", BACKGROUND)) : reply.text("an answer"),
@@ -264,7 +265,7 @@ describe("a background subagent", () => {
     assert.ok(eventsOfType(events, "notice").some(({ code }) => code === "background"));
   });
 
-  it("is refused at once where the run may have no more", async (t) => {
+  it("is refused at once if the run has reached its limit", async (t) => {
     const tree = await startBackground(t, {
       go({ outputs }) {
         if (outputs.length === 0) {
@@ -284,7 +285,7 @@ describe("a background subagent", () => {
     assert.deepEqual([end.ending, end.spent["children"]], ["completed", 1]);
   });
 
-  it("has its share of the budget, and gives back what it does not use", async (t) => {
+  it("has its share of the budget, and returns what it does not use", async (t) => {
     const tree = await startBackground(t, {
       go({ outputs }) {
         if (outputs.length === 0) {

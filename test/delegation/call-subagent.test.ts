@@ -13,7 +13,7 @@ import { openGate, SAFETY } from "../../src/runtime/open-gate.ts";
 import { defineBuiltin, text } from "../../src/tools/builtin-tool.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
-import { TASK } from "./child-process-bench.ts";
+import { TASK } from "./child-process-fixture.ts";
 import { FREE_MODEL } from "./family.ts";
 
 const COMPLETED: ChildReport = {
@@ -64,6 +64,7 @@ async function createBench(t: TestContext, report: Partial<ChildReport> = {}): P
     emit: async (batch) => events.push(...batch),
     queue: { wait: () => {}, leave: () => {} },
     now: () => 1,
+    open: new Set(),
     spentBelow: new Map(),
     agents: [],
     check: async () => {},
@@ -122,7 +123,7 @@ describe("the call_subagent tool", () => {
     );
   });
 
-  it("hands on its parent's model, provider, address and key name", async (t) => {
+  it("passes on its parent's model, provider, address and key name", async (t) => {
     const bench = await createBench(t);
     await bench.call({ prompt: "Count.", system_prompt: "Be exact.", tool_subset: ["read"] });
     const [order] = bench.orders;
@@ -134,14 +135,14 @@ describe("the call_subagent tool", () => {
     assert.deepEqual([order?.task.summary_prompt, order?.task.depth], [null, 1]);
   });
 
-  it("takes another name of a tool for the one that its parent has", async (t) => {
+  it("accepts another name of a tool that its parent has", async (t) => {
     const bench = await createBench(t);
     const tool_subset = ["bash_read", "bash_ripgrep", "read"];
     assert.equal(await bench.call({ prompt: "Count.", tool_subset }), "There are 3.");
     assert.deepEqual(bench.orders[0]?.task.tools, ["read", "grep"]);
   });
 
-  it("gives no tools where none are named", async (t) => {
+  it("gives no tools if none are named", async (t) => {
     const bench = await createBench(t);
     await bench.call({ prompt: "Count." });
     await bench.call({ prompt: "Count.", tool_subset: null, system_prompt: null });
@@ -170,7 +171,7 @@ describe("the call_subagent tool", () => {
       "Error: Invalid input: unknown field `model`",
     ],
     [
-      "tools that are no list",
+      "tools that are not a list",
       { prompt: "Count.", tool_subset: "read" },
       "Error: Invalid input: `tool_subset` must be a list of tool names",
     ],
@@ -183,7 +184,7 @@ describe("the call_subagent tool", () => {
     });
   }
 
-  it("gives a failure as an error with the exit code, never as an answer", async (t) => {
+  it("reports a failure as an error with the exit code, never as an answer", async (t) => {
     const message = "Subagent exited with code 1: custom answered 401: No such key.";
     const bench = await createBench(t, { ending: "failed", message, text: "" });
     assert.equal(await bench.call({ prompt: "Count." }), `Error: ${message}`);
@@ -204,7 +205,7 @@ describe("the call_subagent tool", () => {
     );
   });
 
-  it("takes no empty text for an answer", async (t) => {
+  it("does not accept an empty text as an answer", async (t) => {
     const bench = await createBench(t, { text: " " });
     assert.match(await bench.call({ prompt: "Count." }), /^Error: Subagent exited with code 0: /);
   });

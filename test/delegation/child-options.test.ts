@@ -1,4 +1,4 @@
-/** Fields of a vendor's own, on their way from an agent file or a parent to a child. */
+/** A vendor's own fields, on their way from an agent file or a parent to a child. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,16 +13,27 @@ import { parsePayload } from "../../src/delegation/runner/payload.ts";
 import { PAYLOAD_FIELDS } from "../../src/delegation/runner/payload-fields.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import { SIGNED_FIELDS } from "../../src/delegation/signed-grant.ts";
-import { TASK } from "./child-process-bench.ts";
+import { TASK } from "./child-process-fixture.ts";
 
 const CALL: ChildWish = {
-  ...{ label: "one", prompt: "Look.", instructions: null, summaryPrompt: null },
-  ...{ tools: undefined, maxTurns: undefined },
+  label: "one",
+  prompt: "Look.",
+  instructions: null,
+  summaryPrompt: null,
+  tools: undefined,
+  maxTurns: undefined,
 };
 
 const AGENT: AgentDefinition = {
-  ...{ name: "a", description: "A.", path: "a.md", model: undefined, tools: undefined },
-  ...{ budget: {}, outputSchema: undefined, schemaFile: undefined, instructions: "Be." },
+  name: "a",
+  description: "A.",
+  path: "a.md",
+  model: undefined,
+  tools: undefined,
+  budget: {},
+  outputSchema: undefined,
+  schemaFile: undefined,
+  instructions: "Be.",
 };
 
 const BOUNDS = { tools: [], maxTurns: 5, limits: NO_LIMITS, summary: "auto" } as const;
@@ -32,7 +43,7 @@ const optionsOf = (agent: Partial<AgentDefinition>): JsonObject | null =>
   toChildTask(PARENT, toWish({ ...AGENT, ...agent }, CALL, []), BOUNDS).options;
 
 describe("the options of a child", () => {
-  it("are its parent's where it keeps the model, with those of its file over them", () => {
+  it("are its parent's if it keeps the model, and those of its file override them", () => {
     assert.deepEqual(optionsOf({}), PARENT.options);
     const options = { seed: 1, provider: { allow_fallbacks: false } };
     assert.deepEqual(optionsOf({ options }), {
@@ -42,16 +53,18 @@ describe("the options of a child", () => {
     assert.deepEqual(optionsOf({ options, model: PARENT.model }), optionsOf({ options }));
   });
 
-  it("are those of its file alone where it has another model", () => {
+  it("are only those of its file if it has another model", () => {
     assert.equal(optionsOf({ model: "custom/other" }), null);
     const options = { top_k: 3 };
     assert.deepEqual(optionsOf({ model: "custom/other", options }), options);
   });
 
-  it("go to a process of its own, signed", () => {
+  it("are sent to a process of its own, signed", () => {
     const order = { key: "one", callKey: "c", task: PARENT, timeoutMs: 1000 };
     const parts = {
-      ...{ parent: { id: "run_1", path: "/root" }, storePath: undefined, safety: {} },
+      parent: { id: "run_1", path: "/root" },
+      storePath: undefined,
+      safety: {},
       settings: DELEGATION,
     };
     const account = { close() {} } as never;

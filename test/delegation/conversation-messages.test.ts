@@ -7,15 +7,29 @@ import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 
 const says = (role: "user" | "assistant", content: string): Item => ({
-  ...{ type: "message", role, content },
+  type: "message",
+  role,
+  content,
 });
 
 const TASK: AgentTask = {
   ...SAFEGUARDS,
-  ...{ model: "test/model", model_reason: "a test", provider: null, url: null },
-  ...{ api_key_name: null, instructions: null, items: [says("user", "Begin")], tools: [] },
-  ...{ tool_choice: "auto", max_turns: 10, temperature: null, max_output_tokens: null },
-  ...{ think: false, format: { type: "text" }, root: ".", on_throw: "tell_model" },
+  model: "test/model",
+  model_reason: "a test",
+  provider: null,
+  url: null,
+  api_key_name: null,
+  instructions: null,
+  items: [says("user", "Begin")],
+  tools: [],
+  tool_choice: "auto",
+  max_turns: 10,
+  temperature: null,
+  max_output_tokens: null,
+  think: false,
+  format: { type: "text" },
+  root: ".",
+  on_throw: "tell_model",
   summary_prompt: "Report.",
 };
 
@@ -26,7 +40,7 @@ const turn = (number: number, text: string): RunEvent[] => [
 ];
 
 describe("the conversation of a child", () => {
-  it("has what people said before the turn that read it, which is no report", () => {
+  it("has what people said before the turn that read it, and that turn is not a report", () => {
     const input: RunEvent = { type: "run_input", items: [says("user", "And b?")], at_ms: 0 };
     const log = [...turn(1, "A."), input, ...turn(2, "B."), ...turn(3, "A and B.")];
     const texts = readMessages(TASK, log, "").map((item) =>

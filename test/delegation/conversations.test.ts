@@ -12,11 +12,11 @@ import { createManualClock, type Reply, reply, respond } from "../../src/testing
 import { patientClock } from "../patience.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 import { call, record, start } from "./ledger-record.ts";
-import { startTree } from "./tree-bench.ts";
+import { startTree } from "./tree-fixture.ts";
 
 const KEPT = { persistenceEnabled: true };
 
-/** A root that gives the task `child` to one child and ends; `child` plays that one. */
+/** A root that gives the task `child` to one child and ends; `child` answers for that one. */
 async function startOne(
   t: TestContext,
   child: (request: ModelRequest) => Reply,
@@ -70,7 +70,7 @@ describe("the conversations of children", () => {
     assert.deepEqual(readdirSync(join(dir, id)), ["count-1.0.json"]);
   });
 
-  it("hold what the loop asked too, and the figures", async (t) => {
+  it("contain what the loop asked, too, and the figures", async (t) => {
     const delegation = { ...KEPT, summary: "always" } as const;
     const { tree, read } = await startOne(
       t,
@@ -144,7 +144,7 @@ describe("the conversations of children", () => {
     assert.equal(existsSync(dir), false);
   });
 
-  it("keep no secret of the environment, however it is spelt", async (t) => {
+  it("contain no secret of the environment, however it is spelled", async (t) => {
     const secret = 'hunter2"hunter2';
     const env = { PATH: process.env["PATH"], ACME_TOKEN: secret };
     const { tree, read } = await startOne(
@@ -173,7 +173,7 @@ describe("the conversations of children", () => {
     assert.match(JSON.stringify(warnings), new RegExp(`not written.*${id}/count-1\\.0`));
   });
 
-  it("are written only where the settings say so", async (t) => {
+  it("are written only if the settings say so", async (t) => {
     const { tree, dir } = await startOne(t, () => reply.text("There is 1."), { delegation: {} });
     await tree.run();
     assert.equal(existsSync(dir), false);
@@ -182,25 +182,31 @@ describe("the conversations of children", () => {
 
 const TASK = {
   items: [{ type: "message", role: "user", content: "Count." }],
-  ...{ label: "a", depth: 1, tools: ["read"], max_turns: 5, summary_prompt: null },
+  label: "a",
+  depth: 1,
+  tools: ["read"],
+  max_turns: 5,
+  summary_prompt: null,
   format: { type: "text" },
 } as unknown as AgentTask;
 
 describe("createConversations", () => {
   const ended = {
-    ...{ id: "run_1/a", parentId: "run_1", task: TASK, startedAtMs: 1000, endedAtMs: 5000 },
+    id: "run_1/a",
+    parentId: "run_1",
+    task: TASK,
+    startedAtMs: 1000,
+    endedAtMs: 5000,
     failure: undefined,
   };
   const keepWith = async (logs: Parameters<typeof record>[0], child: object) => {
     const written: string[] = [];
     const conversations = createConversations({
-      ...{
-        dir: "kept",
-        log: silentLog,
-        clock: createManualClock(0),
-        record: await record(logs),
-        redact: (text) => text,
-      },
+      dir: "kept",
+      log: silentLog,
+      clock: createManualClock(0),
+      record: await record(logs),
+      redact: (text) => text,
       whenEnded: () => Promise.reject(new Failure("not_found", "There is no such run.")),
       write: async (_, text) => void written.push(text),
     });
@@ -212,7 +218,7 @@ describe("createConversations", () => {
     return written.map((text) => JSON.parse(text))[0];
   };
 
-  it("takes the parent's word for a process that was killed, and its log for what it did", async () => {
+  it("uses the parent's report of a process that was killed, and its log for what it did", async () => {
     const log = [start("run_1/a", 1100, "a"), ...call(1, 1200, 1300, 0)];
     const usage = { total_tokens: 0 };
     const report = { ending: "timeout", message: "Too late.", text: "", turns: 0, usage };
@@ -225,7 +231,7 @@ describe("createConversations", () => {
     assert.deepEqual(times, ["1970-01-01T00:00:01.100Z", "1970-01-01T00:00:05.000Z"]);
   });
 
-  it("tells of one that could not be started why", async () => {
+  it("says why a child could not be started", async () => {
     const failure = new Failure("forbidden", "There are no processes here.");
     const { messages, metadata } = await keepWith({}, { failure });
     assert.deepEqual(messages, TASK.items);
@@ -233,20 +239,20 @@ describe("createConversations", () => {
     assert.deepEqual([completion_status, error], ["failed", "There are no processes here."]);
   });
 
-  it("writes nothing of one that has not ended", async () => {
+  it("writes nothing of a child that has not ended", async () => {
     const failure = new Failure("cancelled", "This process stops.");
     const log = [start("run_1/a", 1100, "a"), ...call(1, 1200, 1300, 0)];
     assert.equal(await keepWith({ "run_1/a": log }, { failure }), undefined);
   });
 
-  it("keeps the answer of one that has left no log here", async () => {
+  it("keeps the answer of a child that has left no log here", async () => {
     const usage = { total_tokens: 7 };
     const report = { ending: "completed", message: "", text: "There are 3.", turns: 1, usage };
     const { messages } = await keepWith({}, { report });
     assert.deepEqual(wordsOf(messages), ["user: Count.", "assistant: There are 3."]);
   });
 
-  it("leaves its folder for no id", () => {
+  it("writes no id outside its folder", () => {
     for (const id of ["../../x", "run/../../../x", "run/a\\..\\b", "run//x\0"]) {
       const path = toConversationPath("kept", id);
       assert.ok(path.startsWith(join("kept", "")), path);

@@ -8,9 +8,9 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createManualClock, type Reply, reply, respond } from "../../src/testing/index.ts";
 import { createFakeIo } from "../cli/fake-io.ts";
 import { call, childEnd, childStart, end, record, start } from "./ledger-record.ts";
-import { startTree } from "./tree-bench.ts";
+import { startTree } from "./tree-fixture.ts";
 
-/** What a root learns of one child that answers so. */
+/** What a root learns of one child with this answer. */
 async function delegate(
   t: TestContext,
   child: (request: ModelRequest) => Reply,
@@ -82,7 +82,7 @@ describe("a child that did nothing", () => {
       ["spawn", "max_turns_exceeded", "error"],
     ],
   ] as const) {
-    it(`is told the same by the record as by the log when ${how}`, async (t) => {
+    it(`is reported the same by the record as by the log when ${how}`, async (t) => {
       const { ended, envelope, observed, recorded } = await delegate(t, child, input);
       assert.deepEqual([ended.no_answer, envelope.success], [true, false]);
       for (const told of [observed, recorded]) {

@@ -26,15 +26,15 @@ const SIX = [
   ...["turns_used", "max_turns_reached", "tokens_consumed"],
 ];
 const LIMIT = "The run stopped at its limit of 3 turns.";
-const BUDGET = "Its share of $0.02 is used up, and no more of the budget is free for it.";
+const BUDGET = "Its share of $0.02 is used up, and no more of the budget is left for it.";
 const LATE = "The run took longer than 30 s.";
 
 interface Told {
   readonly success: boolean;
   readonly output: string;
-  /** Behind the words that every failure begins with; null for none. */
+  /** What comes after the words that every failure begins with; null for none. */
   readonly error: string | null;
-  /** `completion_status`, `max_turns_reached`, `incomplete_reason`; none for a failure. */
+  /** `completion_status`, `max_turns_reached`, `incomplete_reason`; undefined for a failure. */
   readonly status?: readonly [string, string, string | undefined];
   readonly events: readonly string[];
 }
@@ -45,7 +45,10 @@ const ENDED: readonly [name: string, report: Partial<ChildReport>, told: Told][]
     "completed",
     { text: "All of it." },
     {
-      ...{ success: true, output: "All of it.", error: null, events: ["complete"] },
+      success: true,
+      output: "All of it.",
+      error: null,
+      events: ["complete"],
       status: ["complete", "false", undefined],
     },
   ],
@@ -58,7 +61,9 @@ const ENDED: readonly [name: string, report: Partial<ChildReport>, told: Told][]
     "max_turns with text",
     { ending: "max_turns", message: LIMIT, text: "Half of it." },
     {
-      ...{ success: true, output: "Half of it.", error: null },
+      success: true,
+      output: "Half of it.",
+      error: null,
       status: ["incomplete", "true", LIMIT],
       events: ["max_turns_exceeded", "complete"],
     },
@@ -72,7 +77,10 @@ const ENDED: readonly [name: string, report: Partial<ChildReport>, told: Told][]
     "budget with text",
     { ending: "budget", message: BUDGET, text: "Half of it." },
     {
-      ...{ success: true, output: "Half of it.", error: null, events: ["complete"] },
+      success: true,
+      output: "Half of it.",
+      error: null,
+      events: ["complete"],
       status: ["incomplete", "false", BUDGET],
     },
   ],
@@ -80,7 +88,10 @@ const ENDED: readonly [name: string, report: Partial<ChildReport>, told: Told][]
     "budget with a document",
     { ending: "budget", message: BUDGET, text: "", json: { half: true } },
     {
-      ...{ success: true, output: '{"half":true}', error: null, events: ["complete"] },
+      success: true,
+      output: '{"half":true}',
+      error: null,
+      events: ["complete"],
       status: ["incomplete", "false", BUDGET],
     },
   ],
@@ -108,7 +119,9 @@ const ENDED: readonly [name: string, report: Partial<ChildReport>, told: Told][]
     "refused",
     { ending: "refused", message: "The model declined to answer.", text: "I cannot." },
     {
-      ...{ success: false, output: "I cannot.", error: "The model declined to answer." },
+      success: false,
+      output: "I cannot.",
+      error: "The model declined to answer.",
       events: ["error"],
     },
   ],
@@ -119,7 +132,7 @@ const ENDED: readonly [name: string, report: Partial<ChildReport>, told: Told][]
   ],
 ];
 
-describe("what a parent's model and the log are told of an ending", () => {
+describe("the report of an ending to a parent's model and to the log", () => {
   for (const [name, report, told] of ENDED) {
     it(name, () => {
       const observed: string[] = [];

@@ -5,9 +5,9 @@ import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { respond } from "../../src/testing/index.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { calling, envelopesIn, eventsOfType, playing, spawning } from "./family.ts";
-import { startTree, type Tree } from "./tree-bench.ts";
+import { startTree, type Tree } from "./tree-fixture.ts";
 
-/** Dear enough that one child costs about a cent. */
+/** Expensive enough that one child costs about a cent. */
 const PRICED = [
   { vendor: "custom", name: "test", price: { input: 3, cached: undefined, output: 15 } },
 ];
@@ -20,7 +20,10 @@ type Call = readonly [name: string, input: object];
 
 const SAID = { usage: { input: 1000, output: 400 }, pieceLength: 4000 };
 
-/** The root makes these calls; each child answers at some length, and is cut where it may not. */
+/**
+ * The root makes these calls; each child gives a long answer, and is cut if the budget does not
+ * allow it.
+ */
 function start(t: TestContext, ...calls: readonly Call[]): Promise<Tree> {
   const root = playing({ go: calling(...calls) });
   const engine = respond((request) => {
@@ -33,7 +36,7 @@ function start(t: TestContext, ...calls: readonly Call[]): Promise<Tree> {
   return startTree(t, engine, { overrides: PRICED });
 }
 
-/** How many children ended how. */
+/** How many children had each ending. */
 function endingsIn(events: readonly RunEvent[]): Record<string, number> {
   const endings: Record<string, number> = {};
   for (const { ending } of eventsOfType(events, "child_end")) {
@@ -63,7 +66,7 @@ describe("children of one turn whose needs fit the budget", () => {
   for (const [name, count, calls] of TOGETHER) {
     it(`all run: ${name}`, async (t) => {
       const tree = await start(t, ...calls);
-      // About $0.009 a child, and the parent's two calls.
+      // About $0.009 for each child, and the parent's two calls.
       const usd = 0.009 * count * 2 + 0.1;
       const { end, events } = await tree.run({ tools: TOOLS, limits: limits({ usd }) });
       assert.equal(end.ending, "completed");
@@ -72,13 +75,13 @@ describe("children of one turn whose needs fit the budget", () => {
     });
   }
 
-  it("run in waves where their shares would be too small", async (t) => {
+  it("run in waves if their shares would be too small", async (t) => {
     const tree = await start(t, parallel(LABELS(8), { max_concurrent: 8 }));
     const { events } = await tree.run({ tools: TOOLS, limits: limits({ tokens: 19_000 }) });
     assert.deepEqual(endingsIn(events), { completed: 8 });
   });
 
-  it("have the same share, with what is kept for their parent", async (t) => {
+  it("have equal shares, and so has their parent", async (t) => {
     const tree = await start(t, ...LABELS(4).map((label) => spawning(label)));
     const { events } = await tree.run({ tools: TOOLS, limits: limits({ usd: 10 }) });
     const shares = eventsOfType(events, "child_start").map(
@@ -91,7 +94,7 @@ describe("children of one turn whose needs fit the budget", () => {
   });
 });
 
-describe("a limit on executions", () => {
+describe("a limit on runs", () => {
   for (const most of [1, 2, 3, 4, 8]) {
     it(`of ${most} lets as many of four calls run`, async (t) => {
       const tree = await start(t, ...LABELS(4).map((label) => spawning(label)));
@@ -106,7 +109,7 @@ describe("a limit on executions", () => {
 });
 
 describe("children whose needs do not fit the budget", () => {
-  it("stop within it, and those that were not run say why in round figures", async (t) => {
+  it("stay within it, and those that were not run say why in round figures", async (t) => {
     const tree = await start(t, ...LABELS(24).map((label) => spawning(label)));
     const usd = 0.1;
     const { end, events } = await tree.run({ tools: TOOLS, limits: limits({ usd }) });
@@ -117,7 +120,7 @@ describe("children whose needs do not fit the budget", () => {
     for (const { error, output } of envelopes.filter(({ success }) => !success)) {
       assert.match(
         error ?? "",
-        /^Not started: its first call may take \$0\.\d+, and \$0\.\d+ of the budget is free for it\.$|^Subagent execution failed: /,
+        /^Not started: its first call may take \$0\.\d+, and \$0\.\d+ of the budget is left for it\.$|^Subagent execution failed: /,
       );
       assert.equal(output.length < 4096, true);
     }

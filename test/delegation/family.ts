@@ -1,4 +1,4 @@
-/** Models for the tests of families of runs: who says what, by the task each run was given. */
+/** Models for the tests of families of runs: the answers, by the task that each run was given. */
 
 import assert from "node:assert/strict";
 import type { AgentDefinition } from "../../src/delegation/agents/definition.ts";
@@ -9,27 +9,27 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { Run, RunRequest } from "../../src/runtime/runtime.ts";
 import { type Reply, reply, respond, type Script } from "../../src/testing/index.ts";
 import { untilTrue } from "../patience.ts";
-import type { Tree } from "./tree-bench.ts";
+import type { Tree } from "./tree-fixture.ts";
 
-/** What is known of a model that costs nothing. */
+/** The facts of a model that costs nothing. */
 export const FREE_MODEL: PlannedModel = {
   contextTokens: undefined,
   maxOutputTokens: undefined,
   costOf: () => 0,
 };
 
-/** What a run's model has before it when it answers. */
+/** What a run's model has received when it answers. */
 export interface Moment {
   readonly request: ModelRequest;
-  /** What its calls gave so far. */
+  /** What its calls have returned so far. */
   readonly outputs: readonly string[];
-  /** Whether it is asked for its report. */
+  /** True if it is asked for its report. */
   readonly isReporting: boolean;
 }
 
 export type Role = (moment: Moment) => Reply;
 
-/** By task; `go` is the root's. A run that has no role says `done`. */
+/** By task; `go` is the root's. A run without a role says `done`. */
 export type Roles = Readonly<Record<string, Role>>;
 
 export function playing(roles: Roles): Script {
@@ -51,7 +51,7 @@ export function playing(roles: Roles): Script {
 
 const REPORT = "Summarize your findings concisely";
 
-/** Without how it is to be reported on, which goes along with it. */
+/** Without the report prompt that is sent with it. */
 export const toTask = (prompt: string): string => prompt.replace(`\n\n${REPORT}`, "");
 
 /** Makes these calls in its first turn and is done in its next. */
@@ -62,7 +62,7 @@ export function calling(...calls: readonly (readonly [name: string, input: objec
 export const toCalls = (...calls: readonly (readonly [name: string, input: object])[]): Reply =>
   reply.calls(calls.map(toCall));
 
-/** Makes these calls in every turn, and never comes to an end by itself. */
+/** Makes these calls in every turn, and never ends by itself. */
 export function callingForEver(name: string, input: object): Role {
   return ({ isReporting }) =>
     isReporting ? reply.text("GOAL reached, success.") : reply.calls([toCall([name, input])]);
@@ -100,11 +100,16 @@ export const begin = (
   request: Partial<RunRequest> = {},
 ): Promise<Run> =>
   runtime.run({
-    ...{ model: "custom/test", provider: "openai-chat", url: upstream.url, input: "go" },
-    ...{ tools, root, ...request },
+    model: "custom/test",
+    provider: "openai-chat",
+    url: upstream.url,
+    input: "go",
+    tools,
+    root,
+    ...request,
   });
 
-/** Kept by a test until something has happened. */
+/** Kept closed by a test until something has happened. */
 export function createGate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -113,7 +118,7 @@ export function createGate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open: () => open() };
 }
 
-/** What was killed has its number until its parent has heard of it. */
+/** A killed process keeps its id until its parent has waited for it. */
 export async function untilGone(pid: number): Promise<void> {
   const isGone = (): boolean => {
     try {
@@ -133,7 +138,7 @@ export const asksFor = (requests: readonly { readonly text: string }[], task: st
     return toTask(String(messages.find(({ role }) => role === "user")?.content)) === task;
   }).length;
 
-/** An agent like any other, with a second for its work. */
+/** An agent with one second for its work. */
 export const HURRIED: AgentDefinition = {
   name: "hurried",
   description: "Has no time.",

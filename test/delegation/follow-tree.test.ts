@@ -9,7 +9,7 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createManualClock, reply, respond } from "../../src/testing/index.ts";
 import { patience } from "../patience.ts";
 import { childEnd, childStart, end, start } from "./ledger-record.ts";
-import { startTree, type Tree } from "./tree-bench.ts";
+import { startTree, type Tree } from "./tree-fixture.ts";
 
 async function collect(batches: AsyncIterable<readonly LoggedEvent[]>): Promise<LoggedEvent[]> {
   const all: LoggedEvent[] = [];
@@ -58,8 +58,12 @@ describe("following a tree", () => {
     const tree = await startNested(t);
     const { runtime, upstream, root } = tree;
     const { id } = await runtime.run({
-      ...{ model: "custom/test", provider: "openai-chat", url: upstream.url },
-      ...{ input: "go", tools: ["read", "subagent"], root },
+      model: "custom/test",
+      provider: "openai-chat",
+      url: upstream.url,
+      input: "go",
+      tools: ["read", "subagent"],
+      root,
     });
     const signal = patience();
     const events = await collect(followTree(runtime.engine, id, { signal }));
@@ -77,7 +81,7 @@ describe("following a tree", () => {
     }
   });
 
-  it("yields the same of a tree that has ended, to a reader that takes its time", async (t) => {
+  it("yields the same for a tree that has ended, to a slow reader", async (t) => {
     const tree = await startNested(t);
     const { id } = await tree.run();
     const all: LoggedEvent[] = [];
@@ -90,7 +94,7 @@ describe("following a tree", () => {
     for (const [run, seen] of runs) assert.deepEqual(seen, await tree.eventsOf(run), run);
   });
 
-  it("leaves nothing behind when the reader stops early", async (t) => {
+  it("leaves no listener when the reader stops early", async (t) => {
     const tree = await startNested(t);
     const { id } = await tree.run();
     for await (const batch of followTree(tree.runtime.engine, id)) {
@@ -98,7 +102,7 @@ describe("following a tree", () => {
     }
   });
 
-  it("rejects for a run that there is not, and with the reason of its signal", async (t) => {
+  it("rejects for an unknown run, and with the reason of its signal", async (t) => {
     const { runtime } = await startNested(t);
     await assert.rejects(collect(followTree(runtime.engine, "run_x")), { code: "not_found" });
     const signal = AbortSignal.abort(new Error("enough"));
@@ -126,7 +130,7 @@ function createFakeEngine(logs: Logs): Pick<Engine, "follow" | "status"> {
   };
 }
 
-describe("following children that are not as they should be", () => {
+describe("following children with an irregular record", () => {
   it("does not wait for a child that ended and was never written down", async () => {
     const engine = createFakeEngine({
       run_1: [start("run_1", 1), childStart("run_1/a", "a", 2), childEnd("run_1/a", "a"), end(9)],
@@ -158,7 +162,7 @@ describe("following children that are not as they should be", () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it("leaves a child that nobody runs after a while, and then tells the root's ending", async () => {
+  it("stops waiting for a child that no process runs, and then yields the root's ending", async () => {
     const clock = createManualClock();
     const engine = createFakeEngine({
       run_1: [start("run_1", 1), childStart("run_1/a", "a", 2), end(9)],

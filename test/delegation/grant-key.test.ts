@@ -6,7 +6,7 @@ import { openGrantKey } from "../../src/delegation/runner/grant-key.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 
 describe("the key of this machine", () => {
-  it("is made once, and the same for all who ask", async () => {
+  it("is created once, and the same for all callers", async () => {
     using folder = createWorkspaceFolder({});
     const file = join(folder.root, "data", "seal.key");
     const [first, second] = await Promise.all([openGrantKey(file), openGrantKey(file)]);
@@ -23,10 +23,10 @@ describe("the key of this machine", () => {
     });
   });
 
-  it("says that a file holds none", async () => {
+  it("reports a file without a key", async () => {
     using folder = createWorkspaceFolder({});
     const file = join(folder.root, "seal.key");
     writeFileSync(file, "short");
-    await assert.rejects(openGrantKey(file), { message: /holds no key\. Remove it/ });
+    await assert.rejects(openGrantKey(file), { message: /has no key\. Remove the file/ });
   });
 });

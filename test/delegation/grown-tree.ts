@@ -1,6 +1,6 @@
 /**
- * A tree of runs over a model that is a function, which can be killed and resumed as often as one likes, in
- * this process. It says how much of its budget was ever taken at once.
+ * A tree of runs over a model that is a function, which can be killed and resumed any number of times, in this
+ * process. It records how much of its budget was ever taken at once.
  */
 
 import { type Account, createAccount } from "../../src/agent/account.ts";
@@ -35,9 +35,9 @@ export interface GrownTree {
   readonly id: string;
   /** How often a child that spends by itself, as in another process, asked for more. */
   readonly topUps: number;
-  /** Moments at which more was spent and set aside than the tree may spend. There must be none. */
+  /** Moments at which more was spent and reserved than the tree may spend. There must be none. */
   readonly overdrawn: readonly string[];
-  /** Leaves everything as a killed process does, and goes on in another one. */
+  /** Drops everything as a killed process does, and continues in another one. */
   killAndResume(): Promise<void>;
 }
 
@@ -49,20 +49,20 @@ export interface TreeSetup {
   /** Awaited before a run begins, or is replayed. Its parent has let it in by then. */
   beforeRun?(id: string): Promise<void>;
   readonly executor: ChildrenPlace;
-  /** Whether other processes could find answers in the record. */
+  /** True if other processes could find answers in the record. */
   readonly isRecorded?: boolean | undefined;
 }
 
 /**
- * Where children run. Those of `child_process` spend by themselves and ask over a line; those of `anywhere` wait in
- * a queue, spend by themselves and ask by messages.
+ * Where children run. Those of `child_process` spend by themselves and ask over a line; those of `anywhere` wait in a
+ * queue, spend by themselves and ask by messages.
  */
 export type ChildrenPlace = "in_process" | "child_process" | "anywhere";
 
-/** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
+/** Starts the tree; it ends by itself, or the caller cancels it. */
 export async function startGrownTree(setup: TreeSetup): Promise<GrownTree> {
   const id = "run_root";
-  // Closing it does nothing: the engine that comes next finds everything.
+  // Closing it does nothing: the next engine finds everything.
   const store = createMemoryStore();
   const asked: { run: string; request: ModelRequest }[] = [];
   const overdrawn: string[] = [];
@@ -161,8 +161,8 @@ interface ChildrenApart {
 }
 
 /**
- * Children that spend as those in processes of their own do: what they were given cannot be taken back, and they
- * ask for more over a line. They run here, because a thousand trees would be thousands of processes.
+ * Children that spend like those in processes of their own: what they were given cannot be taken back, and they ask
+ * for more over a line. They run here, because a thousand trees would be thousands of processes.
  */
 function createChildrenApart(): ChildrenApart {
   const opening = new Map<string, () => Account>();

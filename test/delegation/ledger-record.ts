@@ -1,4 +1,4 @@
-/** Records of trees, written by hand: what the folds of the ledger are tested with. */
+/** Records of trees, written by hand, for the tests of the ledger's folds. */
 
 import type {
   ChildEnd,
@@ -14,7 +14,7 @@ import { runEnd, runStart, USAGE } from "../responses/logged-run.ts";
 
 export type Logs = Readonly<Record<string, readonly RunEvent[]>>;
 
-/** Writes each log under its id; a child's id is its parent's with `/key` behind. */
+/** Writes each log under its id; a child's id is its parent's followed by `/key`. */
 export async function record(logs: Logs, store: Store = createMemoryStore()): Promise<Store> {
   let created_at_ms = 1000;
   for (const [id, events] of Object.entries(logs)) {
@@ -22,7 +22,11 @@ export async function record(logs: Logs, store: Store = createMemoryStore()): Pr
     const path = id.replace(/^[^/]*/, "/root");
     const title = parent_id === null ? "the prompt" : id.slice(id.lastIndexOf("/") + 1);
     await store.createRun({
-      ...{ id, parent_id, path, title, created_at_ms },
+      id,
+      parent_id,
+      path,
+      title,
+      created_at_ms,
       name: "a",
       input: {},
     });
@@ -68,21 +72,37 @@ export function tool(name: string, fromMs: number, toMs: number, failed = false)
   ];
 }
 
-/** A call that waits for a person, and its question alone. */
+/** A call that waits for a person: only its question. */
 export function asked(name: string, at_ms: number, text = '{"path":"a.txt"}'): ToolQuestion {
   return {
     type: "tool_question",
-    ...{ question: "tool:1.0", call_id: `call_${name}_${at_ms}`, name, arguments: text },
-    ...{ effect: "write", reason: "it changes files", sandbox: "process", always: [name] },
-    ...{ asker: null, until_ms: null, at_ms },
+    question: "tool:1.0",
+    call_id: `call_${name}_${at_ms}`,
+    name,
+    arguments: text,
+    effect: "write",
+    reason: "it changes files",
+    sandbox: "process",
+    always: [name],
+    asker: null,
+    until_ms: null,
+    at_ms,
   };
 }
 
 export function decided(name: string, at_ms: number): ToolDecision {
   return {
     type: "tool_decision",
-    ...{ question: "tool:1.0", call_id: `call_${name}_${at_ms}`, name, verdict: "allow" },
-    ...{ by: "person", rule: null, source: null, reason: "yes", sandbox: "process", at_ms },
+    question: "tool:1.0",
+    call_id: `call_${name}_${at_ms}`,
+    name,
+    verdict: "allow",
+    by: "person",
+    rule: null,
+    source: null,
+    reason: "yes",
+    sandbox: "process",
+    at_ms,
   };
 }
 
@@ -104,13 +124,19 @@ export function childStart(child_id: string, label: string, at_ms: number): Chil
 export function childEnd(child_id: string, label: string, more: Partial<ChildEnd> = {}): ChildEnd {
   return {
     type: "child_end",
-    ...{ child_id, label, ending: "completed", message: "" },
-    ...{ turns: 2, usage: USAGE, cost_usd: 0, at_ms: 3000 },
+    child_id,
+    label,
+    ending: "completed",
+    message: "",
+    turns: 2,
+    usage: USAGE,
+    cost_usd: 0,
+    at_ms: 3000,
     ...more,
   };
 }
 
-/** Has used nothing beyond the finished calls of its log. */
+/** A run that has used nothing beyond the finished calls of its log. */
 export function end(at_ms: number, more: Parameters<typeof runEnd>[0] = {}): RunEvent {
   return runEnd({ at_ms, turns: 0, usage: NO_USAGE, ...more });
 }

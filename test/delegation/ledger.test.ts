@@ -28,7 +28,7 @@ function figuresOf(...events: RunEvent[]): RunFigures {
 const cut: RunEvent[] = call(1, 1, 2, 0).slice(0, 2);
 
 describe("the figures of a run", () => {
-  it("count a summary of its conversation as a call that is no turn", () => {
+  it("count a summary of its conversation as a call that is not a turn", () => {
     const [refused] = call(2, 1600, 2000, 0.5);
     assert.ok(refused);
     const log = [start("run_1", 1000), ...call(1, 1000, 1500, 0.25), compaction(2)];
@@ -41,7 +41,7 @@ describe("the figures of a run", () => {
     assert.equal(cutOnly.calls, 0);
   });
 
-  it("are those of its finished calls, whatever the ending says", () => {
+  it("are those of its finished calls, even if the ending differs", () => {
     const figures = figuresOf(
       start("run_1", 1000),
       ...call(1, 1000, 1500, 0.25),
@@ -58,19 +58,19 @@ describe("the figures of a run", () => {
     assert.deepEqual([figures.started_at_ms, figures.ended_at_ms], [1000, 2100]);
   });
 
-  it("say that the cost is unknown where one call's is, and what is known of it", () => {
+  it("say that the cost is unknown if one call's is, and the known part", () => {
     const figures = figuresOf(...call(1, 1, 2, 0.25), ...call(2, 3, 4, null));
     assert.deepEqual([figures.cost_usd, figures.known_usd, figures.unknown_calls], [null, 0.25, 1]);
   });
 
-  it("count a call that was cut and made again as two calls of one turn", () => {
+  it("count a call that was interrupted and made again as two calls of one turn", () => {
     const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 3 };
     const figures = figuresOf(...cut, resume, ...call(1, 4, 5, 0.25));
     assert.deepEqual([figures.turns, figures.calls, figures.failed_calls], [1, 2, 1]);
     assert.deepEqual([figures.cost_usd, figures.unknown_calls], [null, 1]);
   });
 
-  it("do not call a request free that was sent and cut before it was answered", () => {
+  it("do not count a request as free that was sent and interrupted before its answer", () => {
     const sent: RunEvent[] = [start("run_1", 1), { type: "turn_start", turn: 1, at_ms: 1 }];
     const cancelled = figuresOf(...sent, end(2, { ending: "cancelled", turns: 1, cost_usd: 0 }));
     assert.deepEqual([cancelled.cost_usd, cancelled.unknown_calls], [null, 1]);
@@ -78,19 +78,19 @@ describe("the figures of a run", () => {
     assert.equal(refused.cost_usd, 0, "the vendor took nothing for it");
   });
 
-  it("take a cut call of a model that is free as free", () => {
+  it("count an interrupted call of a free model as free", () => {
     const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 3 };
     assert.equal(figuresOf(...cut, resume, ...call(1, 4, 5, 0)).cost_usd, 0);
     assert.equal(figuresOf(...cut, end(6, { cost_usd: 0 })).cost_usd, 0);
   });
 
-  it("take a call that was refused before it answered as one that cost nothing", () => {
+  it("count a call that was refused before its answer as free", () => {
     const asked: RunEvent = { type: "turn_start", turn: 1, at_ms: 1 };
     const figures = figuresOf(asked, end(2, { ending: "failed", turns: 1, cost_usd: null }));
     assert.deepEqual([figures.cost_usd, figures.failed_calls], [0, 1]);
   });
 
-  it("have the tokens of a call that broke off, which only the ending knows", () => {
+  it("include the tokens of an interrupted call, which only the ending knows", () => {
     const usage = addUsage(USAGE, USAGE);
     const log = [...call(1, 1, 2, 0.25), ...call(2, 3, 4, 0).slice(0, 2)];
     const figures = figuresOf(
@@ -111,7 +111,7 @@ describe("the figures of a run", () => {
     }
   });
 
-  it("have the cost of a call that is in no turn, such as that of a compaction", () => {
+  it("include the cost of a call outside turns, such as a compaction's", () => {
     const usage = addUsage(USAGE, USAGE);
     const known = figuresOf(...call(1, 1, 2, 0.25), end(5, { turns: 1, usage, cost_usd: 0.75 }));
     assert.deepEqual([known.usage, known.cost_usd], [usage, 0.75]);
@@ -167,7 +167,7 @@ describe("a tree from the record", () => {
     );
   });
 
-  it("counts a child that left no log by what its parent tells of it", async () => {
+  it("counts a child that left no log by what its parent reports", async () => {
     const tree = await readTree(await record(TREE), "run_1");
     const gone = tree.children.find(({ id }) => id === "run_1/gone");
     assert.deepEqual(
@@ -227,7 +227,7 @@ describe("costs of a tree", () => {
     );
   });
 
-  it("by run tell apart those of one label, by the names that commands take", async () => {
+  it("by run separate those of one label, by the names that commands take", async () => {
     const rows = await readCosts(await record(TREE), ["run_1"], "run");
     const keys = rows.map(({ key }) => key).sort();
     assert.deepEqual(keys, ["a", "a/deep", "b", "gone", "root"]);
@@ -246,7 +246,7 @@ describe("costs of a tree", () => {
     );
   });
 
-  it("by tool count calls, failures and time, and claim no tokens", async () => {
+  it("by tool count calls, failures and time, and no tokens", async () => {
     const [row, ...others] = await readCosts(await record(TREE), ["run_1"], "tool");
     assert.deepEqual(others, []);
     assert.deepEqual([row?.key, row?.calls, row?.failed, row?.seconds], ["read", 2, 1, 0.11]);
@@ -261,7 +261,7 @@ describe("costs of a tree", () => {
 });
 
 describe("the totals of a tree that is being read", () => {
-  it("count a child by its own log, and by its parent's words where it has none", () => {
+  it("count a child by its own log, or by its parent's report if it has none", () => {
     const totals = createTreeTotals();
     const read = (run_id: string, ...events: RunEvent[]): void => {
       for (const [seq, event] of events.entries()) totals.read({ run_id, seq, event });
@@ -281,7 +281,7 @@ describe("the totals of a tree that is being read", () => {
 });
 
 describe("the events of a tree in one order", () => {
-  it("are all there, each run's in its order", async () => {
+  it("are complete, each run's in its order", async () => {
     const store = await record(TREE);
     const seen = new Map<string, number>();
     for await (const { run_id, seq } of readTreeEvents(store, "run_1")) {

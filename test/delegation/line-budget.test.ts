@@ -9,7 +9,7 @@ import { encodeAnswer, parseAsk } from "../../src/delegation/top-up.ts";
 const limits = (some: Partial<Limits>): Limits => ({ ...NO_LIMITS, ...some });
 const { signal: NEVER } = new AbortController();
 
-/** A parent that answers each ask with so many tokens in all. */
+/** A parent that answers each ask with this many tokens in all. */
 function openAnswered(answer: (frame: JsonObject) => number | undefined) {
   let tell: (line: string) => void = () => {};
   const frames: JsonObject[] = [];
@@ -44,16 +44,17 @@ describe("the account of a run in a process of its own", () => {
     );
   });
 
-  it("says in round figures that there is no more, when its parent has none", async () => {
+  it("is refused in round figures when its parent has no budget left", async () => {
     const { account } = openAnswered(() => 100);
     await account.gather({ tokens: 200 }, { tokens: 200 }, NEVER);
     assert.throws(() => account.hold({ tokens: 200 }), {
       code: "budget_exceeded",
-      message: "Its share of 100 tokens is used up, and no more of the budget is free for it.",
+      message:
+        "Its share of 100 tokens does not cover its next call (100 tokens left, about 200 tokens needed), and no more of the budget is left for it.",
     });
   });
 
-  it("waits no longer than its run", async () => {
+  it("stops waiting when its run ends", async () => {
     const { account } = openAnswered(() => undefined);
     const stop = new AbortController();
     const waiting = account.gather({ tokens: 200 }, { tokens: 200 }, stop.signal);

@@ -7,7 +7,7 @@ import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { type Reply, reply, respond } from "../../src/testing/index.ts";
 import type { Question } from "../../src/tools/gate/ask.ts";
-import { startTree } from "./tree-bench.ts";
+import { startTree } from "./tree-fixture.ts";
 
 /** What the user said last to this run. */
 function lastAsked({ items }: ModelRequest): string {
@@ -18,7 +18,7 @@ function lastAsked({ items }: ModelRequest): string {
 const hasResult = ({ items }: ModelRequest): boolean =>
   items.some(({ type }) => type === "function_call_output");
 
-/** The root calls the tool once and is done; what the children say is the test's. */
+/** The root calls the tool once and is done; the test decides what the children say. */
 const delegating = (name: string, input: object, child: (request: ModelRequest) => Reply) =>
   respond((request) => {
     if (lastAsked(request) !== "go") return child(request);
@@ -103,7 +103,7 @@ describe("parallel_subagent in a run", () => {
     assert.ok(end?.type === "run_end" && end.ending === "cancelled");
   });
 
-  it("is refused for a task that is wrong, and starts none", async (t) => {
+  it("is refused for an invalid task, and starts none", async (t) => {
     const tasks = [
       { label: "a", task_prompt: "A." },
       { label: "b", task_prompt: "B.", allowed_tools: ["nope"] },
@@ -171,10 +171,10 @@ describe("an agent in a run", () => {
   });
 
   for (const [what, agent, error] of [
-    ["a model that nobody knows", { model: "nowhere/x" }, /There is no vendor `nowhere`/],
+    ["an unknown model", { model: "nowhere/x" }, /There is no vendor `nowhere`/],
     ["a model whose key is not set", { model: "openai/gpt-5.1" }, /OPENAI_API_KEY/],
     ["a tool that its parent lacks", { tools: ["shell"] }, /needs `shell`, which its parent/],
-    ["a schema that is none", { outputSchema: { type: "nope" } }, /no JSON schema/],
+    ["an invalid schema", { outputSchema: { type: "nope" } }, /not a valid JSON Schema/],
   ] as const) {
     it(`is refused for ${what}, before anything is started`, async (t) => {
       const input = { label: "one", task_prompt: "How many?", agent: "counter" };
@@ -214,19 +214,19 @@ describe("delegation above the threshold", () => {
     );
   const limits = { turns: null, tokens: null, usd: 4, tool_calls: null, children: null };
 
-  it("is asked about, and a no is told to the model", async (t) => {
+  it("needs approval, and the model reads a denial", async (t) => {
     const asked: Question[] = [];
     const tree = await start(t, asked, "no");
     const { events } = await tree.run({ tools: TOOLS, limits });
     assert.equal(
       asked[0]?.reason,
-      "it may cost up to $4.00, and what may cost more than $0.5 is asked about",
+      "it may cost up to $4.00, and delegation that may cost more than $0.5 needs approval",
     );
     assert.equal(resultIn(events), "Error: Tool call subagent was denied by user");
     assert.equal(childStarts(events).length, 0);
   });
 
-  it("runs after a yes, and is not asked about below the threshold", async (t) => {
+  it("runs after a yes, and needs no approval below the threshold", async (t) => {
     const asked: Question[] = [];
     const tree = await start(t, asked, "yes");
     const { events } = await tree.run({ tools: TOOLS, limits });
@@ -235,7 +235,7 @@ describe("delegation above the threshold", () => {
     assert.equal(asked.length, 1);
   });
 
-  it("is refused where nobody can be asked", async (t) => {
+  it("is refused if no person can be asked", async (t) => {
     const tree = await startTree(
       t,
       delegating("subagent", input, () => reply.text("ok")),

@@ -42,7 +42,7 @@ interface Bench {
   readonly node: DelegationNode;
   readonly orders: readonly ChildOrder[];
   readonly observed: readonly SubagentEvent[];
-  /** How many children ran at once at most. */
+  /** The most children that ran at once. */
   readonly peak: number;
   call(input: Json, signal?: AbortSignal): Promise<Answer>;
 }
@@ -54,7 +54,9 @@ interface Answer {
   readonly failed: number;
 }
 
-/** A run whose children are made by `work`, over a clock that goes on a millisecond a look. */
+/**
+ * A run whose children are made by `work`, over a clock that advances a millisecond with each look.
+ */
 function createBench(
   work: Work,
   { account = createAccount(NO_LIMITS), depth = 0, agents = [] as AgentDefinition[] } = {},
@@ -90,11 +92,14 @@ function createBench(
     specs: [],
     modelOf: () => FREE_MODEL,
     now: () => ++count.now,
+    open: new Set<Promise<void>>(),
     spentBelow: new Map(),
   };
   const tool = createParallelSubagentTool(node);
   return {
-    ...{ node, orders, observed },
+    node,
+    orders,
+    observed,
     get peak() {
       return count.peak;
     },
@@ -134,7 +139,7 @@ const task = (label: string, more: Json = {}): Json => ({
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the parallel_subagent tool", () => {
-  it("gives one result a task, in the order of the tasks, whoever is first", async () => {
+  it("gives one result for each task, in the order of the tasks, whichever ends first", async () => {
     const bench = createBench(async ({ task: { label } }) => {
       if (label === "a") await settle();
       return { usage: toUsage({ input: 3, output: 4 }), turns: 2 };
@@ -160,7 +165,7 @@ describe("the parallel_subagent tool", () => {
     );
   });
 
-  it("runs as many at once as the setting says, or as it is told", async () => {
+  it("runs as many at once as the setting or the call says", async () => {
     const tasks = Array.from({ length: 12 }, (_, at) => task(`t${at}`));
     for (const [max_concurrent, peak] of [
       [null, 12],
@@ -176,7 +181,7 @@ describe("the parallel_subagent tool", () => {
     }
   });
 
-  it("lets the siblings of a task that fails go on", async () => {
+  it("lets the siblings of a failed task continue", async () => {
     const bench = createBench(async ({ task: { label } }) => {
       if (label === "a") return { ending: "failed", message: "401", text: "" };
       if (label === "b") throw new Failure("internal", "The log is gone.");
@@ -199,7 +204,7 @@ describe("the parallel_subagent tool", () => {
     ["max_turns", "The run stopped at its limit of 3 turns.", ["max_turns_exceeded"]],
     ["budget", "Its share of $0.02 is used up.", []],
   ] as const) {
-    it(`says of partial work that it is incomplete, and why: ${ending}`, async () => {
+    it(`reports partial work as incomplete, and why: ${ending}`, async () => {
       const bench = createBench(async () => ({ ending, message, text: "half" }));
       const { results } = await bench.call({ tasks: [task("a")] });
       const names = ["success", "output", "error", "completion_status", "incomplete_reason"];
@@ -213,7 +218,7 @@ describe("the parallel_subagent tool", () => {
       );
     });
 
-    it(`calls a task without a word failed: ${ending}`, async () => {
+    it(`reports a task without any text as failed: ${ending}`, async () => {
       const bench = createBench(async () => ({ ending, message, text: "" }));
       const { results, failed } = await bench.call({ tasks: [task("a")] });
       assert.deepEqual(
@@ -232,7 +237,7 @@ describe("the parallel_subagent tool", () => {
     assert.equal(results[0]?.["tokens_used"], 50);
   });
 
-  it("with fail_fast cancels what runs, keeps what it did, and starts no more", async () => {
+  it("with fail_fast cancels running tasks, keeps their results, and starts no others", async () => {
     const bench = createBench(async ({ task: { label } }, signal) => {
       if (label === "b") {
         await settle();
@@ -284,9 +289,9 @@ describe("the parallel_subagent tool", () => {
     assert.equal(ended, 2);
   });
 
-  it("gives every child the same share of the budget, and gives the rest back", async () => {
+  it("gives every child an equal share of the budget, and returns the rest", async () => {
     const account = createAccount({ ...NO_LIMITS, tokens: 40_000, children: 10 });
-    // Nobody ends before all have begun: what one gives back is for the others.
+    // No child ends before all have begun: what one returns is for the others.
     const bench: Bench = createBench(
       async () => {
         await untilTrue(() => bench.orders.length === 3, "all three have begun");
@@ -302,7 +307,7 @@ describe("the parallel_subagent tool", () => {
     assert.deepEqual([account.left.tokens, account.spent.children], [40_000, 3]);
   });
 
-  it("gives a task that the budget has no room for its error, and runs the others", async () => {
+  it("gives an error to a task that the budget does not cover, and runs the others", async () => {
     const account = createAccount({ ...NO_LIMITS, children: 2 });
     const bench = createBench(async () => ({}), { account });
     const { results } = await bench.call({ tasks: ["a", "b", "c"].map((label) => task(label)) });
@@ -312,7 +317,7 @@ describe("the parallel_subagent tool", () => {
     );
   });
 
-  it("has a place of its own for each child, also where labels look alike", async () => {
+  it("has a place of its own for each child, even if labels look alike", async () => {
     const bench = createBench(async () => ({}));
     await bench.call({ tasks: [task("a b"), task("a-b")] });
     assert.deepEqual(
@@ -332,7 +337,7 @@ describe("the parallel_subagent tool", () => {
   const REFUSED: readonly (readonly [string, Json, string])[] = [
     ["no tasks", { tasks: [] }, "At least one task required"],
     ["tasks left out", {}, "At least one task required"],
-    ["tasks that are no list", { tasks: "a" }, "Invalid input: `tasks` must be a list"],
+    ["tasks that are not a list", { tasks: "a" }, "Invalid input: `tasks` must be a list"],
     ["no object", "a", "Invalid input: the arguments must be an object"],
     ["unknown fields", { tasks: [], tasky: 1 }, "Invalid input: unknown field `tasky`"],
     ["two tasks of one label", { tasks: [task("a"), task("a")] }, "Duplicate label: a"],
@@ -352,7 +357,7 @@ describe("the parallel_subagent tool", () => {
       "tasks[1]: task_prompt cannot be empty; tasks[2]: max_turns must be between 1 and 50",
     ],
     [
-      "an agent that is none",
+      "an unknown agent",
       { tasks: [task("a", { agent: "x" })] },
       "tasks[0]: Unknown agent: x. Agents: none",
     ],
@@ -365,7 +370,7 @@ describe("the parallel_subagent tool", () => {
     });
   }
 
-  it("hands a task to the agent it names, and lists the agents", async () => {
+  it("gives a task to the agent it names, and lists the agents", async () => {
     const agent: AgentDefinition = {
       name: "counter",
       description: "Counts.",

@@ -1,17 +1,20 @@
-/** The places of a tree of processes: lent by those that wait, and the others asked for above. */
+/**
+ * The places of a tree of processes: a waiting process lends its own, and others are asked for
+ * above.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createTurnstile } from "../../src/base/turnstile.ts";
-import type { Places } from "../../src/delegation/child.ts";
+import type { ChildPlaces } from "../../src/delegation/child.ts";
 import { createPlaceGrants } from "../../src/delegation/executors/place-grants.ts";
 import { parsePlaceAsk } from "../../src/delegation/place-line.ts";
 import { openParentPlaces } from "../../src/delegation/runner/parent-places.ts";
 import { patience, untilTrue } from "../patience.ts";
 
-/** A process below those places: what it has for its own children, and its end. */
-function startProcess(places: Places): { readonly places: Places; end(): void } {
+/** A process below those places: the places for its own children, and its end. */
+function startProcess(places: ChildPlaces): { readonly places: ChildPlaces; end(): void } {
   const listeners: ((line: string) => void)[] = [];
   const grants = createPlaceGrants(places, (line) => {
     for (const listener of listeners) listener(line);
@@ -35,7 +38,7 @@ interface Counted {
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Works, then waits for its children, then works again. */
-async function live(shape: Shape, places: Places, counted: Counted): Promise<void> {
+async function live(shape: Shape, places: ChildPlaces, counted: Counted): Promise<void> {
   const work = async (): Promise<void> => {
     counted.working++;
     counted.most = Math.max(counted.most, counted.working);
@@ -62,7 +65,7 @@ const sizeOf = (shape: Shape): number => shape.reduce((sum, one) => sum + sizeOf
 async function runTree(shape: Shape, most: number): Promise<Counted> {
   const counted = { working: 0, most: 0, done: 0 };
   const places = createTurnstile(most);
-  // The root has no process of its own, and works while nobody else does.
+  // The root has no process of its own, and works while no other does.
   await live(shape, places, counted);
   assert.deepEqual([places.inside, places.waiting], [0, 0], "every place came back");
   return counted;
@@ -75,7 +78,7 @@ describe("the places of a tree of processes", () => {
     [4, 2, 3],
     [3, 4, 8],
   ] as const) {
-    it(`are ${most} for ${width} children each, ${depth} levels deep: all run, and no more work at once`, async () => {
+    it(`are ${most} for ${width} children each, ${depth} levels deep: all run, and never more at once`, async () => {
       const shape = chain(depth, width);
       const { done, most: worked } = await runTree(shape, most);
       assert.equal(done, sizeOf(shape));

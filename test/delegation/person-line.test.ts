@@ -109,7 +109,7 @@ describe("a question of a child process", () => {
     await until(() => (isUncounted() ? undefined : true), "the time counts again");
   });
 
-  it("takes no time of a parent that has nobody to ask, however long it waits elsewhere", async () => {
+  it("costs no time of a parent without a person to ask, however long it waits elsewhere", async () => {
     const { child, parent, clock } = connect(undefined);
     const settled = new AbortController();
     const answer = child(QUESTION, settled.signal);
@@ -120,7 +120,7 @@ describe("a question of a child process", () => {
     assert.equal(parent.waitedMs(), 5000);
   });
 
-  it("takes no other line for its answer", async () => {
+  it("does not accept another line as its answer", async () => {
     const person = createPerson();
     const { child, write } = connect(person.ask);
     const answer = child(QUESTION, NEVER);
@@ -136,15 +136,15 @@ describe("a question of a child process", () => {
   const broken: readonly [what: string, change: JsonObject][] = [
     ["no number", { ask: "1" }],
     ["no question", { question: "rm -rf" }],
-    ["a tool that is no text", { question: { ...QUESTION, tool: 1 } as unknown as JsonObject }],
-    ["an asker that is none", { question: { ...QUESTION, child: {} } as unknown as JsonObject }],
+    ["a tool that is not text", { question: { ...QUESTION, tool: 1 } as unknown as JsonObject }],
+    ["an invalid asker", { question: { ...QUESTION, child: {} } as unknown as JsonObject }],
     [
-      "rules that are no texts",
+      "rules that are not texts",
       { question: { ...QUESTION, always: [1] } as unknown as JsonObject },
     ],
   ];
   for (const [what, change] of broken) {
-    it(`is none with ${what}`, () => {
+    it(`is ignored with ${what}`, () => {
       const frame = encodePersonAsk({ ask: 1, question: QUESTION });
       assert.ok(parsePersonAsk(frame));
       assert.equal(parsePersonAsk({ ...frame, ...change }), undefined);
@@ -155,10 +155,11 @@ describe("a question of a child process", () => {
 describe("what is allowed for a whole tree", () => {
   const ALLOWED = { rules: ["write"], call: null };
 
-  it("is known in every process of the tree, once one question was answered so", async () => {
+  it("is known in every process of the tree, once one answer allowed it", async () => {
     const person = createPerson();
     const always = createAlways();
-    const [first, second] = [connect(person.ask, always), connect(person.ask, always)];
+    const first = connect(person.ask, always);
+    const second = connect(person.ask, always);
     const answer = first.child(QUESTION, NEVER);
     await until(() => person.asked[0], "the person is asked");
     person.answer("tree");
@@ -169,7 +170,7 @@ describe("what is allowed for a whole tree", () => {
     }
   });
 
-  it("is not asked about, and leaves the terminal where it was asked before", async () => {
+  it("is not asked about, and an open question about it leaves the terminal", async () => {
     const person = createPerson();
     const always = createAlways();
     const { child } = connect(person.ask, always);
@@ -184,7 +185,7 @@ describe("what is allowed for a whole tree", () => {
     assert.equal(person.asked.length, 1);
   });
 
-  it("is asked about where the question is asked every time", async () => {
+  it("is still asked about if the question is asked every time", async () => {
     const person = createPerson();
     const always = createAlways();
     always.allow(ALLOWED);
@@ -195,7 +196,7 @@ describe("what is allowed for a whole tree", () => {
     assert.equal(await answer, "no");
   });
 
-  it("is told to the parent where the answer came from elsewhere, for what was asked alone", async () => {
+  it("is reported to the parent if the answer came from elsewhere, only for what was asked", async () => {
     const person = createPerson();
     const always = createAlways();
     const { child, childAlways } = connect(person.ask, always);
@@ -210,7 +211,7 @@ describe("what is allowed for a whole tree", () => {
     assert.deepEqual(always.all, [ALLOWED]);
   });
 
-  it("is the very same call where no rule stands for it", async () => {
+  it("is only the same call if no rule can express it", async () => {
     const person = createPerson();
     const always = createAlways();
     const { child, childAlways } = connect(person.ask, always);
@@ -229,7 +230,7 @@ describe("what is allowed for a whole tree", () => {
       { rules: [], call: { name: "write" } },
     ],
   ]) {
-    it(`is none as ${JSON.stringify(allowed)}`, () => {
+    it(`is ignored as ${JSON.stringify(allowed)}`, () => {
       const line = JSON.stringify({ type: "subagent_approval", allowed });
       assert.equal(parseAllowed(line), undefined);
       assert.equal(parsePersonAsk(JSON.parse(line)), undefined);

@@ -29,10 +29,14 @@ describe("a subagent", () => {
   };
   for (const [executor, isAnswered] of Object.entries(asks)) {
     const offered = isAnswered ? "is offered" : "is not offered";
-    it(`of ${executor} ${offered} \`ask_parent\`, because ${isAnswered ? "its" : "no"} parent hears it`, async () => {
+    it(`of ${executor} ${offered} \`ask_parent\`, because ${isAnswered ? "its" : "no"} parent can answer`, async () => {
       const place = executor as ChildrenPlace;
       const tree = await startGrownTree({
-        ...{ toProvider, limits: NO_LIMITS, maxDepth: 1, executor: place, isRecorded: true },
+        toProvider,
+        limits: NO_LIMITS,
+        maxDepth: 1,
+        executor: place,
+        isRecorded: true,
       });
       assert.equal((await tree.engine.result(tree.id)).ending, "completed");
       const child = tree.asked.find(({ run }) => run !== tree.id);

@@ -10,8 +10,8 @@ import { openAskedBudget } from "../../src/delegation/placed/asked-budget.ts";
 import { createGivenBudgets } from "../../src/delegation/placed/given-budgets.ts";
 import type { Engine, QueuedPlace, RunContext, RunOutcome } from "../../src/engine/engine.ts";
 import { readWholeLog } from "../../src/engine/read-log.ts";
-import { completed, createGate, onBenches, until } from "../engine/engine-bench.ts";
-import { type LocalBench, openLocalBench, openMemoryRecord } from "../engine/local-bench.ts";
+import { completed, createGate, onBenches, until } from "../engine/engine-fixture.ts";
+import { type LocalBench, openLocalBench, openMemoryRecord } from "../engine/local-fixture.ts";
 
 const limits = (tokens: number): Limits => ({ ...NO_LIMITS, tokens });
 const NEVER = new AbortController().signal;
@@ -25,10 +25,10 @@ const QUEUE: QueuedPlace = {
 const PARENT = { id: "run_1", title: "a parent" };
 const CHILD = "run_1/c";
 
-/** All of the parent's budget is 1000; its child begins with half of it, as the only one. */
+/** The parent's whole budget is 1000; its only child begins with half of it. */
 const FIRST = 500;
 
-/** A parent whose children others run. `hears` is awaited before it answers anybody. */
+/** A parent whose children run in other processes. `hears` is awaited before it answers a child. */
 function defineParent(engine: Engine, hears: Promise<void> = Promise.resolve()): void {
   engine.defineQueue(QUEUE.name, { atOnce: 10, here: 0 });
   engine.define("child", async () => completed(null));
@@ -51,7 +51,7 @@ function defineParent(engine: Engine, hears: Promise<void> = Promise.resolve()):
   });
 }
 
-/** Asks for more inside of a step, as a model call does. */
+/** Asks for more inside a step, as a model call does. */
 function defineChild(engine: Engine, wants: number): void {
   engine.defineQueue(QUEUE.name, { atOnce: 10 });
   engine.define("child", async (context: RunContext) => {
@@ -66,7 +66,7 @@ function defineChild(engine: Engine, wants: number): void {
   });
 }
 
-/** Engines look at what others have written once in a while: time passes until the run has ended. */
+/** Engines look from time to time at what others have written: time passes until the run has ended. */
 async function resultOf({ clock }: LocalBench, engine: Engine): Promise<Json> {
   let ended: RunOutcome | undefined;
   const ending = engine.result(PARENT.id).then((outcome) => {
@@ -86,7 +86,8 @@ describe("a child that another process runs", () => {
   it(
     "is given more of the budget by its parent, whose log says so first",
     onBench(async (bench) => {
-      const [parent, worker] = [bench.engine({ isAlive: () => true }), bench.engine()];
+      const parent = bench.engine({ isAlive: () => true });
+      const worker = bench.engine();
       defineParent(parent);
       defineChild(worker, 400);
       await parent.submit("parent", null, PARENT);
@@ -103,7 +104,7 @@ describe("a child that another process runs", () => {
   );
 
   it(
-    "is answered by whoever takes its parent over",
+    "is answered by the process that takes its parent over",
     onBench(async (bench) => {
       const silent = createGate();
       const isAlive = ({ id }: { readonly id: string }): boolean => id !== "first";

@@ -1,4 +1,4 @@
-/** The shares that `--plan` shows are those that children of a real run are given. */
+/** The shares that `--plan` shows are those that children of a real run get. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -9,10 +9,12 @@ import type { Plan, PlannedRun } from "../../src/delegation/plan.ts";
 import { respond } from "../../src/testing/index.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { COUNTER, eventsOfType } from "./family.ts";
-import { startTree, type Tree } from "./tree-bench.ts";
+import { startTree, type Tree } from "./tree-fixture.ts";
 
 const PRICED = ["test", "small"].map((name) => ({
-  ...{ vendor: "custom", name, price: { input: 3, cached: undefined, output: 15 } },
+  vendor: "custom",
+  name,
+  price: { input: 3, cached: undefined, output: 15 },
 }));
 const limits = (some: Partial<Limits>): Limits => ({ ...NO_LIMITS, ...some });
 
@@ -24,7 +26,7 @@ interface Planned {
   readonly tree: Tree;
 }
 
-/** The root's first call takes what the plan supposes, and starts as many children. */
+/** The root's first call takes what the plan assumes, and starts as many children. */
 async function start(
   t: TestContext,
   some: Partial<Limits>,
@@ -85,7 +87,7 @@ describe("the shares of a plan", () => {
   for (const some of ROWS) {
     const most = some.children ?? 0;
     for (const count of [1, most]) {
-      it(`are what each of ${count} is given, of ${JSON.stringify(some)}`, async (t) => {
+      it(`are what each of ${count} gets, of ${JSON.stringify(some)}`, async (t) => {
         const planned = await start(t, some, { count });
         const real = await given(planned, some);
         assertAlike(real, planned.plan.subagent ?? undefined, count);
@@ -94,7 +96,7 @@ describe("the shares of a plan", () => {
     }
   }
 
-  it("are of an agent that cannot delegate without children", async (t) => {
+  it("include no children for an agent that cannot delegate", async (t) => {
     const some = { usd: 2, children: 3 };
     const planned = await start(t, some, { count: 3, agent: "reader" });
     const [agent] = planned.plan.agents;
@@ -102,7 +104,7 @@ describe("the shares of a plan", () => {
     assertAlike(await given(planned, some), agent, 3);
   });
 
-  it("are for as many as may work at once, where nothing limits how many there are", async (t) => {
+  it("are for as many as may work at once, if nothing limits their number", async (t) => {
     const { plan } = await start(t, { usd: 2 }, { maxParallel: 7 });
     assert.deepEqual(
       plan.subagent?.shares.map(({ children }) => children),
@@ -111,7 +113,7 @@ describe("the shares of a plan", () => {
     assert.deepEqual(plan.run.shares, []);
   });
 
-  it("say how many would start at once where there is too little for all", async (t) => {
+  it("say how many would start at once if there is too little for all", async (t) => {
     const { plan } = await start(t, { tokens: 8000, children: 50 });
     const [alone, all] = plan.subagent?.shares ?? [];
     assert.equal(alone?.at_once, 1);
@@ -123,14 +125,14 @@ describe("the shares of a plan", () => {
     );
   });
 
-  it("are nothing where the first call leaves nothing", async (t) => {
+  it("are nothing if the first call leaves nothing", async (t) => {
     const { plan } = await start(t, { tokens: 20, children: 2 });
     const [alone] = plan.subagent?.shares ?? [];
     assert.deepEqual([alone?.at_once, alone?.limits.tokens], [0, 0]);
     assert.match(renderPlan(plan), /\n {2}each of 2 {4}nothing: too little for a first call\n/);
   });
 
-  it("are not there where nothing is shared", async (t) => {
+  it("are missing if nothing is shared", async (t) => {
     const { plan } = await start(t, {});
     assert.deepEqual(plan.subagent?.shares, []);
   });

@@ -90,7 +90,7 @@ describe("a plan", () => {
       [subagent?.model, subagent?.tools, subagent?.reads, subagent?.max_turns],
       ["x/dear", ["read", "subagent", "subagents", "ask_parent"], [["src/**"]], 10],
     );
-    // A half of what its parent's first call leaves: 162 tokens, $0.000305.
+    // Half of what its parent's first call leaves: 162 tokens, $0.000305.
     const half = { tokens: 419, usd: 0.9998475 };
     assert.deepEqual(subagent?.limits, limits({ ...half, children: 2 }));
     assert.equal(subagent?.timeout_s, 1800);
@@ -102,7 +102,7 @@ describe("a plan", () => {
     assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 419, usd: 0.5, children: 0 }));
   });
 
-  it("counts what is sent, of which a child inherits nothing", () => {
+  it("counts what is sent; a child inherits none of it", () => {
     const long = [{ type: "message", role: "user", content: "x".repeat(9000) }] as const;
     const { run, subagent } = toPlan({ ...TASK, items: long }, PARTS);
     assert.deepEqual([run.inherited_tokens, subagent?.inherited_tokens], [0, 0]);
@@ -111,7 +111,7 @@ describe("a plan", () => {
     assert.ok(child > 100 && child < 300, `${child} for the tools alone`);
   });
 
-  it("has no children where the run may not delegate", () => {
+  it("has no children if the run may not delegate", () => {
     for (const task of [
       { ...TASK, tools: ["read"] },
       { ...TASK, depth: 3 },
@@ -135,7 +135,7 @@ describe("a plan", () => {
     assert.match(renderPlan(plan), / {2}cannot run +There is no model x\/none\.\n/);
   });
 
-  it("is refused for a model that nobody knows", () => {
+  it("is refused for an unknown model", () => {
     assert.throws(() => toPlan({ ...TASK, model: "x/none" }, PARTS), /There is no model/);
   });
 });
@@ -177,7 +177,7 @@ describe("the cost range of a plan", () => {
     assert.equal(total_cost_usd.least, run.first_request_tokens / 1_000_000);
   });
 
-  it("counts input that is written to a cache where that is dearer", () => {
+  it("counts input that is written to a cache if that costs more", () => {
     const cached: PlannedModel = {
       ...model(1, 1),
       costOf: ({ input_tokens, input_tokens_details: { cache_write_tokens: written } }) =>
@@ -189,7 +189,7 @@ describe("the cost range of a plan", () => {
 });
 
 describe("a plan as text", () => {
-  it("names everything in a line each", () => {
+  it("names everything, each in a line", () => {
     const task = { ...TASK, limits: limits({ usd: 2, children: 4 }) };
     const text = renderPlan(toPlan(task, { ...PARTS, agents: [AGENT] }));
     for (const line of [
@@ -211,7 +211,7 @@ describe("a plan as text", () => {
     assert.match(text, /\n {2}each of 4 +[^$\n]*tokens[^$\n]*, if 4 start in one turn\n/);
   });
 
-  it("says what nobody knows", () => {
+  it("says what is not known", () => {
     assert.match(
       renderPlan(toPlan(TASK, PARTS)),
       /Total cost {2}from \$.*no upper limit \(set `--max/,
@@ -234,30 +234,30 @@ describe("delegation above a threshold", () => {
     return findApprovalReason(node, each, { thresholdUsd, modelOf: PARTS.modelOf });
   };
 
-  it("is asked about when what it could get is more", () => {
+  it("needs approval when it could get more", () => {
     assert.equal(
       reason({ usd: 4 }, 1, 1.5),
-      "it may cost up to $4.00, and what may cost more than $1.5 is asked about",
+      "it may cost up to $4.00, and delegation that may cost more than $1.5 needs approval",
     );
     assert.equal(reason({ usd: 4 }, 1, 4), undefined);
   });
 
-  it("is asked about when several together are more", () => {
+  it("needs approval when several together could get more", () => {
     const each = { usd: 1 };
     assert.match(reason({ usd: 4 }, [each, each, each], 2.5) ?? "", /^it may cost up to \$3\.00/);
     assert.equal(reason({ usd: 4 }, [each, each, each], 3), undefined);
     assert.equal(reason({ usd: 2 }, [each, each, each], 2), undefined);
   });
 
-  it("is asked about when nothing limits it", () => {
+  it("needs approval when nothing limits it", () => {
     assert.match(reason({}, 1, 100) ?? "", /^nothing limits what it may cost/);
   });
 
-  it("counts tokens at the dearest price", () => {
+  it("counts tokens at the highest price", () => {
     assert.match(reason({ tokens: 400_000 }, 1, 1) ?? "", /up to \$4\.00/);
   });
 
-  it("is not asked about without a threshold, or where the model is free", () => {
+  it("needs no approval without a threshold, or if the model is free", () => {
     assert.equal(reason({}, 1), undefined);
     const node = { account: createAccount(NO_LIMITS), task: { model: "x/dear" } };
     const parts = { thresholdUsd: 0, modelOf: PARTS.modelOf };

@@ -4,7 +4,7 @@ import { respond } from "../../src/testing/index.ts";
 import { reply } from "../../src/testing/reply.ts";
 import type { Answer, Question } from "../../src/tools/gate/ask.ts";
 import { calling, playing, spawning } from "./family.ts";
-import { startTree } from "./tree-bench.ts";
+import { startTree } from "./tree-fixture.ts";
 
 const AGENT = {
   name: "writer",

@@ -42,7 +42,7 @@ describe("the log of children that wait", () => {
     assert.match(written[1] ?? "", /^place 1 2 .* 999$/);
   });
 
-  it("has an event for each reason, and names nobody that waits no longer", async () => {
+  it("has an event for each reason, and names no child that waits no longer", async () => {
     const { written, log, settle } = open();
     log.wait([child(0)], "place");
     log.wait([child(1), child(2, "other")], "budget");
@@ -52,7 +52,7 @@ describe("the log of children that wait", () => {
     assert.deepEqual(written, ["place 0", "budget 2", "place 3"]);
   });
 
-  it("says a higher reason once for all of the call, and no lower one", async () => {
+  it("writes a higher reason once for all of the call, and no lower one", async () => {
     const { written, log, settle } = open();
     log.wait([child(0), child(1), child(2)], "place");
     await settle();

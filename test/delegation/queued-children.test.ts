@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createQueueFold } from "../../src/delegation/ledger/queued-children.ts";
-import type { ChildQueue, RunEvent, WaitReason } from "../../src/protocol/run-events.ts";
+import type { ChildQueue, WaitReason } from "../../src/protocol/child-queue.ts";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { childEnd, childStart, end } from "./ledger-record.ts";
 
 const asks = (call_id: string, name: string, input: object): RunEvent => ({
   type: "tool_start",
-  ...{ call_id, name, arguments: JSON.stringify(input), at_ms: 1 },
+  call_id,
+  name,
+  arguments: JSON.stringify(input),
+  at_ms: 1,
 });
 const answers = (call_id: string, name = "subagent"): RunEvent => ({
   type: "tool_end",
-  ...{ call_id, name, failed: false, at_ms: 2 },
+  call_id,
+  name,
+  failed: false,
+  at_ms: 2,
   item: { type: "function_call_output", call_id, output: "ok" },
 });
 const waits = (why: WaitReason, ...labels: readonly string[]): ChildQueue => ({
@@ -57,14 +64,14 @@ describe("the children that a run has asked for and not started", () => {
       [asks("1", "parallel_subagent", TASKS), answers("1", "parallel_subagent")],
       [],
     ],
-    ["are nobody's once the run has ended", [asks("1", "subagent", { label: "a" }), end(3)], []],
+    ["are gone once the run has ended", [asks("1", "subagent", { label: "a" }), end(3)], []],
     [
       "are known by the log alone where no call names them",
       [waits("process", "x")],
       ["x run/x-1.0 process"],
     ],
     [
-      "are asked for again by whoever resumes the run, those at work not",
+      "are asked for again by the process that resumes the run, those at work not",
       [
         ...[asks("1", "parallel_subagent", TASKS), childStart("run/a-1.0", "a", 2)],
         ...[childStart("run/b-1.0", "b", 2), childEnd("run/b-1.0", "b"), RESUME],

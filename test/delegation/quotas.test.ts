@@ -8,14 +8,14 @@ import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { respond } from "../../src/testing/index.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { openChildAccount } from "./child-account.ts";
-import { TASK } from "./child-process-bench.ts";
+import { TASK } from "./child-process-fixture.ts";
 import { calling, envelopesIn, playing, spawning } from "./family.ts";
-import { startTree } from "./tree-bench.ts";
+import { startTree } from "./tree-fixture.ts";
 
 const SAID = { usage: { input: 1000, output: 500 } };
 
 describe("max_total_tokens of subagents", () => {
-  it("lets a run that does not delegate spend what it likes", async (t) => {
+  it("does not limit a run that does not delegate", async (t) => {
     const tree = await startTree(
       t,
       respond(() => reply.text("Long.", SAID)),
@@ -25,7 +25,7 @@ describe("max_total_tokens of subagents", () => {
     assert.deepEqual([end.ending, end.usage.total_tokens], ["completed", 1500]);
   });
 
-  it("holds for all children together, and what the root spends is not of it", async (t) => {
+  it("limits all children together, without what the root spends", async (t) => {
     const root = playing({ go: calling(spawning("one")) });
     const again = playing({ go: calling(spawning("two")) });
     let turn = 0;
@@ -64,11 +64,23 @@ describe("max_total_tokens of subagents", () => {
 
 describe("max_total_time of subagents", () => {
   const COMPLETED: ChildReport = {
-    ...{ id: "x", ending: "completed", message: "", error: null, text: "ok", json: undefined },
-    ...{ turns: 1, toolCalls: 0, usage: NO_USAGE, costUsd: 0, spent: NOTHING },
+    id: "x",
+    ending: "completed",
+    message: "",
+    error: null,
+    text: "ok",
+    json: undefined,
+    turns: 1,
+    toolCalls: 0,
+    usage: NO_USAGE,
+    costUsd: 0,
+    spent: NOTHING,
   };
   const order = (key: string): ChildOrder => ({
-    ...{ key, callKey: key, task: TASK, timeoutMs: 60_000 },
+    key,
+    callKey: key,
+    task: TASK,
+    timeoutMs: 60_000,
     account: openChildAccount(NO_LIMITS),
   });
 

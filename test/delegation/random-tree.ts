@@ -1,6 +1,6 @@
 /**
- * Trees of runs in which everything happens by chance: how many children, how deep, what they spend,
- * which fail, hang, or are cancelled. The chance is seeded, so a tree that breaks can be run again.
+ * Trees of runs in which everything is random: how many children, how deep, what they spend, which fail, hang, or are
+ * cancelled. The random numbers are seeded, so a tree that fails can be run again.
  */
 
 import type { Limits } from "../../src/agent/limits.ts";
@@ -33,21 +33,21 @@ export interface TreeWish {
   readonly chance: Chance;
   readonly maxDepth: number;
   readonly limits: Limits;
-  /** Whether every run that may delegate does, to one child: as deep as it is allowed. */
+  /** True if every run that may delegate does, to one child: as deep as it is allowed. */
   readonly isDeep: boolean;
   readonly executor: ChildrenPlace;
 }
 
-/** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
+/** Starts the tree; it ends by itself, or the caller cancels it. */
 export async function startRandomTree(wish: TreeWish): Promise<GrownTree> {
   const { maxDepth, limits, executor, chance } = wish;
   const toProvider = (tell: Tell): Provider => createRandomProvider(wish, tell);
-  // A run may come to itself long after its siblings, also when all of them are resumed.
+  // A run may begin long after its siblings, also when all of them are resumed.
   const beforeRun = (): Promise<void> => passTicks(chance() < 0.3 ? chance() * 30 : 0);
   return await startGrownTree({ toProvider, maxDepth, limits, executor, beforeRun });
 }
 
-/** Lets others have so many turns of the event loop. */
+/** Lets others have this many turns of the event loop. */
 export async function passTicks(ticks: number): Promise<void> {
   for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -62,7 +62,9 @@ function createRandomProvider(
   const makeId = createCountingIds();
   let calls = 0;
   const toTask = (): JsonObject => ({
-    ...{ label: `child ${calls++}`, task_prompt: "go on", max_turns: 4 },
+    label: `child ${calls++}`,
+    task_prompt: "go on",
+    max_turns: 4,
   });
   const toCall = (): ScriptedCall => {
     const roll = isDeep ? 0 : chance();
@@ -92,7 +94,7 @@ function createRandomProvider(
     async *stream(request, { run = "", signal }) {
       tell(run, request);
       const roll = chance();
-      // Others get their turn, so that runs come to stand between each other.
+      // Others get their turn, so that runs interleave.
       await new Promise((resolve) => setImmediate(resolve));
       if (roll < 0.05 && !isDeep) throw new Failure("provider_failed", "It broke.");
       const output = Math.min(Math.floor(chance() * 200), request.max_output_tokens ?? 200);
@@ -107,7 +109,7 @@ function createRandomProvider(
   };
 }
 
-/** A word to a background child or to the parent, a wait or a stop; often none. */
+/** A message to a background child or to the parent, a wait or a stop; often none. */
 function toAside({ items, tools }: ModelRequest, chance: Chance): readonly ScriptedCall[] {
   const roll = chance();
   const text = JSON.stringify(items);
@@ -127,10 +129,11 @@ function toAside({ items, tools }: ModelRequest, chance: Chance): readonly Scrip
 }
 
 const toAnswer = (id: string): ScriptedCall => ({
-  ...{ name: "subagents", arguments: { action: "message", id, text: "Like this." } },
+  name: "subagents",
+  arguments: { action: "message", id, text: "Like this." },
 });
 
-/** The last child that asked, of a call or of one in the background, unless somebody has been answered since. */
+/** The last child that asked, of a call or in the background, unless an answer was given since. */
 function findAsking(text: string): string | undefined {
   const asked =
     /subagent_id\\":\\"([^"\\]+)\\",\\"completion_status\\":\\"asks|\((run_root[^)\s]+)\) asks/g;

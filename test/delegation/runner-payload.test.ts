@@ -29,14 +29,14 @@ describe("a payload", () => {
     assert.deepEqual([payload.grant, payload.depth, payload.on_throw], [undefined, 0, "end"]);
   });
 
-  it("is enough with a model and a prompt, and null is nothing", () => {
+  it("needs only a model and a prompt, and null is the same as nothing", () => {
     const nothing = Object.fromEntries(Object.keys(TEN).map((name) => [name, null]));
     const payload = parsePayload({ ...nothing, model: "m", prompt: "p" });
     assert.deepEqual([payload.url, payload.tool_subset, payload.think], [null, [], false]);
     assert.deepEqual(payload, parsePayload({ model: "m", prompt: "p", url: "", provider: "" }));
   });
 
-  it("may have fields that nobody knows", () => {
+  it("may have unknown fields", () => {
     assert.deepEqual(parsePayload({ ...TEN, colour: "red" }), parsePayload(TEN));
   });
 
@@ -79,7 +79,7 @@ describe("a payload", () => {
     });
   }
 
-  it("shows no key that stands in the place of its variable", () => {
+  it("shows no key that was written where its variable's name belongs", () => {
     const key = "sk-live-0123456789";
     assert.throws(
       () => parsePayload({ ...TEN, api_key_name: key }),
@@ -92,7 +92,7 @@ describe("a payload", () => {
 });
 
 describe("the payload on standard input", () => {
-  it("is all of it up to its end, over as many lines as it has", async () => {
+  it("is everything up to the end of the input, over any number of lines", async () => {
     const input = new PassThrough();
     input.write('{\n "model": "m",\n');
     input.end(' "prompt": "ü" }\n');
@@ -100,7 +100,7 @@ describe("the payload on standard input", () => {
     assert.deepEqual([document, parentGone], [{ model: "m", prompt: "ü" }, undefined]);
   });
 
-  it("is its first line where a parent holds it open, and its end is the parent's", async () => {
+  it("is the first line if a parent keeps the input open, whose end is the parent's", async () => {
     const input = new PassThrough();
     input.write('{"model":"m","life');
     input.write('line":true}\n');
@@ -112,7 +112,7 @@ describe("the payload on standard input", () => {
     close();
   });
 
-  it("is followed by lines that its parent writes later, however they are cut", async () => {
+  it("is followed by lines that its parent writes later, however they are split", async () => {
     const input = new PassThrough();
     input.write('{"model":"m","lifeline":true}\n');
     const { onLine, close } = await readPayload(input);
@@ -130,7 +130,7 @@ describe("the payload on standard input", () => {
     close();
   });
 
-  it("is followed by lines that came before anybody listened, in the same piece too", async () => {
+  it("is followed by lines that came before a listener was added, in the same piece too", async () => {
     const input = new PassThrough();
     input.write('{"model":"m","lifeline":true}\n{"a":1}\n{"b"');
     const { onLine, close } = await readPayload(input);
@@ -175,7 +175,7 @@ describe("the watch over a parent", () => {
     return { clock, line, seen, stop };
   }
 
-  it("tells once that the life line was cut", () => {
+  it("reports once that the life line was closed", () => {
     const { line, seen, stop } = watch(() => 7);
     assert.equal(seen.gone, 0);
     line.abort();
@@ -183,7 +183,7 @@ describe("the watch over a parent", () => {
     stop();
   });
 
-  it("tells that another process has become the parent", async () => {
+  it("reports that another process has become the parent", async () => {
     let id = 7;
     const { clock, seen, line } = watch(() => id);
     await clock.advance(1000);
@@ -195,7 +195,7 @@ describe("the watch over a parent", () => {
     assert.equal(seen.gone, 1);
   });
 
-  it("tells nothing when it was ended", async () => {
+  it("reports nothing after it was ended", async () => {
     const { line, seen, stop } = watch(() => 7);
     stop();
     line.abort();

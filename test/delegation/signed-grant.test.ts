@@ -40,7 +40,7 @@ const PAYLOAD: JsonObject = {
   store_path: "/data/runs.db",
 };
 
-/** Each field as somebody who wants more would write it. */
+/** Each field as a program that wants more would change it. */
 const WIDER: JsonObject = {
   grant: [],
   expires_at_ms: 9_999_999_999,
@@ -70,14 +70,14 @@ function signed(changes: JsonObject = {}): JsonObject {
 }
 
 describe("a signed grant", () => {
-  it("is taken as it was signed, in whatever order its fields come", () => {
+  it("is accepted as it was signed, in any order of its fields", () => {
     verifyGrant(signed(), at);
     const turned = Object.fromEntries(Object.entries(signed()).reverse());
     verifyGrant(JSON.parse(JSON.stringify(turned)), at);
   });
 
   for (const field of Object.keys(WIDER)) {
-    it(`is refused when \`${field}\` was widened or taken away`, () => {
+    it(`is refused when \`${field}\` was widened or removed`, () => {
       assert.notDeepEqual(WIDER[field], PAYLOAD[field]);
       for (const value of [WIDER[field], undefined]) {
         assert.throws(() => verifyGrant(signed({ [field]: value }), at), /signature does not fit/);
@@ -89,7 +89,7 @@ describe("a signed grant", () => {
     assert.deepEqual([...SIGNED_FIELDS].sort(), Object.keys(WIDER).sort());
   });
 
-  it("is refused without a signature, with another one's, and with half of one", () => {
+  it("is refused without a signature, with another grant's, and with half of one", () => {
     const other = signGrant(PAYLOAD, Buffer.alloc(32, 8));
     for (const signature of [undefined, "", null, 7, other, "zz", other.slice(0, 20)]) {
       assert.throws(() => verifyGrant(signed({ signature }), at), {
@@ -103,7 +103,7 @@ describe("a signed grant", () => {
     assert.throws(() => verifyGrant(signed(), { key: KEY, nowMs: 2000 }), /has expired/);
   });
 
-  it("leaves what is asked to whoever holds it", () => {
+  it("does not cover the task: a holder may ask anything", () => {
     verifyGrant(signed({ prompt: "Something else.", temperature: 1 }), at);
   });
 
@@ -114,7 +114,7 @@ describe("a signed grant", () => {
 });
 
 describe("the key of grants", () => {
-  it("is made once, for the user alone, and is the same for all who ask at once", async () => {
+  it("is created once, for the user alone, and is the same for all concurrent callers", async () => {
     const folder = await mkdtemp(join(tmpdir(), "offshoot-key-"));
     try {
       const file = join(folder, "data", "grants.key");
@@ -128,7 +128,7 @@ describe("the key of grants", () => {
     }
   });
 
-  it("says which file it is when it holds none", async () => {
+  it("names the file when it has no key", async () => {
     const folder = await mkdtemp(join(tmpdir(), "offshoot-key-"));
     try {
       const file = join(folder, "grants.key");

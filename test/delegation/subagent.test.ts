@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply, respond } from "../../src/testing/index.ts";
-import { startTree } from "./tree-bench.ts";
+import { startTree } from "./tree-fixture.ts";
 
 /** What the user said last to this run. */
 function lastAsked({ items }: ModelRequest): string {
@@ -18,7 +18,7 @@ const outputsIn = ({ items }: ModelRequest): string[] =>
 const subagent = (input: object) => ({ name: "subagent", arguments: JSON.stringify(input) });
 
 describe("the subagent tool", () => {
-  it("hands a task to a run of its own, which sees nothing of its parent", async (t) => {
+  it("gives a task to a run of its own, which sees nothing of its parent", async (t) => {
     const seen: ModelRequest[] = [];
     const tree = await startTree(
       t,
@@ -63,7 +63,7 @@ describe("the subagent tool", () => {
     );
   });
 
-  it("asks once more for a report that its call describes, with tools that it may not call", async (t) => {
+  it("asks once more for a report that its call describes, with tools that must not be called", async (t) => {
     const seen: ModelRequest[] = [];
     const task = { label: "count", task_prompt: "Count.", summary_prompt: "As a number." };
     const tree = await startTree(
@@ -86,7 +86,7 @@ describe("the subagent tool", () => {
     assert.deepEqual([output, metadata.turns_used], ["3", "2"]);
   });
 
-  it("gives partial work as incomplete when the turns are used up", async (t) => {
+  it("reports partial work as incomplete when the turns are used up", async (t) => {
     const tree = await startTree(
       t,
       respond((request) => {

@@ -13,11 +13,11 @@ import { type ChildrenPlace, type GrownTree, startGrownTree } from "./grown-tree
 import { passTicks } from "./random-tree.ts";
 
 const TOKENS = 100_000;
-/** What an answer of `many` has. */
+/** The size of an answer of `many`. */
 const ANSWER = 10_000;
 const READ = { name: "read", arguments: { path: "none.txt" } };
 
-/** So often they have answered when the process is killed. */
+/** How many answers each has given when the process is killed. */
 const BEFORE = { few: 0, many: 5 };
 
 type Child = keyof typeof BEFORE;
@@ -26,7 +26,7 @@ const NEVER_ENDS = new Promise<never>(() => {});
 
 interface Scene {
   readonly calls: readonly ScriptedCall[];
-  /** Whether `many` has ended by then, or works on. */
+  /** True if `many` has ended by then; otherwise it still works. */
   readonly hasEnded: boolean;
 }
 
@@ -52,8 +52,8 @@ const SCENES: Readonly<Record<string, Scene>> = {
 };
 
 /**
- * Both children come to a call that is on its way when the process is killed. Then `few` is the first to go
- * on, and takes all that it can get.
+ * Both children reach a call that is in flight when the process is killed. Then `few` continues first, and takes all
+ * that it can get.
  */
 function createModel({ calls, hasEnded }: Scene) {
   const makeId = createCountingIds();
@@ -64,7 +64,7 @@ function createModel({ calls, hasEnded }: Scene) {
   const beforeRun = async (id: string): Promise<void> => {
     if (!isKilled && id.includes("/few-")) await untilTrue(hasWorked, "the other one has worked");
     if (!isKilled || !id.includes("/many-")) return;
-    await untilTrue(() => answered.few > 0, "the other one goes on");
+    await untilTrue(() => answered.few > 0, "the other one continues");
     await passTicks(200);
   };
   const toOwnReply = ({ items }: ModelRequest): AnswerReply => {
@@ -93,7 +93,8 @@ function createModel({ calls, hasEnded }: Scene) {
     },
   });
   return {
-    ...{ toProvider, beforeRun },
+    toProvider,
+    beforeRun,
     /** Passes when all that still work wait. */
     untilWaiting: () => untilTrue(() => waiting === (hasEnded ? 1 : 2), "the children wait"),
     kill: () => {

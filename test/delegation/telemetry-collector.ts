@@ -1,4 +1,4 @@
-/** A collector on the loopback: takes OTLP over HTTP as JSON, and shows what it was sent. */
+/** A collector on the loopback: accepts OTLP over HTTP as JSON, and shows what it was sent. */
 
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,14 +8,14 @@ import { gunzipSync } from "node:zlib";
 export interface Received {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
-  // biome-ignore lint/suspicious/noExplicitAny: a document of somebody else's schema, read by tests.
+  // biome-ignore lint/suspicious/noExplicitAny: a document with a foreign schema, read by tests.
   readonly body: any;
 }
 
 export interface Collector extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Resolves when somebody who was not answered has gone. */
+  /** Resolves when a client without an answer has gone. */
   readonly abandoned: Promise<void>;
   /** All spans, with their resource and scope. */
   spans(): SentSpan[];
@@ -52,7 +52,7 @@ export interface SentMetric {
   }[];
 }
 
-/** `answer` says the status; undefined for a server that never answers. */
+/** `answer` returns the status; undefined for a server that never answers. */
 export async function startCollector(
   answer: (path: string) => number | undefined = () => 200,
 ): Promise<Collector> {

@@ -1,4 +1,4 @@
-/** Logs of runs for the tests of telemetry. Everything that must not leave the process says `SECRET`. */
+/** Logs of runs for the tests of telemetry. Everything that must not leave the process contains `SECRET`. */
 
 import type {
   ChildEnd,
@@ -78,7 +78,10 @@ export function toolDecision(
 ): RunEvent {
   return {
     type: "tool_decision",
-    ...{ call_id, name: "read", verdict, at_ms },
+    call_id,
+    name: "read",
+    verdict,
+    at_ms,
     by: "rule",
     rule: "allow read(*)",
     source: "SECRET source",
@@ -102,7 +105,12 @@ export function childStart(
 ): ChildStart {
   return {
     type: "child_start",
-    ...{ child_id, call_key, label: "helper", depth: 1, requested: {}, at_ms: 4_200 },
+    child_id,
+    call_key,
+    label: "helper",
+    depth: 1,
+    requested: {},
+    at_ms: 4_200,
     effective: { max_turns: 8, tools: ["fetch", "grep"], ...effective },
   };
 }
@@ -110,7 +118,11 @@ export function childStart(
 export function childEnd(child_id: string, more: Partial<ChildEnd> = {}): ChildEnd {
   return {
     type: "child_end",
-    ...{ child_id, label: "helper", ending: "completed", message: "SECRET message", turns: 2 },
+    child_id,
+    label: "helper",
+    ending: "completed",
+    message: "SECRET message",
+    turns: 2,
     usage: toUsage({ input: 30, output: 2 }),
     cost_usd: null,
     at_ms: 4_800,

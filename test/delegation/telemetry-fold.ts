@@ -11,7 +11,7 @@ export interface Folded {
   readonly measurements: readonly Measurement[];
 }
 
-/** What all of it comes to. */
+/** The spans and measurements of all events. */
 export function fold(logged: readonly LoggedEvent[], env: Record<string, string> = {}): Folded {
   const runs = createRunSpans({ incoming: readIncoming(env), isSampled: () => true });
   const signals = logged.map((one) => runs.observe(one));

@@ -6,7 +6,7 @@ import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
 import { createSubagentLog } from "../../src/delegation/telemetry/subagent-log.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 
-/** The lines that these events leave, without their time. */
+/** The log lines of these events, without their time. */
 function linesOf(
   events: readonly SubagentEvent[],
   { setting = "debug", telemetryEnabled = true, secrets = [] as string[] } = {},
@@ -77,13 +77,13 @@ describe("the log of subagents", () => {
     }
   }
 
-  it("says `incomplete` of a child that came to a limit", () => {
+  it("says `incomplete` for a child that reached a limit", () => {
     const figures = { depth: 2, turns_used: 3, tokens_consumed: 9 };
     const [line = ""] = linesOf([{ event: "complete", label, ...figures, status: "incomplete" }]);
     assert.match(line, / subagent\.status=incomplete Subagent completed$/);
   });
 
-  it("leaves the label out of `depth_limit` where there is none", () => {
+  it("leaves the label out of `depth_limit` if there is none", () => {
     const [line] = linesOf([{ event: "depth_limit", label: "", current_depth: 3, max_depth: 3 }]);
     assert.equal(
       line,
@@ -112,7 +112,7 @@ describe("the log of subagents", () => {
     ["info,subagent=error", 1],
     ["debug,subagent=off", 0],
   ] as const) {
-    it(`says ${count} of the six with OFFSHOOT_LOG=${setting}`, () => {
+    it(`writes ${count} of the six with OFFSHOOT_LOG=${setting}`, () => {
       const events = EVENTS.map(([event]) => event);
       assert.equal(linesOf(events, { setting }).length, count);
     });

@@ -7,7 +7,7 @@ import { reply, respond } from "../../src/testing/index.ts";
 import { inTime, PATIENCE_MS } from "../patience.ts";
 import { startCollector } from "./telemetry-collector.ts";
 import { logOf, runEnd, runStart, turn } from "./telemetry-events.ts";
-import { startTree, type Tree } from "./tree-bench.ts";
+import { startTree, type Tree } from "./tree-fixture.ts";
 
 const RUN = logOf("run_1", [runStart("run_1"), ...turn(), runEnd()]);
 
@@ -47,7 +47,7 @@ async function runTree(t: TestContext): Promise<LoggedEvent[]> {
   return readTree(tree, id);
 }
 
-/** Parent and children in the order in which they were told. */
+/** Parent and children in the order in which they were observed. */
 async function readTree(tree: Tree, id: string): Promise<LoggedEvent[]> {
   const all: LoggedEvent[] = [];
   for await (const batch of tree.runtime.engine.follow(id, -1)) {
@@ -88,7 +88,7 @@ describe("telemetry over OTLP", () => {
     assert.ok(!JSON.stringify(collector.received).includes("a.txt"), "arguments");
   });
 
-  it("says who sends, in OTLP's own form", async () => {
+  it("names the sender, in OTLP's own form", async () => {
     await using collector = await startCollector();
     const telemetry = await open(collector.url, {
       env: {
@@ -172,7 +172,7 @@ describe("telemetry over OTLP", () => {
     );
   });
 
-  it("goes on from another trace, and links to one", async () => {
+  it("continues another trace, and links to one", async () => {
     await using collector = await startCollector();
     const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const telemetry = await open(collector.url, { env: { TRACEPARENT } });
@@ -202,7 +202,7 @@ describe("telemetry over OTLP", () => {
     assert.ok(collector.metric("gen_ai.client.token.usage"));
   });
 
-  it("sends only what is wanted, packed where that is asked for", async () => {
+  it("sends only the wanted kinds, compressed if that is asked for", async () => {
     await using collector = await startCollector();
     const telemetry = await open(collector.url, {
       env: { OTEL_METRICS_EXPORTER: "none", OTEL_EXPORTER_OTLP_COMPRESSION: "gzip" },
@@ -231,7 +231,7 @@ describe("a collector that does not work", () => {
     await telemetry.close();
   };
 
-  it("is not waited for when it is down, and said once", async () => {
+  it("is not awaited when it is down, and is reported once", async () => {
     const gone = await startCollector();
     await gone[Symbol.asyncDispose]();
     const lines: string[] = [];
@@ -240,9 +240,9 @@ describe("a collector that does not work", () => {
     assert.equal(lines.filter((line) => line.startsWith("Could not send spans")).length, 1);
   });
 
-  it("is waited for no longer than the limit when it never answers", async () => {
+  it("is awaited no longer than the limit when it never answers", async () => {
     await using collector = await startCollector(() => undefined);
-    // On a busy machine the limit may be over before anything is sent, and then nothing is left behind.
+    // On a busy machine the limit may pass before anything is sent, and then no request is abandoned.
     for (let closeMs = 100; collector.received.length === 0; closeMs *= 2) {
       await observeAndClose(await open(collector.url, { closeMs }));
     }
@@ -261,17 +261,17 @@ describe("a collector that does not work", () => {
     });
   }
 
-  it("is waited for no longer than the limit when it is busy for ever", async () => {
+  it("is awaited no longer than the limit when it is busy for ever", async () => {
     await using collector = await startCollector(() => 503);
     await observeAndClose(await open(collector.url, { closeMs: 100 }));
   });
 
   it("whose host does not exist fails nothing", async () => {
-    // Longer than a label may be, so that nobody is asked for it.
+    // Longer than a label may be, so that no name server is asked.
     await observeAndClose(await open(`http://${"a".repeat(64)}.example:4318`));
   });
 
-  it("whose certificate cannot be read fails nothing, and is said", async () => {
+  it("whose certificate cannot be read fails nothing, and is reported", async () => {
     const lines: string[] = [];
     const env = { OTEL_EXPORTER_OTLP_CERTIFICATE: "/nowhere/ca.pem" };
     const telemetry = await open("https://127.0.0.1:1", { lines, env });
@@ -279,7 +279,7 @@ describe("a collector that does not work", () => {
     assert.match(lines.join(), /nowhere/);
   });
 
-  it("may be closed twice, and told more after that", async () => {
+  it("may be closed twice, and observe more after that", async () => {
     await using collector = await startCollector();
     const telemetry = await open(collector.url);
     observeAll(telemetry, RUN);

@@ -16,7 +16,7 @@ import {
 import { find, fold } from "./telemetry-fold.ts";
 
 describe("spans of a run", () => {
-  it("call a run `invoke_agent`, with who it is and what it took", () => {
+  it("name a run `invoke_agent`, with its identity and its usage", () => {
     const usage = toUsage({ input: 100, cached: 20, cacheWrite: 5, output: 10, reasoning: 4 });
     const folded = fold(
       logOf("run_1", [runStart("run_1", { label: "planner" }), ...turn(), runEnd({ usage })]),
@@ -50,11 +50,11 @@ describe("spans of a run", () => {
     });
   });
 
-  it("call a run that nobody named by the program's name", () => {
+  it("name a run without a label by the program's name", () => {
     find(fold(logOf("run_1", [runStart("run_1"), runEnd()])), "invoke_agent offshoot");
   });
 
-  it("call a turn `chat`, below its run, with the answer's id, model and tokens", () => {
+  it("name a turn `chat`, below its run, with the answer's id, model and tokens", () => {
     const folded = fold(logOf("run_1", [runStart("run_1"), ...turn(), runEnd()]));
     const { kind, startMs, endMs, attributes, parent } = find(folded, "chat large");
     assert.deepEqual([kind, startMs, endMs], ["client", 2_000, 3_000]);
@@ -82,7 +82,7 @@ describe("spans of a run", () => {
     });
   });
 
-  it("call a tool call `execute_tool`, with its id and its decision", () => {
+  it("name a tool call `execute_tool`, with its id and its decision", () => {
     const events = [toolStart("call_7"), toolDecision("call_7"), toolEnd("call_7")];
     const folded = fold(logOf("run_1", [runStart("run_1"), ...turn(), ...events, runEnd()]));
     const span = find(folded, "execute_tool read");
@@ -131,7 +131,7 @@ describe("spans of a run", () => {
       "forbidden",
     ],
   ] as const satisfies readonly (readonly [string, readonly RunEvent[], string])[]) {
-    it(`tell of a call that was ${what}`, () => {
+    it(`report a call that was ${what}`, () => {
       const folded = fold(logOf("run_1", [runStart("run_1"), ...turn(), ...events, runEnd()]));
       const { attributes, error } = find(folded, "execute_tool read");
       assert.equal(attributes["error.type"], type);
@@ -139,7 +139,7 @@ describe("spans of a run", () => {
     });
   }
 
-  it("keep calls apart that have the same id", () => {
+  it("separate calls that have the same id", () => {
     const calls = [toolStart("0", "read", 10_000), toolStart("0", "read", 11_000)];
     const ends = [toolEnd("0", { at_ms: 12_000 }), toolEnd("0", { at_ms: 13_000 })];
     const { spans } = fold(
@@ -177,7 +177,7 @@ describe("spans of a run", () => {
     });
   }
 
-  it("give a turn that broke off the run's failure", () => {
+  it("give an interrupted turn the run's failure", () => {
     const error = { code: "provider_overloaded", message: "SECRET said the server" } as const;
     const cut = [...turn().slice(0, 3), runEnd({ ending: "failed", error })];
     const folded = fold(logOf("run_1", [runStart("run_1"), ...cut]));
@@ -190,7 +190,7 @@ describe("spans of a run", () => {
     assert.deepEqual(durations, ["provider_overloaded", "provider_overloaded"]);
   });
 
-  it("have nothing in them of what was said", () => {
+  it("contain nothing of what was said", () => {
     const errors = {
       ending: "failed",
       message: "SECRET",
@@ -215,7 +215,7 @@ describe("spans of a run", () => {
     assert.ok(!JSON.stringify(folded).includes("SECRET"));
   });
 
-  it("tell of a retry inside the turn it happened in", () => {
+  it("show a retry inside the turn it happened in", () => {
     const notice = { type: "notice", code: "retry", message: "busy" } as const;
     const [start, ...rest] = turn();
     assert.ok(start);
@@ -249,7 +249,7 @@ describe("spans of a run", () => {
     ]);
   });
 
-  it("take no event twice, and none of a run whose beginning was not told", () => {
+  it("count no event twice, and none of a run whose beginning was not seen", () => {
     const call = [toolStart("c"), toolDecision("c"), toolEnd("c")];
     const log = logOf("run_1", [runStart("run_1"), ...turn(), ...call, runEnd()]);
     const doubled = fold(log.flatMap((one) => [one, one]));

@@ -17,17 +17,17 @@ function read(env: Record<string, string>): OtlpSettings {
 }
 
 describe("the settings of telemetry", () => {
-  it("ask for nothing where no collector is named", () => {
+  it("switch telemetry off if no collector is named", () => {
     assert.equal(readOtlpSettings({}, "1"), undefined);
     assert.equal(readOtlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }, "1"), undefined);
     assert.equal(readOtlpSettings({ OTEL_SERVICE_NAME: "mine" }, "1"), undefined);
   });
 
-  it("load nothing where no collector is named", async () => {
+  it("load nothing if no collector is named", async () => {
     assert.equal(await openTelemetry({ OTEL_SERVICE_NAME: "mine" }, { version: "1" }), undefined);
   });
 
-  it("add the kind's path to the common endpoint, and none to a kind's own", () => {
+  it("add the kind's path to the common endpoint, but not to a kind's own", () => {
     const { traces, metrics } = read({
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/base/",
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "https://other/m",
@@ -36,7 +36,7 @@ describe("the settings of telemetry", () => {
     assert.equal(metrics?.url, "https://other/m");
   });
 
-  it("send one kind alone where only that one is named", () => {
+  it("send only one kind if only that one is named", () => {
     const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://collector/t" };
     const settings = readOtlpSettings(env, "1");
     assert.ok(settings && !("problem" in settings));
@@ -77,7 +77,7 @@ describe("the settings of telemetry", () => {
     assert.equal(resource["service.name"], "mine");
   });
 
-  it("take timeout and compression of a kind before those of all", () => {
+  it("prefer timeout and compression of a kind to those of all", () => {
     const { traces, metrics } = read({
       OTEL_EXPORTER_OTLP_TIMEOUT: "500",
       OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: "700",
@@ -93,7 +93,7 @@ describe("the settings of telemetry", () => {
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "not an address"],
   ] as const) {
-    it(`say what is wrong with ${name}=${value}, and send nothing`, async () => {
+    it(`report ${name}=${value} as invalid, and send nothing`, async () => {
       const lines: string[] = [];
       const keep = (line: string): void => void lines.push(line);
       const log = { error: keep, warn: keep, info: keep, debug: keep };
@@ -105,7 +105,8 @@ describe("the settings of telemetry", () => {
 
   const remote = (flags: string) =>
     parseTraceparent(`00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${flags}`, undefined);
-  const [low, high] = ["1".padStart(32, "0"), "f".repeat(32)];
+  const low = "1".padStart(32, "0");
+  const high = "f".repeat(32);
   for (const [sampler, argument, expected] of [
     ["", "", [true, true, true, false]],
     ["always_on", "", [true, true, true, true]],

@@ -19,7 +19,7 @@ import { type Folded, find, fold } from "./telemetry-fold.ts";
 
 const REMOTE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** A run, its turn, then a call under which a child ran, as the log tells it. */
+/** A run, its turn, then a call under which a child ran, as in the log. */
 function treeLog(effective: object = {}, settings: object = {}): LoggedEvent[] {
   const parent = logOf("run_1", [
     runStart("run_1"),
@@ -40,7 +40,7 @@ function treeLog(effective: object = {}, settings: object = {}): LoggedEvent[] {
 }
 
 describe("spans of a tree", () => {
-  it("stand below the call that asked for the child, in one trace and one conversation", () => {
+  it("are below the call that started the child, in one trace and one conversation", () => {
     const folded = fold(treeLog());
     const child = find(folded, "invoke_agent helper");
     const call = find(folded, "execute_tool subagent");
@@ -50,7 +50,7 @@ describe("spans of a tree", () => {
     assert.deepEqual(child.links, []);
   });
 
-  it("tell the parent's spans what became of its children", () => {
+  it("show in the parent's spans how its children ended", () => {
     const folded = fold(treeLog());
     assert.deepEqual(find(folded, "execute_tool subagent").events.at(-1), {
       name: "subagent.spawn",
@@ -87,14 +87,14 @@ describe("spans of a tree", () => {
     ["max_turns", "subagent.max_turns_exceeded"],
     ["timeout", "subagent.error"],
   ] as const) {
-    it(`call a child that ended as \`${ending}\` ${event}`, () => {
+    it(`report a child that ended as \`${ending}\` as ${event}`, () => {
       const end = childEnd("run_1/a", { ending });
       const folded = fold(logOf("run_1", [runStart("run_1"), end, runEnd()]));
       assert.equal(find(folded, "invoke_agent offshoot").events[0]?.name, event);
     });
   }
 
-  it("tell children apart that were asked for side by side", () => {
+  it("separate children that were started at the same time", () => {
     const calls = ["a", "b"].flatMap((name, at) => [
       toolStart("same", "subagent", 4_000 + at),
       childStart(`run_1/${name}`, `run_1/tool:1.${at}`),
@@ -131,7 +131,7 @@ describe("spans of a tree", () => {
     assert.equal(child.attributes["gen_ai.conversation.id"], "run_1");
   });
 
-  it("let a child that is resumed stand below its parent's run", () => {
+  it("put a child that is resumed below its parent's run", () => {
     const resume = { type: "run_resume", epoch: 2, at_ms: 9_000 } as const;
     const start = { run_id: "run_1", seq: 0, event: runStart("run_1") };
     const child = runStart("run_1/a", { label: "a", depth: 1 }, "run_1");
@@ -150,14 +150,14 @@ describe("spans of a tree", () => {
     ]);
   });
 
-  it("have the same ids when the same run is told again, elsewhere", () => {
+  it("have the same ids when the same run is observed again, elsewhere", () => {
     const ids = ({ spans }: Folded): unknown => spans.map(({ context }) => context);
     assert.deepEqual(ids(fold(treeLog())), ids(fold(treeLog())));
   });
 });
 
 describe("traces between processes", () => {
-  it("go on from TRACEPARENT for a run that somebody started by hand", () => {
+  it("continue TRACEPARENT for a run that a person started", () => {
     const env = { TRACEPARENT: REMOTE, TRACESTATE: "vendor=1" };
     const run = find(
       fold(logOf("run_1", [runStart("run_1"), runEnd()]), env),
@@ -169,7 +169,7 @@ describe("traces between processes", () => {
     assert.deepEqual(run.links, []);
   });
 
-  it("begin anew with a link in the process of a child, in its parent's conversation", () => {
+  it("begin a new trace with a link in the process of a child, in its parent's conversation", () => {
     const env = { TRACEPARENT: REMOTE, BAGGAGE: "a=1, gen_ai.conversation.id=run_7;x" };
     const log = logOf("run_2", [runStart("run_2", { depth: 1, label: "far" }), runEnd()]);
     const run = find(fold(log, env), "invoke_agent far");
@@ -179,7 +179,7 @@ describe("traces between processes", () => {
     assert.equal(run.attributes["gen_ai.conversation.id"], "run_7");
   });
 
-  it("are handed to the process of a child as variables that lead back to its call", () => {
+  it("are passed to the process of a child as variables that lead back to its call", () => {
     const env = { TRACEPARENT: REMOTE, TRACESTATE: "vendor=1", BAGGAGE: "team=a" };
     const runs = createRunSpans({ incoming: readIncoming(env), isSampled: () => true });
     const spans = treeLog({ executor: "child_process" })
@@ -199,7 +199,7 @@ describe("traces between processes", () => {
     assert.equal(given?.context.spanId, call?.context.spanId);
   });
 
-  it("are handed to nobody who was not announced", () => {
+  it("are passed only to announced children", () => {
     const runs = createRunSpans({ incoming: readIncoming({}), isSampled: () => true });
     for (const logged of treeLog()) runs.observe(logged);
     assert.deepEqual(runs.environmentOf("run_1/helper-1.0"), {});
@@ -214,7 +214,7 @@ describe("traces between processes", () => {
     REMOTE.toUpperCase(),
     `${REMOTE}-more`,
   ]) {
-    it(`take \`${text}\` for no trace at all`, () => {
+    it(`ignore \`${text}\` as a trace`, () => {
       assert.equal(parseTraceparent(text, undefined), undefined);
     });
   }

@@ -9,7 +9,7 @@ const EVENT: SubagentEvent = { event: "max_turns_exceeded", label: "a", depth: 1
 
 describe("what watches runs", () => {
   for (const telemetryEnabled of [true, false]) {
-    it(`${telemetryEnabled ? "logs and sends" : "says and sends nothing"} with telemetry_enabled: ${telemetryEnabled}`, async () => {
+    it(`${telemetryEnabled ? "logs and sends" : "writes and sends nothing"} with telemetry_enabled: ${telemetryEnabled}`, async () => {
       await using collector = await startCollector();
       const lines: string[] = [];
       const told: SubagentEvent[] = [];
@@ -32,7 +32,7 @@ describe("what watches runs", () => {
     });
   }
 
-  it("asks the engine for nothing where no collector is named", async () => {
+  it("does not observe the engine if no collector is named", async () => {
     const watch = await openWatch({}, { settings: { telemetryEnabled: true }, version: "1" });
     assert.equal(watch.observe, undefined);
     watch.tell(EVENT);
@@ -40,7 +40,7 @@ describe("what watches runs", () => {
     await watch.close();
   });
 
-  it("has the variables for a child's process once its start was told", async () => {
+  it("has the variables for a child's process once its start was observed", async () => {
     await using collector = await startCollector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const watch = await openWatch(env, { settings: { telemetryEnabled: true }, version: "1" });

@@ -15,7 +15,7 @@ export interface TwoChildren {
   release(): void;
 }
 
-/** `tool` is what the root calls its children with. Its last answer is all that it was told. */
+/** `tool` is what the root calls its children with. Its last answer is everything that it was told. */
 export function createTwoChildren(tool = "subagent"): TwoChildren {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {

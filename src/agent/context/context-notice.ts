@@ -1,9 +1,9 @@
-/** Tells the user before a conversation is too long for its model. */
+/** Warns the user before a conversation is too long for its model. */
 
 import type { Notice } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 
-/** Past this share of the window the user is told; past the whole the vendor refuses. */
+/** Above this share of the window the user is warned; above the whole window the vendor refuses. */
 const CONTEXT_WARNING = 0.8;
 
 export function contextNotice(model: string, usage: Usage, window: number | undefined): Notice[] {

@@ -1,15 +1,15 @@
 /**
- * A conversation as plain text, for a model that is to summarise it: every provider takes text, whatever
- * it thinks of calls without tools or of another vendor's reasoning.
+ * Writes a conversation as plain text, for a model that is to summarise it. Every provider takes text, even those that
+ * reject calls without tools or another vendor's reasoning.
  */
 
 import type { Item } from "../../protocol/items.ts";
 import { toPlainText } from "./message-text.ts";
 
-/** How much of one item is shown, tried in this order until the whole fits. */
+/** How many characters of one item are shown; tried in this order until the whole fits. */
 const ITEM_CHARS = [100_000, 20_000, 5000, 1200, 300];
 
-/** At most `maxChars`; where even that is too little, the oldest items go. */
+/** Writes at most `maxChars`; if the shortest form is still too long, leaves out the oldest items. */
 export function writeConversation(items: readonly Item[], maxChars: number): string {
   for (const itemChars of ITEM_CHARS) {
     const text = writeAll(items, itemChars).join("\n\n");
@@ -72,7 +72,7 @@ function writeFields(item: Item): string {
   });
 }
 
-/** The beginning and the end tell most: what was looked for, and what came out. */
+/** Keeps the beginning and the end, which tell most: what was looked for, and what came out. */
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);

@@ -1,61 +1,61 @@
 /**
- * Keeps a conversation within a model's window, for a run, or as a client wishes (`truncation`,
- * `context_management`), and shows the model what compactions hold.
+ * Keeps a conversation within a model's window, for a run or as a client asks (`truncation`, `context_management`),
+ * and shows the model what compactions hold.
  */
 
 import { toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import type { Compacted, ContextKeeper, KeeperMoment, Used } from "./context-keeper.ts";
+import type { Compacted, ContextKeeper, KeeperMoment, UsedContext } from "./context-keeper.ts";
 import { type Expanding, expandCompactions } from "./expand-compactions.ts";
 import { findAsked } from "./keep-words.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
 import { isVain } from "./vain.ts";
 
-/** Makes a conversation short. How it is kept and told is the compactor's own. */
+/** Makes a conversation short. Each compactor decides how the result is stored and reported. */
 export interface Compactor {
-  /** Undefined where it would get no shorter. Rejects as `Summariser.summarise` does. */
+  /** Undefined if the conversation would not get shorter. Rejects as `Summariser.summarise` does. */
   compact(items: readonly Item[], wish: CompactionWish): Promise<Compacted | undefined>;
 }
 
 export interface CompactionWish extends Partial<Pick<KeeperMoment, "task" | "recorded">> {
   /** Unique in the run. */
   readonly place: string;
-  /** Those of the items that the model is still to answer; they stay as they are. */
+  /** The items that the model has still to answer; they stay as they are. */
   readonly asked?: readonly Item[] | undefined;
-  /** How many tokens the conversation takes, with everything that is sent along. */
+  /** How many tokens the conversation takes, with everything that is sent with it. */
   readonly tokens: number;
   /** The turn that follows. */
   readonly turn: number;
-  /** Whether the vendor has refused it: its window is smaller than was known. */
+  /** True if the vendor has refused the conversation: its window is smaller than was known. */
   readonly isRefused: boolean;
 }
 
 /** When a conversation is compacted. */
 interface KeeperWish {
   readonly truncation: "auto" | "disabled";
-  /** From how many tokens on; null for never. */
+  /** Compact from this many tokens on; null for never. */
   readonly compact_threshold: number | null;
 }
 
-export interface KeeperParts {
+export interface ContextKeeperParts {
   readonly wish: KeeperWish;
   /**
-   * `client`: behind each turn, also the last, because the client goes on with it. `run`: only where a turn
-   * follows, or where one was refused as too long.
+   * `client`: after each turn, also the last, because the client continues with it. `run`: only if a turn follows, or
+   * if one was refused as too long.
    */
   readonly keepsFor: "client" | "run";
   readonly expanding: Expanding;
   readonly compactor: Compactor;
-  /** The model's window; undefined where it is not known: `cut-to-fit.ts` finds it out then. */
+  /** The model's window; undefined if it is not known: `cut-to-fit.ts` finds it out then. */
   readonly contextTokens: number | undefined;
   readonly max_output_tokens: number | null;
   readonly instructions: string | null;
   readonly tools: readonly Tool[];
 }
 
-export function createContextKeeper(parts: KeeperParts): ContextKeeper {
+export function createContextKeeper(parts: ContextKeeperParts): ContextKeeper {
   const { wish, expanding } = parts;
   const maxTokens = wish.truncation === "auto" ? toRoom(parts) : undefined;
   const attempts = { inVain: 0, most: parts.keepsFor === "run" ? MAX_IN_VAIN : Infinity };
@@ -67,7 +67,7 @@ export function createContextKeeper(parts: KeeperParts): ContextKeeper {
       return truncate(expanded.items, { maxTokens, stays: (item) => item === expanded.summary });
     },
     async compact(items, used, moment) {
-      if ((moment.when === "behind") !== (parts.keepsFor === "client")) return undefined;
+      if ((moment.when === "after") !== (parts.keepsFor === "client")) return undefined;
       const tokens = sizeOf(parts, items, used);
       const found = findWish(parts, items, { ...moment, used, tokens });
       return found && (await compactOrLeave(parts.compactor, items, found, attempts));
@@ -76,12 +76,12 @@ export function createContextKeeper(parts: KeeperParts): ContextKeeper {
 }
 
 interface Found extends KeeperMoment {
-  readonly used: Used;
+  readonly used: UsedContext;
   readonly tokens: number;
 }
 
 function findWish(
-  { wish, keepsFor }: KeeperParts,
+  { wish, keepsFor }: ContextKeeperParts,
   items: readonly Item[],
   { when, turn, task, recorded, used, tokens }: Found,
 ): CompactionWish | undefined {
@@ -91,19 +91,23 @@ function findWish(
   const place = isRefused ? `${turn}:again` : String(turn);
   const about = { place, task, recorded, tokens, turn: turn + 1, isRefused };
   if (keepsFor === "run") return about;
-  // Before the first turn the end of it is a question, which must not be lost in a summary.
+  // Before the first turn the conversation ends with a question, which must not be lost in a summary.
   const asked = turn === 0 ? findAsked(items, threshold * ASKED_SHARE) : [];
   if (isUnknown(used) && !isWorthwhile(items, asked, threshold)) return undefined;
   return { ...about, asked };
 }
 
-/** How much of the threshold may be taken by what the model is to answer. */
+/** The share of the threshold that items which the model has to answer may take. */
 const ASKED_SHARE = 0.5;
-/** Less than this share of the threshold is not made short: what is too long is something else. */
+/** Conversations shorter than this share of the threshold are not compacted: something else is too long. */
 const LEAST_SHARE = 0.25;
 
-/** The vendor's own count of a turn and what came since, or an estimate of it all. */
-function sizeOf(parts: KeeperParts, items: readonly Item[], { usage, since }: Used): number {
+/** The vendor's own count of the last turn plus what came since, or an estimate of everything. */
+function sizeOf(
+  parts: ContextKeeperParts,
+  items: readonly Item[],
+  { usage, since }: UsedContext,
+): number {
   if (usage.total_tokens > 0) return usage.total_tokens + estimateTokens({ items: since });
   const { items: sent } = expandCompactions(items, parts.expanding);
   return estimateTokens({
@@ -113,7 +117,7 @@ function sizeOf(parts: KeeperParts, items: readonly Item[], { usage, since }: Us
   });
 }
 
-function isUnknown({ usage }: Used): boolean {
+function isUnknown({ usage }: UsedContext): boolean {
   return usage.total_tokens === 0;
 }
 
@@ -123,10 +127,10 @@ function isWorthwhile(items: readonly Item[], asked: readonly Item[], threshold:
   return estimateTokens({ items: rest }) >= threshold * LEAST_SHARE;
 }
 
-/** What an answer is given at least, where the request does not say. */
+/** The share of the window that is kept for the answer if the request does not say. */
 const ANSWER_SHARE = 0.1;
 
-function toRoom(parts: KeeperParts): number | undefined {
+function toRoom(parts: ContextKeeperParts): number | undefined {
   const { contextTokens, max_output_tokens, instructions, tools } = parts;
   if (contextTokens === undefined) return undefined;
   const answer = Math.max(max_output_tokens ?? 0, contextTokens * ANSWER_SHARE);
@@ -134,7 +138,7 @@ function toRoom(parts: KeeperParts): number | undefined {
   return contextTokens - Math.min(answer, contextTokens / 2) - fixed;
 }
 
-/** How often in a row a run tries: each attempt may cost something. */
+/** How many compactions in a row may fail: each attempt may cost something. */
 const MAX_IN_VAIN = 3;
 
 interface Attempts {
@@ -142,7 +146,7 @@ interface Attempts {
   readonly most: number;
 }
 
-/** A summary that cannot be had takes no answer away, neither one that is there nor the next. */
+/** Compacts. If no summary can be made, the conversation stays as it is, and no answer is lost. */
 async function compactOrLeave(
   compactor: Compactor,
   items: readonly Item[],

@@ -1,10 +1,13 @@
-/** Where a conversation may be cut: never between a call and its result, nor between thinking and what came of it. */
+/**
+ * Finds where a conversation may be cut: never between a call and its result, nor between reasoning and what followed
+ * from it.
+ */
 
 import type { Item } from "../../protocol/items.ts";
 
 /**
- * Each place where a conversation can begin, from 0 (nothing is cut) to its length (nothing is left). A
- * call that has no result yet does not hold what follows.
+ * Each index at which a conversation can begin, from 0 (nothing is cut) to its length (nothing is left). A call that
+ * has no result yet does not tie what follows to it.
  */
 export function findCutPoints(items: readonly Item[]): number[] {
   const lastOf = new Map<string, number>();
@@ -13,7 +16,7 @@ export function findCutPoints(items: readonly Item[]): number[] {
     if (key !== undefined) lastOf.set(key, at);
   }
   const points = [0];
-  // The last item that belongs to something before the place.
+  // The last item that belongs to something before the index.
   let reach = -1;
   for (const [at, item] of items.entries()) {
     const key = toCallKey(item);
@@ -21,12 +24,12 @@ export function findCutPoints(items: readonly Item[]): number[] {
     reach = Math.max(reach, own, key === undefined ? at : (lastOf.get(key) ?? at));
     if (reach <= at) points.push(at + 1);
   }
-  // Thinking at the very end belongs to what comes next.
+  // Reasoning at the very end belongs to what comes next.
   if (points.at(-1) !== items.length) points.push(items.length);
   return points;
 }
 
-/** What calls and their results have in common; undefined for what is neither. */
+/** The id that a call and its result share; undefined for any other item. */
 export function toCallKey(item: Item): string | undefined {
   if (item.type === "mcp_approval_request") return item.id ?? undefined;
   if (item.type === "mcp_approval_response") return item.approval_request_id;
@@ -34,7 +37,7 @@ export function toCallKey(item: Item): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** Where the first call stands that nobody has answered, with the thinking before it; the length for none. */
+/** The index of the first call without a result, or of the reasoning before it; the length if there is none. */
 export function findOpenCall(items: readonly Item[]): number {
   const answered = new Set(items.filter(isResult).flatMap((item) => toCallKey(item) ?? []));
   let at = items.findIndex((item) => {

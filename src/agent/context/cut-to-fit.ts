@@ -1,6 +1,6 @@
 /**
- * For a model whose window nobody knows: its own refusal says that a conversation is too long. It is then
- * asked again with less, for `truncation: auto` without the oldest items.
+ * For a model whose window is not known: its own refusal says that a conversation is too long. The model is then asked
+ * again with less; with `truncation: auto`, without the oldest items.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -10,10 +10,10 @@ import { isSummary } from "./expand-compactions.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
 
-/** What is left of a conversation that was refused. Refusals are quick and cost nothing. */
+/** The share of a refused conversation that is kept for the next try. Refusals are quick and cost nothing. */
 const KEPT_SHARE = 0.75;
 
-/** The request in place of one that was too long; undefined where nothing more can be left out. */
+/** Returns a shorter request to replace one that was too long; undefined if nothing more can be left out. */
 export type Shorten = (request: ModelRequest) => ModelRequest | undefined;
 
 export function cutToFit(provider: Provider, shorten: Shorten = leaveOutOldest): Provider {
@@ -26,13 +26,13 @@ export function cutToFit(provider: Provider, shorten: Shorten = leaveOutOldest):
   };
 }
 
-/** Returns a shorter request to ask in its place where it was refused as too long and said nothing. */
+/** Streams an answer. Returns a shorter request to try if this one was refused as too long before any output. */
 async function* ask(
   provider: Provider,
   request: ModelRequest,
   { call, shorten }: { readonly call: ModelCall; readonly shorten: Shorten },
 ): AsyncGenerator<readonly ModelEvent[], ModelRequest | undefined> {
-  // The beginning of an answer is held back until it says something.
+  // The beginning of an answer is held back until the first output.
   const held: ModelEvent[] = [];
   let hasSaid = false;
   try {
@@ -56,7 +56,7 @@ function leaveOutOldest(request: ModelRequest): ModelRequest | undefined {
   return kept.length < items.length ? { ...request, items: kept, previous: undefined } : undefined;
 }
 
-/** Whether a vendor has refused a request because its conversation does not fit. */
+/** True if a vendor has refused a request because its conversation does not fit. */
 export function isTooLong(thrown: unknown): boolean {
   return thrown instanceof Failure && thrown.code === "context_exceeded";
 }

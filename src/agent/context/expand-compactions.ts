@@ -1,10 +1,10 @@
 /**
- * A conversation as a model reads it, where part of it was compacted: what the last compaction holds
- * stands in its place, and what came before it is left out.
+ * A conversation as a model reads it after a compaction: the content of the last compaction
+ * replaces everything before it.
  *
- * Clients send what they like before a compaction: all of the conversation, the user's messages, or
- * instructions that are new. Messages that the compaction does not know are kept; everything else
- * before it is in it.
+ * Before a compaction clients may send anything: all of the conversation, the user's messages, or
+ * new instructions. Messages that the compaction does not cover are kept; everything else before it
+ * is left out.
  */
 
 import type { Compaction, Item, Message } from "../../protocol/items.ts";
@@ -13,7 +13,7 @@ import { toMark } from "./message-text.ts";
 
 export interface Expanding {
   readonly open: CompactionSeal["open"];
-  /** Whether the provider itself reads compactions that are not ours; else they are left out. */
+  /** True if the provider itself reads compactions of its vendor; otherwise they are left out. */
   readonly isNative: boolean;
 }
 
@@ -38,12 +38,12 @@ export function expandCompactions(items: readonly Item[], { open, isNative }: Ex
   return { items: [...fresh, ...messages, told, ...tail, ...known], summary: told };
 }
 
-/** The message in which a model reads a summary. */
+/** Makes the message in which a model reads a summary. */
 export function toSummaryMessage(summary: string): Item {
   return { type: "message", role: "user", content: `${HEADING}\n\n${summary}` };
 }
 
-/** Whether an item is the message that holds a model's summary. */
+/** True if an item is the message that holds a model's summary. */
 export function isSummary(item: Item): boolean {
   if (item.type !== "message" || typeof item.content !== "string") return false;
   return item.role === "user" && item.content.startsWith(HEADING);
@@ -67,7 +67,7 @@ function isCompaction(item: Item): item is Compaction {
   return item.type === "compaction";
 }
 
-/** What a person or a developer said, and no model. */
+/** True for messages of a person or a developer, not of a model. */
 export function isPromptMessage(item: Item): item is Message {
   return item.type === "message" && item.role !== "assistant";
 }

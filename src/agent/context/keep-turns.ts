@@ -1,9 +1,10 @@
 /**
- * What of a run's conversation stays as it is when the rest of it is summed up: instructions, the task,
- * what people said last, and the last turns. A call and its result stay or go together. Pure, so a run
- * that goes on from its journal keeps the same.
+ * Chooses what of a run's conversation stays as it is when the rest is summarised: instructions, the task, what people
+ * said last, and the last turns. A call and its result stay or go together. Pure, so a run that resumes from its
+ * journal keeps the same.
  */
 
+import { weighText } from "../../base/text-weight.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import { cutMiddle } from "./conversation-text.ts";
 import { findCutPoints } from "./cut-points.ts";
@@ -14,22 +15,22 @@ import { CHARS_PER_TOKEN, estimateItem, estimateTokens } from "./token-estimate.
 import { isInstruction, isUserMessage } from "./truncation.ts";
 
 export interface TurnsRoom {
-  /** What the model takes, its answer included. */
+  /** The model's window, its answer included. */
   readonly window: number;
-  /** What the conversation, the instructions and the tools may take of it. */
+  /** The part of the window for the conversation, the instructions and the tools. */
   readonly maxTokens: number;
-  /** Of that, instructions and tools. */
+  /** The part of `maxTokens` that instructions and tools take. */
   readonly fixedTokens: number;
-  /** What the run was asked. The first and the last of the user's messages in it always stay. */
+  /** The task of the run. The first and the last of the user's messages in it always stay. */
   readonly task: readonly Item[];
-  /** An earlier summary: the new one takes its place. */
+  /** An earlier summary: the new one replaces it. */
   readonly summary: Item | undefined;
 }
 
 export interface KeptTurns {
-  /** What is summed up; empty where shorter results of the last turn are enough. */
+  /** The items to summarise; empty if it is enough to shorten results of the last turn. */
   readonly older: readonly Item[];
-  /** What stays of it, in its order. */
+  /** The items before the last turns that stay, in their order. */
   readonly before: readonly Item[];
   /** The last turns. Results that are too long for the room are cut in the middle. */
   readonly last: readonly Item[];
@@ -39,15 +40,15 @@ export interface KeptTurns {
 const SUMMARY_SHARE = 0.1;
 const LAST_SHARE = 0.3;
 const SAID_SHARE = 0.1;
-/** Of what is free behind the task: a long task leaves less, and some of it is for the turns to come. */
+/** Share of the room that remains after the task: a long task leaves less, and the turns to come need some of it. */
 const LAST_OF_FREE = 0.6;
 const SAID_OF_FREE = 0.1;
-/** With less room than this share of the window nothing is gained: the task itself is too long. */
+/** With less room than this share of the window a compaction gains nothing: the task itself is too long. */
 const LEAST_FREE_SHARE = 0.05;
-/** Less than this share of the window is not summed up: it would be asked for before each turn. */
+/** Less than this share of the window is not summarised: a summary would be needed before each turn. */
 const LEAST_OLDER_SHARE = 0.1;
 
-/** Undefined where that would make the conversation no shorter. */
+/** Undefined if that would not make the conversation shorter. */
 export function keepTurns(items: readonly Item[], room: TurnsRoom): KeptTurns | undefined {
   const { window, maxTokens, fixedTokens, summary } = room;
   const pinned = findPinned(items, room.task);
@@ -66,12 +67,14 @@ export function keepTurns(items: readonly Item[], room: TurnsRoom): KeptTurns | 
   return isCut ? { older: [], before: older, last } : undefined;
 }
 
-/** Longer summaries are cut, so that what was made to fit does fit. */
+/** Cuts a summary that is too long, so that the conversation fits as computed. */
 export function clipSummary(text: string, window: number): string {
-  return cutMiddle(text, Math.floor(window * SUMMARY_SHARE * CHARS_PER_TOKEN * PLAIN_SHARE));
+  const most = window * SUMMARY_SHARE * CHARS_PER_TOKEN * PLAIN_SHARE;
+  // A character that weighs more than a letter takes the room of several.
+  return cutMiddle(text, Math.floor(most * (text.length / Math.max(1, weighText(text)))));
 }
 
-/** Of a text of ordinary lines: its line breaks and quotes are two characters each when it is sent. */
+/** For a text of ordinary lines: each line break and quote is two characters when it is sent. */
 const PLAIN_SHARE = 0.9;
 
 function findPinned(items: readonly Item[], task: readonly Item[]): ReadonlySet<Item> {
@@ -80,7 +83,7 @@ function findPinned(items: readonly Item[], task: readonly Item[]): ReadonlySet<
   return new Set(items.filter((item) => isInstruction(item) || ends.includes(item)));
 }
 
-/** Where the last turns begin that fit; where not even the last one does, that one. */
+/** The index at which the last turns that fit begin; the last turn if not even that fits. */
 function findLastTurns(items: readonly Item[], maxTokens: number): number {
   const starts = findCutPoints(items).filter((at) => isTurnStart(items, at));
   const lastTurn = starts.findLast((at) => !isPrompt(items[at])) ?? starts.at(-1) ?? 0;
@@ -88,7 +91,7 @@ function findLastTurns(items: readonly Item[], maxTokens: number): number {
   return candidates.find((at) => sumOf(items.slice(at)) <= maxTokens) ?? lastTurn;
 }
 
-/** A model's turn is not cut in two: vendors want its thinking with all of its calls. */
+/** A model's turn is not cut in two: vendors want its reasoning with all of its calls. */
 function isTurnStart(items: readonly Item[], at: number): boolean {
   if (at >= items.length) return false;
   const before = items[at - 1];
@@ -117,7 +120,7 @@ function findSaid(older: readonly Item[], { pinned, summary, maxTokens }: Said):
   return older.flatMap((item) => (pinned.has(item) ? [item] : (chosen.get(item) ?? [])));
 }
 
-/** As few as possible are cut, the longest first. */
+/** Cuts as few results as possible, the longest first. */
 function cutResults(items: readonly Item[], maxTokens: number): readonly Item[] {
   const results = items.filter(isResult);
   const rest = sumOf(items) - sumOf(results);
@@ -128,7 +131,7 @@ function cutResults(items: readonly Item[], maxTokens: number): readonly Item[] 
   );
 }
 
-/** The most that each may have, so that all of them together fit. */
+/** The most that each result may have, so that all of them fit together. */
 function findMost(sizes: readonly number[], maxTokens: number): number {
   let left = maxTokens;
   const sorted = sizes.toSorted((a, b) => a - b);
@@ -144,7 +147,7 @@ function cut(item: FunctionCallOutput, maxTokens: number): Item {
   const text = toPlainText(item.output);
   let chars = Math.floor(maxTokens * CHARS_PER_TOKEN);
   let shorter: Item = { ...item, output: cutMiddle(text, chars) };
-  // Its own fields, and characters that are written as several, count too.
+  // The item's other fields, and characters that are escaped, count too.
   while (chars > 0 && estimateItem(shorter) > maxTokens) {
     chars = Math.floor(chars * 0.8);
     shorter = { ...item, output: cutMiddle(text, chars) };

@@ -1,4 +1,4 @@
-/** What of a conversation is kept word for word when it is compacted: what people said, and how it ended. */
+/** Chooses what of a conversation is kept word for word when it is compacted: what people said, and how it ended. */
 
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
@@ -14,10 +14,10 @@ export interface KeptWords {
   readonly covered: readonly string[];
 }
 
-/** How much of the room the end of the conversation may take; the messages get the rest. */
+/** The share of the room that the end of the conversation may take; the messages get the rest. */
 const TAIL_SHARE = 0.25;
 
-/** `except` is what is told otherwise: an earlier summary. */
+/** `except` is an item that is reported in another way: an earlier summary. */
 export function keepWords(items: readonly Item[], maxTokens: number, except?: Item): KeptWords {
   const said = items.filter((item) => item !== except && isPromptMessage(item)) as Message[];
   const tail = findTail(items, maxTokens * TAIL_SHARE);
@@ -26,7 +26,7 @@ export function keepWords(items: readonly Item[], maxTokens: number, except?: It
   return { messages, tail, covered: said.map(toMark) };
 }
 
-/** Of a conversation of which the end is still to be answered: the end stays as it is. */
+/** For a conversation whose end has still to be answered: the end stays as it is. */
 export function keepAsked(
   before: readonly Item[],
   asked: readonly Item[],
@@ -43,8 +43,8 @@ interface KeptRoom {
 }
 
 /**
- * What the model is asked to answer: the last thing the user said and what came of it. Of more than there
- * is room for, the user's words and the end.
+ * The part that the model is asked to answer: the last thing the user said and what followed. If that is too long, the
+ * user's words and the end.
  */
 export function findAsked(items: readonly Item[], maxTokens: number): readonly Item[] {
   const lastUser = items.findLastIndex(isUserMessage);
@@ -58,7 +58,7 @@ export function findAsked(items: readonly Item[], maxTokens: number): readonly I
   return items.filter((_, at) => at === lastUser || at >= cut);
 }
 
-/** Behind the last thing the user said, as much as there is room for; calls that wait in any case. */
+/** The items after the user's last message, as many as there is room for; open calls are always included. */
 function findTail(items: readonly Item[], maxTokens: number): readonly Item[] {
   const lastUser = items.findLastIndex(isUserMessage);
   const waiting = findOpenCall(items);
@@ -69,7 +69,9 @@ function findTail(items: readonly Item[], maxTokens: number): readonly Item[] {
   return items.slice(cut).filter((item) => !isPromptMessage(item));
 }
 
-/** Instructions all; of the user's words the newest, in their order. Each with what is kept of it. */
+/**
+ * All instructions, and the newest of the user's messages, in their order. Maps each message to what is kept of it.
+ */
 export function chooseMessages(said: readonly Message[], maxTokens: number): Map<Item, Item> {
   let left = maxTokens;
   const chosen: [Item, Item][] = [];
@@ -77,7 +79,7 @@ export function chooseMessages(said: readonly Message[], maxTokens: number): Map
     const lean = withoutData(message);
     const cost = estimateItem(lean);
     if (!isInstruction(lean) && cost > left) {
-      // An older one that is shorter would stand without what was said in between.
+      // An older, shorter one would stand without what was said in between.
       left = 0;
       continue;
     }
@@ -87,10 +89,10 @@ export function chooseMessages(said: readonly Message[], maxTokens: number): Map
   return new Map(chosen);
 }
 
-/** Longer texts are the media itself; ids and addresses are kept. */
+/** Longer texts are data of images and files; ids and addresses are kept. */
 const MAX_FIELD_CHARS = 2000;
 
-/** Images and files that are in the message itself are named: they would fill the room at once. */
+/** Replaces images and files inside the message by their names: the data would fill the room at once. */
 function withoutData(message: Message): Item {
   const { content } = message;
   if (typeof content === "string") return message;

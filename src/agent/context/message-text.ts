@@ -1,4 +1,4 @@
-/** The words of a message, and the mark that the same words always have. */
+/** The text of a message, and a mark that is the same for the same text. */
 
 import { createHash } from "node:crypto";
 import type { ContentPart } from "../../protocol/content.ts";

@@ -1,12 +1,12 @@
 /**
- * Has any model sum up a conversation, for whoever keeps it short.
+ * Asks a model to summarise a conversation.
  *
- * Run code: the summary is journaled and told in one transaction, so that neither a crash nor a
- * takeover asks twice or tells twice.
+ * Run code: the summary is journaled and reported in one transaction, so neither a crash nor a takeover asks twice or
+ * reports twice.
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
+import { asJson, type Json } from "../../base/json.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEnd } from "../../protocol/model-events.ts";
@@ -16,7 +16,7 @@ import type { ModelRequest, Provider } from "../../providers/provider.ts";
 import type { Account } from "../account.ts";
 import { type CallMeter, createCallMeter, toBrokenAmount } from "../broken-answer.ts";
 import { gatherCall, holdCall } from "../call-cost.ts";
-import { type Answer, textOf, toAmount, toSettled } from "../turn.ts";
+import { type ModelAnswer, textOf, toAmount, toSettled } from "../turn.ts";
 import { cutToFit } from "./cut-to-fit.ts";
 import { halveSummaryRequest, type SummaryWish, toSummaryRequest } from "./summary-request.ts";
 import { isVain } from "./vain.ts";
@@ -27,29 +27,29 @@ export interface SummariserParts extends SummaryWish {
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
   readonly tellsCost?: boolean | undefined;
   readonly account: Account;
-  /** Awaited before money is set aside for the call, and not where the journal has the summary. */
+  /** Awaited before budget is reserved for the call; not called if the journal has the summary. */
   readonly prepare?: (() => Promise<void>) | undefined;
 }
 
 /** A summary, and what it cost. */
 export interface Told {
   readonly summary: string;
-  readonly answer: Pick<Answer, "usage" | "cost_usd">;
+  readonly answer: Pick<ModelAnswer, "usage" | "cost_usd">;
 }
 
 export interface SummaryJob<Made extends Pick<Told, "answer">> {
-  /** What is summed up, as a model reads it. */
+  /** The items to summarise, as a model reads them. */
   readonly items: readonly Item[];
   /** A summary that is known already: no model is asked. */
   readonly told?: Told | undefined;
-  /** What the journal keeps of it, and the events that tell of it. */
+  /** Returns what the journal keeps of the summary, and the events that report it. */
   write(told: Told): { readonly made: Made; readonly events: readonly RunEvent[] };
 }
 
 export interface Summariser {
   /**
-   * `place` is unique in the run, and the same on replay. Rejects where the model gave no summary, or it
-   * could not be paid for (`isVain`); a takeover does not try again.
+   * `place` is unique in the run, and the same on replay. Rejects if the model gave no summary, or it could not be
+   * paid for (`isVain`); a takeover does not try again.
    */
   summarise<Made extends Pick<Told, "answer">>(place: string, job: SummaryJob<Made>): Promise<Made>;
 }
@@ -62,19 +62,19 @@ export function createSummariser(parts: SummariserParts): Summariser {
       const made = (await context.step(`compact:${place}`, async ({ signal, end }) => {
         isReplayed = false;
         const tried = await tell(parts, job, signal).catch(toVain);
-        if (isVainAttempt(tried)) return tried as unknown as Json;
+        if (isVainAttempt(tried)) return asJson(tried);
         const written = job.write(tried);
         end(written.events);
         return written.made as unknown as Json;
       })) as unknown as Made | Vain;
       if (isVainAttempt(made)) throw new Failure(made.code, made.message);
-      if (isReplayed) account.charge(toAmount(made.answer as Answer, parts));
+      if (isReplayed) account.charge(toAmount(made.answer as ModelAnswer, parts));
       return made;
     },
   };
 }
 
-/** An attempt that failed at the model; written down, so that a takeover does not make it again. */
+/** The failure of an attempt at the model; journaled, so that a takeover does not repeat the attempt. */
 type Vain = RunError;
 
 function isVainAttempt(tried: object): tried is Vain {
@@ -114,7 +114,7 @@ async function tell(
     return { summary, answer: { usage, cost_usd } };
   } catch (thrown) {
     const used = meter.toUsage(request, { isLeft: signal.aborted, thrown });
-    // Neither does anything where it was settled: an answer without words was paid for.
+    // A call that was settled needs no estimate: an answer without words was paid for.
     if (used) {
       const broken = { mostUsd: hold.most.usd, deployment: meter.deployment() };
       hold.settle({ turns: 1, ...toBrokenAmount(used, parts, broken) });
@@ -123,12 +123,12 @@ async function tell(
   }
 }
 
-/** Nobody watches it being written: what counts is its end. */
+/** The answer is not streamed to anyone: only its end counts. */
 async function ask(
   { provider, context, costOf }: SummariserParts,
   { request, meter }: { readonly request: ModelRequest; readonly meter: CallMeter },
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   const items: Item[] = [];
   const call = { signal, run: context.id, owner: context.tenant ?? undefined, ...meter.call };
   for await (const batch of provider.stream(request, call)) {

@@ -1,4 +1,4 @@
-/** From this share of the window on a conversation is compacted. */
+/** A conversation is compacted when it takes this share of the window. */
 const THRESHOLD_SHARE = 0.8;
 
 /** How many tokens a conversation may have, so that there is room for the answer. */

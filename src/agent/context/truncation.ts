@@ -1,28 +1,28 @@
 /**
- * `truncation: auto`: the oldest items go until the conversation fits. What a person or the developer
- * has said for good stays: instructions, and the last thing that the user said.
+ * `truncation: auto`: leaves out the oldest items until the conversation fits. Instructions and the last thing that
+ * the user said always stay.
  */
 
 import type { Item } from "../../protocol/items.ts";
 import { findCutPoints } from "./cut-points.ts";
 import { estimateItem } from "./token-estimate.ts";
 
-export interface Room {
-  /** What the items may take. */
+export interface TokenRoom {
+  /** How many tokens the items may take. */
   readonly maxTokens: number;
-  /** Whether an item stays although it is old. */
+  /** True for an item that stays although it is old. */
   readonly stays?: ((item: Item) => boolean) | undefined;
 }
 
-/** As few as possible are left out. What cannot be made to fit is left for the vendor to judge. */
-export function truncate(items: readonly Item[], { maxTokens, stays }: Room): readonly Item[] {
+/** Leaves out as few items as possible. What cannot be made to fit is sent, and the vendor decides. */
+export function truncate(items: readonly Item[], { maxTokens, stays }: TokenRoom): readonly Item[] {
   const lastUser = items.findLastIndex(isUserMessage);
   const isKept = (item: Item, at: number): boolean =>
     at === lastUser || isInstruction(item) || (stays?.(item) ?? false);
   const costs = items.map(estimateItem);
   let total = costs.reduce((sum, cost) => sum + cost, 0);
   if (total <= maxTokens) return items;
-  // Some vendors take no conversation that begins with an answer.
+  // Some vendors reject a conversation that begins with an answer.
   const points = findCutPoints(items).filter(
     (point) => point < items.length && (point > lastUser || isUserMessage(items[point])),
   );

@@ -1,6 +1,6 @@
 /**
- * Compacts the conversation of a run: its task, a summary of what was done, and its last turns. What the
- * journal keeps is the summary; what else stays is found again from the conversation (`keep-turns.ts`).
+ * Compacts the conversation of a run to its task, a summary of what was done, and its last turns. The journal keeps
+ * the summary; everything else that stays is found again from the conversation (`keep-turns.ts`).
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -19,7 +19,7 @@ import { estimateTokens } from "./token-estimate.ts";
 export interface TurnCompactorParts {
   readonly summariser: Summariser;
   readonly clock: Clock;
-  /** The model's window; undefined where it is not known. */
+  /** The model's window; undefined if it is not known. */
   readonly contextTokens: number | undefined;
   readonly max_output_tokens: number | null;
   readonly instructions: string | null;
@@ -27,7 +27,7 @@ export interface TurnCompactorParts {
 }
 
 export function createTurnCompactor(parts: TurnCompactorParts): Compactor {
-  /** The message with the last summary: the next one takes its place. */
+  /** The message with the last summary: the next one replaces it. */
   let summary: Item | undefined;
   return {
     async compact(items, wish): Promise<Compacted | undefined> {
@@ -50,14 +50,14 @@ export function createTurnCompactor(parts: TurnCompactorParts): Compactor {
   };
 }
 
-/** Where results of the last turn are cut and nothing is summed up, no model is asked. */
+/** If results of the last turn are cut and nothing is summarised, no model is asked. */
 const NOTHING_TOLD: Told = { summary: "", answer: { usage: NO_USAGE, cost_usd: 0 } };
 
 function toTold({ summary, usage, cost_usd }: RunCompaction): Told {
   return { summary, answer: { usage, cost_usd } };
 }
 
-/** What a window is taken for, where the vendor has refused so much or nothing is known: a share of it. */
+/** The share of a refused or unknown size that is assumed as the window. */
 const REFUSED_SHARE = 0.75;
 
 function toWindow(
@@ -80,7 +80,7 @@ function findKept(
   items: readonly Item[],
   { window, summary, task = [], recorded }: Keeping,
 ): KeptTurns | undefined {
-  // Played again by another window than it was made for, it may have nothing to leave out.
+  // In a replay with another window than the original run had, there may be nothing to leave out.
   const asItIs = recorded && { older: [], before: [], last: items };
   if (recorded?.summary === "") return asItIs;
   const maxTokens = toThreshold(window, parts.max_output_tokens);
@@ -88,7 +88,7 @@ function findKept(
   return keepTurns(items, { window, maxTokens, fixedTokens, task, summary }) ?? asItIs;
 }
 
-/** What is sent with these items, as estimated. */
+/** The estimated size of what is sent with these items. */
 function sizeOf({ instructions, tools }: TurnCompactorParts, items: readonly Item[]): number {
   return estimateTokens({ items, instructions: instructions ?? "", tools });
 }

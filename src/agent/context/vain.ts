@@ -1,6 +1,6 @@
 import type { FailureCode } from "../../base/failure.ts";
 
-/** Whether a conversation could not be summed up for reasons of the model or the budget. */
+/** True if a conversation could not be summarised for reasons of the model or the budget. */
 export function isVain(code: FailureCode): boolean {
   return VAIN.has(code);
 }

@@ -1,7 +1,6 @@
 /**
- * Reads the text of an agent file: YAML between two lines of `---`, and behind it the instructions.
- * What is wrong is said in one line with the file and the line. The parser is loaded here, so that who
- * has no agents does not pay for it.
+ * Reads the text of an agent file: YAML between two lines of `---`, and the instructions after it. An error is one
+ * line with the file and the line number. The parser is loaded here, so that runs without agents do not pay for it.
  */
 
 import { basename } from "node:path";
@@ -41,10 +40,13 @@ const FIELDS = [
 ] as const;
 type FieldName = (typeof FIELDS)[number];
 
-/** The model that chooses reads all of them in every request. */
+/** The model that chooses an agent reads all descriptions in every request. */
 const MAX_DESCRIPTION_CHARS = 1000;
 
-/** Rejects with `Failure("invalid_request")`. A schema in a file of its own is named, not read. */
+/**
+ * Rejects with `Failure("invalid_request")`. If the schema is in a file of its own, its name is returned; the file is
+ * not read here.
+ */
 export async function parseAgentFile(text: string, path: string): Promise<AgentDefinition> {
   const { front, body } = cut(text, path);
   const fields = await readFields(front, path);
@@ -64,13 +66,18 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
     tools: readTools(fields, path),
     budget: readBudget(fields, path),
     inputSchema: readInputSchema(fields, path),
-    ...{ outputMode, outputSchema, schemaFile },
+    outputMode,
+    outputSchema,
+    schemaFile,
     expose: readExpose(fields, path),
     instructions: body.trim(),
   };
 }
 
-/** The part between the first two lines of `---`, with an empty line for the first: lines keep their numbers. */
+/**
+ * Cuts out the part between the first two lines of `---`, with an empty line for the first: line numbers stay the
+ * same.
+ */
 function cut(text: string, path: string): { readonly front: string; readonly body: string } {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const isFence = (line: string): boolean => line.trimEnd() === "---";
@@ -86,7 +93,7 @@ function cut(text: string, path: string): { readonly front: string; readonly bod
 interface Field {
   readonly value: Json;
   readonly line: number;
-  /** The lines of the fields in it, where it is a map. */
+  /** The lines of its inner fields, if it is a map. */
   readonly inner: ReadonlyMap<string, number>;
 }
 
@@ -110,13 +117,13 @@ async function readFields(front: string, path: string): Promise<Fields> {
   }
   const { contents } = document;
   if (!isMap(contents))
-    throw wrong(path, 1, "Between the lines of `---` stand `name: value` lines.");
+    throw wrong(path, 1, "Between the lines of `---`, write `name: value` lines.");
   const reading: Reading = { path, lines, document, isMap };
   return new Map(contents.items.map((pair) => readField(pair as Pair, reading)));
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "This name stands here a second time",
+  DUPLICATE_KEY: "This name is used a second time here",
   MULTIPLE_DOCS: "A second document begins here; there may be one",
 };
 
@@ -134,7 +141,7 @@ function readField(pair: Pair, reading: Reading): [FieldName, Field] {
     ? pair.value.items.map(({ key }) => [String(key), lineOf(key, reading)] as const)
     : [];
   try {
-    // Bounded, because an alias of an alias of an alias can stand for more than there is memory.
+    // Bounded: an alias of an alias of an alias can stand for more than fits into memory.
     const value = isNode(pair.value) ? pair.value.toJS(document, { maxAliasCount: 100 }) : null;
     return [known, { value: value as Json, line, inner: new Map(inner) }];
   } catch (cause) {
@@ -160,22 +167,19 @@ function readName(fields: Fields, path: string): string {
   const { value, line } = fieldOf(fields, "name", path);
   if (typeof value !== "string" || !AGENT_NAME.test(value)) {
     const message =
-      "`name` is written in small letters, digits, `-` and `_`, begins with a letter and has at most 64 of them.";
+      "`name` must begin with a small letter and have at most 64 small letters, digits, `-` and `_`.";
     throw wrong(path, line, message);
   }
   const file = basename(path);
   if (file === `${value}.md`) return value;
-  throw wrong(
-    path,
-    line,
-    `The agent \`${value}\` must stand in \`${value}.md\`, not in \`${file}\`.`,
-  );
+  throw wrong(path, line, `The agent \`${value}\` must be in \`${value}.md\`, not in \`${file}\`.`);
 }
 
 function readDescription(fields: Fields, path: string): string {
   const { value, line } = fieldOf(fields, "description", path);
   const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
-  if (text === "") throw wrong(path, line, "`description` says in a line what the agent is for.");
+  if (text === "")
+    throw wrong(path, line, "`description` must say in one line what the agent is for.");
   if (text === UNEDITED_DESCRIPTION) {
     throw wrong(path, line, UNEDITED_PROBLEM);
   }
@@ -189,14 +193,14 @@ function readModel(fields: Fields, path: string): string | undefined {
   if (!field || field.value === null) return undefined;
   const { value, line } = field;
   if (typeof value === "string" && /^[^/\s]+[/:]\S/.test(value)) return value;
-  throw wrong(path, line, "`model` is written vendor/model. Leave it out for the parent's.");
+  throw wrong(path, line, "`model` must be vendor/model. Leave it out to use the parent's.");
 }
 
 type Address = Pick<AgentDefinition, "url" | "provider" | "apiKeyName">;
 
 /**
- * Where the model is asked, and with which key. Without `model` it would be the parent's, whose key
- * would then go to this file's server.
+ * Where the model is asked, and with which key. An address without `model` would send the parent's key to this file's
+ * server.
  */
 function readAddress(fields: Fields, path: string): Address {
   const named = ADDRESS.flatMap((name) => {
@@ -205,7 +209,7 @@ function readAddress(fields: Fields, path: string): Address {
   });
   const [first] = named;
   if (first && (fields.get("model")?.value ?? null) === null) {
-    const message = `\`${first.name}\` needs \`model\` beside it, which says whose key is sent. For a server of your own: \`model: custom/NAME\`.`;
+    const message = `\`${first.name}\` needs \`model\` with it, which says whose key is sent. For a server of your own: \`model: custom/NAME\`.`;
     throw wrong(path, first.line, message);
   }
   for (const { name, value, line } of named) checkAddress(name, value, { path, line });
@@ -222,7 +226,7 @@ function readAddress(fields: Fields, path: string): Address {
 
 const ADDRESS = ["url", "provider", "api_key_name"] as const;
 
-/** The value is not shown: it may be a key. */
+/** The message does not show the value: it may be a key. */
 function checkAddress(
   name: (typeof ADDRESS)[number],
   value: Json,
@@ -230,15 +234,16 @@ function checkAddress(
 ): void {
   const text = typeof value === "string" && !looksSecret(value) ? value.trim() : "";
   if (name === "url" && !/^https?:\/\/[^\s/]/.test(text)) {
-    const message = "`url` is an http or https URL without a password: http://127.0.0.1:8000/v1.";
+    const message =
+      "`url` must be an http or https URL without a password: http://127.0.0.1:8000/v1.";
     throw wrong(path, line, message);
   }
   if (name === "api_key_name" && !/^[A-Za-z_]\w*$/.test(text)) {
-    const message = "`api_key_name` is the name of an environment variable, not a key.";
+    const message = "`api_key_name` must be the name of an environment variable, not a key.";
     throw wrong(path, line, message);
   }
   if (name === "provider" && text === "") {
-    throw wrong(path, line, "`provider` is the name of an API, for example openai-chat.");
+    throw wrong(path, line, "`provider` must be the name of an API, for example openai-chat.");
   }
 }
 
@@ -257,14 +262,18 @@ function readTools(fields: Fields, path: string): readonly string[] | undefined 
   const { value, line } = field;
   const isFit = Array.isArray(value) && value.every((one) => typeof one === "string" && one !== "");
   if (isFit) return [...new Set(value as string[])];
-  throw wrong(path, line, "`tools` is a list of names or patterns: `[read, grep]`, `[]` for none.");
+  throw wrong(
+    path,
+    line,
+    "`tools` must be a list of names or patterns: `[read, grep]`, `[]` for none.",
+  );
 }
 
 function readBudget(fields: Fields, path: string): AgentBudget {
   const field = fields.get("budget");
   if (!field || field.value === null) return {};
   const { value, line, inner } = field;
-  if (!isJsonObject(value)) throw wrong(path, line, "`budget` is a map, as `turns: 10`.");
+  if (!isJsonObject(value)) throw wrong(path, line, "`budget` must be a map, such as `turns: 10`.");
   const entries = Object.entries(value).map(([kind, amount]) => {
     const at = inner.get(kind) ?? line;
     if (!isBudgetKind(kind)) {
@@ -298,7 +307,7 @@ function readMode(fields: Fields, path: string, hasSchema: boolean): OutputMode 
   if (!field || field.value === null) return undefined;
   const mode = OUTPUT_MODES.find((one) => one === field.value);
   if (mode === undefined) {
-    throw wrong(path, field.line, `\`output_mode\` is one of ${OUTPUT_MODES.join(", ")}.`);
+    throw wrong(path, field.line, `\`output_mode\` must be one of ${OUTPUT_MODES.join(", ")}.`);
   }
   if (hasSchema === (mode === "json_schema")) return mode;
   const what = hasSchema ? "takes no `output_schema`" : "needs an `output_schema`";
@@ -319,7 +328,7 @@ function readSchema(
   throw wrong(
     path,
     line,
-    "`output_schema` is a JSON schema, or the name of a file beside this one.",
+    "`output_schema` must be a JSON schema, or the name of a file beside this one.",
   );
 }
 
@@ -328,7 +337,7 @@ function readInputSchema(fields: Fields, path: string): JsonObject | undefined {
   if (!field || field.value === null) return undefined;
   const { value, line } = field;
   if (isJsonObject(value) && value["type"] === "object") return value as JsonObject;
-  throw wrong(path, line, "`input_schema` is a JSON schema of the type `object`.");
+  throw wrong(path, line, "`input_schema` must be a JSON schema of the type `object`.");
 }
 
 function readExpose(fields: Fields, path: string): readonly Exposed[] {

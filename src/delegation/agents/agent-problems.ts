@@ -1,4 +1,4 @@
-/** What can be known to be wrong with an agent before anybody calls it. */
+/** Finds what is wrong with an agent before it is called. */
 
 import { isNativeName } from "../../agent/native-names.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
@@ -15,15 +15,15 @@ import type { AgentDefinition } from "./definition.ts";
 export interface Known {
   /** The names of all tools that runs may have. */
   readonly tools: readonly string[];
-  /** The names of those that a run has where no flag names any. */
+  /** The names of the tools that a run has without flags. */
   readonly usual: readonly string[];
-  /** Throws for a model that nobody knows. */
+  /** Throws for an unknown model. */
   checkModel(model: string): void;
-  /** Throws for an API that nobody speaks. */
+  /** Throws for an unknown API. */
   checkProvider(provider: string): void;
 }
 
-/** A line each, with the file; none when it can be used. */
+/** One line for each problem, with the file; empty if the agent can be used. */
 export async function findAgentProblems(agent: AgentDefinition, known: Known): Promise<string[]> {
   const unknown = (agent.tools ?? []).flatMap((tool) => toolProblem(tool, known.tools));
   const problems = [
@@ -34,7 +34,7 @@ export async function findAgentProblems(agent: AgentDefinition, known: Known): P
   return problems.map((problem) => `${agent.path}: ${problem}`);
 }
 
-/** Rejects the first agent that names a tool there is none of; `known` are all but those of MCP servers. */
+/** Rejects the first agent that names an unknown tool; `known` are all tools except those of MCP servers. */
 export function checkAgentTools(
   agents: readonly AgentDefinition[],
   known: readonly string[],
@@ -53,14 +53,14 @@ function toolProblem(wanted: string, known: readonly string[]): string[] {
 }
 
 /**
- * What a list of a run's tools may not have: what a vendor runs, what only a subagent is given, and the tool that loads
- * skills, which is missing in a folder without skills.
+ * True for tools that a list of a run's tools never has: native tools of a vendor, tools that only a subagent gets,
+ * and the tool that loads skills, which is missing in a folder without skills.
  */
 function isUnlisted(tool: string): boolean {
   return isNativeName(tool) || tool === ASK_PARENT || tool === SKILL_TOOL;
 }
 
-/** Why a run that has these tools cannot call it; none where it can. */
+/** Why a run that has these tools cannot call the agent; empty if it can. */
 export function callProblem(agent: AgentDefinition, tools: readonly string[]): string[] {
   const why = findUncallable(agent, tools);
   return why === undefined ? [] : [`It cannot be called: ${why}. Name tools with \`--tools\`.`];

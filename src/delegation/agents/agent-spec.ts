@@ -1,21 +1,24 @@
-/** What a model is told of the agents it may name. */
+/** Describes to a model the agents that it may name. */
 
 import { isJsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import type { AgentDefinition } from "./definition.ts";
 
-/** All of it is sent with every request; the whole is in the file. */
+/** Descriptions are sent with every request; the whole text is in the file. */
 const MAX_SHOWN_CHARS = 300;
 
-/** Lines of `name: description`; empty when there are none. */
+/** Lines of `name: description`; empty when there are no agents. */
 export function describeAgents(agents: readonly AgentDefinition[]): string {
   return agents
     .map(({ name, description }) => `${name}: ${clip(description, MAX_SHOWN_CHARS)}`)
     .join("\n");
 }
 
-/** A tool of delegation with the argument `agent`, and what may stand there; as it is without agents. */
+/**
+ * Adds the argument `agent` and its possible values to a delegating tool; returns the tool unchanged if there are no
+ * agents.
+ */
 export function withAgents(spec: FunctionTool, agents: readonly AgentDefinition[]): FunctionTool {
   const { parameters, description } = spec;
   if (agents.length === 0 || !isJsonObject(parameters)) return spec;

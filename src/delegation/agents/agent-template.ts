@@ -1,4 +1,7 @@
-/** What `offshoot agents new` writes: an agent that works once it has a description, with every field explained. */
+/**
+ * The file that `offshoot agents new` writes: an agent that works once it has a description, with every field
+ * explained.
+ */
 
 import { BUDGET, UNEDITED_DESCRIPTION } from "./definition.ts";
 
@@ -10,7 +13,7 @@ export function toAgentTemplate(name: string): string {
   return `---
 # The name is the file's. The model that delegates sees the name and the description.
 name: ${name}
-# Write it first: nobody can call the agent before.
+# Write it first: the agent cannot be called without it.
 description: ${UNEDITED_DESCRIPTION}
 
 # vendor/model; left out, it is the parent's.
@@ -35,8 +38,9 @@ ${budget.join("\n")}
 # Or any JSON object:
 # output_mode: json_object
 
-# Offer it to other programs, too: as a tool of \`offshoot mcp serve\` and of a server's \`/mcp\`.
-# expose: mcp
+# Offer it to other programs, too: as a tool of \`offshoot mcp serve\` and of a server's \`/mcp\` (mcp),
+# and as the model \`agent/${name}\` of a server (model).
+# expose: [mcp, model]
 # A document that these programs may send beside the task:
 # input_schema: { type: object, properties: { file: { type: string } } }
 ---

@@ -1,6 +1,6 @@
 /**
- * What a call asks for when it names an agent: the file's word, narrowed by the call's. What the parent
- * cannot give, or the file does not, is refused and named; nothing that was asked for is dropped.
+ * The wish of a call that names an agent: what the file says, narrowed by the call. What the parent or the file does
+ * not allow is refused with its name; nothing is dropped silently.
  */
 
 import type { Limits } from "../../agent/limits.ts";
@@ -15,8 +15,8 @@ import { ASK_PARENT, isDelegating } from "../tools/names.ts";
 import type { AgentDefinition } from "./definition.ts";
 
 /**
- * The wish of a call whose arguments may name an agent. `read` reads all the others, and throws for
- * what is wrong with them.
+ * Reads the wish of a call whose arguments may name an agent. `read` reads all other arguments, and throws if one of
+ * them is invalid.
  */
 export function readAgentWish(
   input: Json,
@@ -36,7 +36,7 @@ export function readAgentWish(
   return toWish(definition, wish, parent.tools);
 }
 
-/** `parentTools` are the names of all tools that the parent has, those that delegate too. */
+/** `parentTools` are the names of all tools that the parent has, also of those that delegate. */
 export function toWish(
   definition: AgentDefinition,
   call: ChildWish,
@@ -49,7 +49,8 @@ export function toWish(
   return {
     ...call,
     agent: name,
-    ...{ instructions, model },
+    instructions,
+    model,
     ...(url || provider || apiKeyName ? { address: { url, provider, apiKeyName } } : {}),
     ...(options ? { options } : {}),
     tools: narrowTools(definition, call, parentTools),
@@ -58,13 +59,13 @@ export function toWish(
     limits,
     schema: outputSchema,
     isJson: definition.outputMode === "json_object",
-    // A document is the answer; a report about it would take its place.
+    // The document is the answer; a report about it would replace it.
     summaryPrompt: answersWithJson(definition) ? null : call.summaryPrompt,
     timeoutMs: seconds === undefined ? undefined : seconds * 1000,
   };
 }
 
-/** The file's list counts where the call has none of its own. */
+/** The file's list decides if the call has no list of its own. */
 function namesAsking({ tools = [] }: AgentDefinition, call: ChildWish): boolean {
   return call.canAsk === true || (call.tools === undefined && tools.includes(ASK_PARENT));
 }
@@ -73,7 +74,7 @@ function answersWithJson({ outputSchema, outputMode }: AgentDefinition): boolean
   return outputSchema !== undefined || outputMode !== undefined;
 }
 
-/** Why a run with these tools cannot call the agent; undefined where it can. */
+/** Why a run with these tools cannot call the agent; undefined if it can. */
 export function findUncallable(
   definition: AgentDefinition,
   parentTools: readonly string[],
@@ -114,8 +115,8 @@ function narrowTools(
 }
 
 /**
- * A name must be there; a pattern takes what fits. No pattern gives leave to delegate: that is written
- * out, or comes with all of the parent's tools.
+ * A name must be available; a pattern takes what matches. No pattern allows delegation: that must be named, or comes
+ * with all of the parent's tools.
  */
 function resolveTools(
   { name, tools: written }: AgentDefinition,
@@ -136,10 +137,12 @@ function resolveTools(
   );
   if (own.length > 0 || tools.length === 0) return own;
   const patterns = tools.map((tool) => `\`${tool}\``).join(", ");
-  throw refuse(`The agent \`${name}\` would have no tools: none of its parent's fits ${patterns}`);
+  throw refuse(
+    `The agent \`${name}\` would have no tools: none of its parent's tools matches ${patterns}`,
+  );
 }
 
-/** A subagent works without these: `ask_parent` is not a tool of the parent's, and there may be no skills here. */
+/** A subagent works without these: `ask_parent` is not a tool of the parent, and there may be no skills here. */
 function isOptional(tool: string): boolean {
   return tool === ASK_PARENT || tool === SKILL_TOOL;
 }

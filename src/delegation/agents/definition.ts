@@ -1,4 +1,4 @@
-/** An agent that somebody wrote down: who it is, what it may use and spend, and what it is told. */
+/** An agent from a file or a program: its name, what it may use and spend, and its instructions. */
 
 import type { LimitKind } from "../../agent/limits.ts";
 import type { OutputMode } from "../../agent/output-mode.ts";
@@ -8,47 +8,55 @@ export interface AgentDefinition {
   readonly name: string;
   /** One line, for the model that chooses. */
   readonly description: string;
-  /** The file it stands in. */
+  /** The path of its file. */
   readonly path: string;
   /** `vendor/model`; its parent's when left out. */
   readonly model: string | undefined;
-  /** The server's base URL, in place of the vendor's; only beside `model`, whose key it gets. */
+  /** The server's base URL, which replaces the vendor's; only with `model`, whose key it gets. */
   readonly url?: string | undefined;
-  /** The API to speak, in place of the vendor's own; only beside `model`. */
+  /** The API to speak, which replaces the vendor's own; only with `model`. */
   readonly provider?: string | undefined;
-  /** The environment variable that holds the key; only beside `model`. */
+  /** The environment variable that holds the key; only with `model`. */
   readonly apiKeyName?: string | undefined;
   /** Fields of the vendor's own for each of its model calls. */
   readonly options?: JsonObject | undefined;
   /** Names and globs; undefined for all of its parent's, an empty list for none. */
   readonly tools: readonly string[] | undefined;
   readonly budget: AgentBudget;
-  /** The document that it takes beside its task, where it is offered to programs. */
+  /** The schema of the document that it takes in addition to its task, if programs may call it. */
   readonly inputSchema?: JsonObject | undefined;
-  /** `json_object`: it answers with a JSON object, of any form. With a schema it fits that one. */
+  /**
+   * `json_object`: it answers with any JSON object. With a schema, the object must fit that schema.
+   */
   readonly outputMode?: OutputMode | undefined;
-  /** The document it must answer with. */
+  /** The schema of the document that it must answer with. */
   readonly outputSchema: JsonObject | undefined;
-  /** Where the schema stands, relative to the file, when it is one of its own. */
+  /** The schema's file, relative to the agent's file, if it has one of its own. */
   readonly schemaFile: string | undefined;
-  /** Where else it is offered than to other agents; nowhere when empty. */
+  /** Which programs may call it besides other agents; none when empty. */
   readonly expose?: readonly Exposed[] | undefined;
   readonly instructions: string;
 }
 
-/** `mcp`: clients of `offshoot mcp serve`, and of a server's `/mcp`, may call it as a tool. */
-export const EXPOSED = ["mcp"] as const;
+/**
+ * `mcp`: clients of `offshoot mcp serve`, and of a server's `/mcp`, may call it as a tool. `model`: clients of a server
+ * may name it, as `agent/NAME`, where a model's name stands.
+ */
+export const EXPOSED = ["mcp", "model"] as const;
 export type Exposed = (typeof EXPOSED)[number];
 
-/** Whose file it is. What a project brings counts only when the user has trusted it. */
+/** Who wrote the file. A project's file is used only when the user has trusted it. */
 export type AgentScope = "user" | "project";
 
 export type AgentBudget = { readonly [Kind in BudgetKind]?: number };
 export type BudgetKind = LimitKind | "seconds";
 
-/** Stands in a new file in place of a description. It tells a model nothing, so it is refused. */
+/**
+ * The description in a new file. It tells a model nothing, so an agent that still has it is
+ * refused.
+ */
 export const UNEDITED_DESCRIPTION = "Says in one line when to call it and what comes back.";
-/** What is wrong with an agent that still has it. */
+/** The problem of an agent that still has that description. */
 export const UNEDITED_PROBLEM =
   "`description` is still the template's. Say when to call the agent.";
 
@@ -57,7 +65,7 @@ export const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 interface BudgetRow {
   readonly min: number;
   readonly max: number;
-  /** Whether parts of one count. */
+  /** True if the value must be a whole number. */
   readonly isWhole: boolean;
   readonly summary: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the agents of the user and of the project. A project's file wins over the user's of the same
- * name, but only a trusted one: what nobody has looked at takes nothing's place.
+ * Finds the agents of the user and of the project. A project's file replaces the user's of the same name, but only if
+ * it is trusted: a file that the user has not looked at replaces nothing.
  */
 
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
@@ -12,47 +12,47 @@ import { type AgentDefinition, type AgentScope, UNEDITED_PROBLEM } from "./defin
 export interface AgentPlace {
   readonly scope: AgentScope;
   readonly folder: string;
-  /** What of it belongs to another user of this machine: nothing of it is read then. */
+  /** The path of a file or folder in it that another user of this machine owns: then nothing of the place is read. */
   readonly foreign?: string | undefined;
-  /** Whether the file may count as it is; asked of a project's files alone. */
+  /** Says whether the file may be used as it is; asked only for a project's files. */
   standingOf(file: ReadFile): Promise<Standing>;
 }
 
 interface ReadFile {
   readonly path: string;
-  /** The very bytes that were parsed. */
+  /** The exact bytes that were parsed. */
   readonly bytes: Buffer;
 }
 
 type Standing = "trusted" | "changed" | "unknown";
 
-/** `shadowed`: a project's agent has its name. */
+/** `shadowed`: a project's agent has the same name. */
 type AgentStanding = "used" | "shadowed" | "untrusted" | "changed" | "broken";
 
 export interface AgentFile {
-  /** By the file's name: a file that cannot be read has no other. */
+  /** From the file's name: a file that cannot be read has no other name. */
   readonly name: string;
   readonly path: string;
   readonly scope: AgentScope;
   readonly standing: AgentStanding;
-  /** Undefined where it is broken. */
+  /** Undefined if it is broken. */
   readonly definition: AgentDefinition | undefined;
-  /** Why it is broken; empty where it is not. */
+  /** Why it is broken; empty if it is not. */
   readonly problem: string;
-  /** Everything that was read for it, which is what is trusted. */
+  /** Everything that was read for it: these are the bytes that the user trusts. */
   readonly files: readonly ReadFile[];
 }
 
 export interface LoadedAgents {
-  /** Those that count, by name. */
+  /** The agents that can be used, by name. */
   readonly agents: readonly AgentDefinition[];
   /** Every file that was found, the user's first. */
   readonly files: readonly AgentFile[];
-  /** What was left out and why, a line each, for stderr. */
+  /** Agents that were left out and why, a line each, for stderr. */
   readonly warnings: readonly string[];
 }
 
-/** The places in rising order: the last one that has a name wins it. */
+/** `places` are in rising order: if several have a name, the last one wins. */
 export async function loadAgents(places: readonly AgentPlace[]): Promise<LoadedAgents> {
   const found: AgentFile[] = [];
   for (const place of places.filter(({ foreign }) => foreign === undefined)) {
@@ -69,7 +69,7 @@ export async function loadAgents(places: readonly AgentPlace[]): Promise<LoadedA
   };
 }
 
-/** A broken file of a project that is trusted has the name too: another agent must not answer for it. */
+/** A broken file of a trusted project keeps its name: no other agent must answer for it. */
 function toShadowed(file: AgentFile, later: readonly AgentFile[]): AgentFile {
   const isTaken = later.some(
     ({ name, standing }) => name === file.name && (standing === "used" || standing === "broken"),
@@ -83,7 +83,7 @@ function toForeignWarning({ folder, foreign }: AgentPlace): string[] {
 }
 
 function toWarning({ name, path, standing, problem }: AgentFile): string[] {
-  // Every command says it until somebody has edited the file, so it is short.
+  // Every command prints it until the user has edited the file, so it is short.
   if (standing === "broken" && problem.endsWith(UNEDITED_PROBLEM)) {
     return [`agent \`${name}\` is left out: edit its description (\`offshoot agents check\`)`];
   }
@@ -126,7 +126,7 @@ async function readAgent(fileName: string, place: AgentPlace): Promise<AgentFile
     };
   } catch (thrown) {
     const { message } = toFailure(thrown);
-    // What is not trusted is no more than that, broken or not: it must not take a name away.
+    // A file that is not trusted is only that, broken or not: it must not take a name.
     const trusted = files.length > 0 ? await toStanding(place, files) : "untrusted";
     const standing = scope === "user" || trusted === "used" ? "broken" : trusted;
     return { ...known, standing, definition: undefined, problem: message, files };
@@ -142,12 +142,12 @@ async function toStanding(place: AgentPlace, files: readonly ReadFile[]): Promis
   return "used";
 }
 
-/** Instructions are pages, not books; anything larger is another kind of file. */
+/** Instructions are pages, not books; a larger file is something else. */
 const MAX_BYTES = 256 * 1024;
 
 async function readSmall(path: string): Promise<ReadFile> {
   try {
-    // Looked at before it is opened: opening a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     const stats = await stat(path);
     if (!stats.isFile()) throw wrong(path, "This is not a regular file.");
     if (stats.size > MAX_BYTES) throw wrong(path, "This is larger than an agent file may be.");
@@ -168,7 +168,7 @@ function toText({ path, bytes }: ReadFile): string {
   }
 }
 
-/** A file in the folder of the agents or below it: a project names no other file of the user's. */
+/** The schema must be in the folder of the agents or below it: a project must not name other files of the user. */
 async function readSchemaFile(
   { path, schemaFile }: AgentDefinition,
   files: ReadFile[],
@@ -183,7 +183,7 @@ async function readSchemaFile(
   files.push(file);
   const schema = tryParseJson(toText(file));
   if (isJsonObject(schema)) return schema;
-  throw wrong(target, "This is no JSON schema: it must be a JSON object.");
+  throw wrong(target, "This is not a JSON Schema: it must be a JSON object.");
 }
 
 async function isReallyBelow(folder: string, target: string): Promise<boolean> {

@@ -1,29 +1,34 @@
-/** Agents that a program writes as objects, checked as those of files are. */
+/** Agents that a program writes as objects, checked like those in files. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { AGENT_NAME, type AgentDefinition, BUDGET, type BudgetKind } from "./definition.ts";
 
-/** What is left out is as in a file that does not name it: its parent's model, all of its parent's tools. */
+/** A field that is left out means the same as in a file: its parent's model, all of its parent's tools. */
 export type AgentOptions = Pick<AgentDefinition, "name" | "description" | "instructions"> &
   Partial<Omit<AgentDefinition, "name" | "description" | "instructions">>;
 
-/** Every field, so that one that is mistyped is refused and not left out in silence. */
+/** All fields, so that a mistyped one is refused and not silently ignored. */
 const FIELDS: Readonly<Record<keyof AgentDefinition, true>> = {
-  ...{ name: true, description: true, path: true, model: true, options: true, tools: true },
-  ...{ url: true, provider: true, apiKeyName: true },
-  ...{
-    budget: true,
-    inputSchema: true,
-    outputMode: true,
-    outputSchema: true,
-    schemaFile: true,
-    expose: true,
-    instructions: true,
-  },
+  name: true,
+  description: true,
+  path: true,
+  model: true,
+  options: true,
+  tools: true,
+  url: true,
+  provider: true,
+  apiKeyName: true,
+  budget: true,
+  inputSchema: true,
+  outputMode: true,
+  outputSchema: true,
+  schemaFile: true,
+  expose: true,
+  instructions: true,
 };
 
-/** Rejects the first that could not be called. */
+/** Rejects the first agent that could not be called. */
 export function toAgents(agents: readonly AgentOptions[]): AgentDefinition[] {
   return agents.map((agent, at) => {
     check(agent);
@@ -32,7 +37,10 @@ export function toAgents(agents: readonly AgentOptions[]): AgentDefinition[] {
     }
     return {
       path: `agents: ${agent.name}`,
-      ...{ model: undefined, tools: undefined, outputSchema: undefined, schemaFile: undefined },
+      model: undefined,
+      tools: undefined,
+      outputSchema: undefined,
+      schemaFile: undefined,
       ...agent,
       budget: agent.budget ?? {},
     };

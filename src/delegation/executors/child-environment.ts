@@ -1,13 +1,16 @@
-/** What of this process's environment a child process gets: what it is named, never all there is. */
+/** The part of this process's environment that a child process gets: only named variables, never all. */
 
+import type { Environment } from "../../base/environment.ts";
 import { storedIn, usesStored } from "../../base/stored-keys.ts";
-import { commandVariables, type Variables } from "../../tools/sandbox/environment.ts";
+import { commandVariables } from "../../tools/sandbox/environment.ts";
 import { STORED_NAMES } from "./child-mark.ts";
 
-/** Where traces go. */
+/** The prefix of the variables that say where traces go. */
 const PREFIX = "OTEL_";
 
-/** Where our files are, the log for operators, the way to the network, and the trace it belongs to. */
+/**
+ * Variables that say where our files are, the log for operators, the way to the network, and the trace it belongs to.
+ */
 const NAMES: ReadonlySet<string> = new Set([
   "OFFSHOOT_CONFIG",
   "OFFSHOOT_DATA",
@@ -30,11 +33,11 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `needed` are names beside those: of settings, of the key, of the address, of what its tools ask for. A stored key that
- * is needed is handed over as its variable, named in `STORED_NAMES`: a child reads no stored keys itself.
+ * `needed` are names besides those above: from settings, for the key, the address and its tools. A needed stored key is
+ * passed as its variable, named in `STORED_NAMES`: a child reads no stored keys itself.
  */
 export function childVariables(
-  env: Variables,
+  env: Environment,
   needed: readonly string[],
 ): Readonly<Record<string, string>> {
   const named = Object.keys(env).filter((name) => NAMES.has(name) || name.startsWith(PREFIX));

@@ -1,5 +1,8 @@
-/** The variable by which what a child process has started is found again; it hands it on to its commands. */
+/**
+ * Marks what a child process has started, so that it can be found again; the child passes the variable on to its
+ * commands.
+ */
 export const CHILD_MARK = "OFFSHOOT_CHILD";
 
-/** Which variables of a child process are keys that its parent had stored: they are none for its commands. */
+/** Names the variables of a child process that are stored keys of its parent: its commands do not get them. */
 export const STORED_NAMES = "OFFSHOOT_STORED_KEYS";

@@ -1,6 +1,6 @@
-/** A child's order as the runner reads it: its task, its bounds signed, its place in the record. */
+/** A child's order as the runner reads it: its task, its signed limits, its place in the record. */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import { asJson, type Json, type JsonObject } from "../../base/json.ts";
 import type { ChildOrder } from "../child.ts";
 import type { DelegationSettings } from "../settings.ts";
 import { signGrant } from "../signed-grant.ts";
@@ -8,18 +8,18 @@ import { signGrant } from "../signed-grant.ts";
 export interface PayloadParts {
   /** The run that delegates. */
   readonly parent: { readonly id: string; readonly path: string };
-  /** The file that keeps the record; undefined where it is in memory, and the child keeps its own. */
+  /** The record's file; undefined if the record is in memory, and the child keeps its own. */
   readonly storePath: string | undefined;
-  /** What holds for all tool calls: rules, limits of time and output, what commands get. */
+  /** The settings for all tool calls: rules, limits of time and output, the environment of commands. */
   readonly safety: JsonObject;
   readonly settings: DelegationSettings;
-  /** Whether the child's questions to a person are heard here. */
+  /** True if the child's questions to a person are accepted here. */
   readonly asks?: boolean | undefined;
-  /** The provider that a task's model is asked through, named or not; null for one that has none. */
+  /** The provider that a task's model is asked through, named or not; null if it has none. */
   providerOf?(task: ChildOrder["task"]): string | null;
 }
 
-/** The signature is good for as long as the child may run, and a little more for its start. */
+/** Extra validity of the signature for the child's start, beyond the time that it may run. */
 const START_MS = 60_000;
 
 export function toPayload(
@@ -37,9 +37,10 @@ export function toPayload(
     prompt: promptOf(task.items),
     ...(task.items.length > 1 ? { items: task.items as readonly Json[] } : {}),
     system_prompt: task.instructions,
-    ...(task.told ? { told: task.told as unknown as Json } : {}),
+    ...(task.told ? { told: asJson(task.told) } : {}),
     tool_subset: task.tools,
     think: task.think,
+    ...(task.effort === undefined ? {} : { effort: task.effort }),
     options: task.options,
     temperature: task.temperature,
     max_tokens: task.max_output_tokens,
@@ -67,7 +68,9 @@ export function toPayload(
       storePath === undefined
         ? null
         : {
-            ...{ id, parent_id: parent.id, path: `${parent.path}/${place}` },
+            id,
+            parent_id: parent.id,
+            path: `${parent.path}/${place}`,
             ...(task.can_ask ? { can_ask: true } : {}),
           },
     store_path: storePath ?? null,
@@ -78,7 +81,7 @@ export function toPayload(
   return { ...payload, signature: signGrant(payload, key) };
 }
 
-/** What a child is asked, in words: the last thing, of one that goes on from another. */
+/** The child's prompt in words: the last message, if it continues another child. */
 function promptOf(items: ChildOrder["task"]["items"]): string {
   const item = items.at(-1);
   return item?.type === "message" && typeof item.content === "string" ? item.content : "";

@@ -1,44 +1,44 @@
 /**
- * Children in processes of their own: `offshoot subagent`, the payload on its standard input, SSE on
- * its standard output. Whatever becomes of the process there is one report, and nothing of it is left.
+ * Children in processes of their own: `offshoot subagent`, the payload on its standard input, SSE on its standard
+ * output. However the process ends, there is one report, and nothing of it is left running.
  *
- * The input stays open: a child whose input ends knows that its parent is dead, and one that asks for
- * more of the budget is answered there. What it asks its parent's model is answered in the record.
+ * The input stays open: a child whose input ends knows that its parent is dead, and a child that asks for more budget
+ * is answered there. What it asks its parent's model is answered in the record.
  */
 
 import { throwIfAborted } from "../../base/async.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { toFailure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
 import { readDepth, toDepthVariable } from "../../tools/mcp/depth.ts";
-import type { Variables } from "../../tools/sandbox/environment.ts";
-import type { ChildOrder, Executor, Places } from "../child.ts";
+import type { ChildOrder, ChildPlaces, Executor } from "../child.ts";
 import type { OpenQuestions } from "../questions.ts";
 import { childVariables } from "./child-environment.ts";
 import { type PayloadParts, toPayload } from "./child-payload.ts";
 import { createChildQuestions } from "./child-questions.ts";
-import { type Seen, toReport, type Why } from "./child-report.ts";
+import { type ChildExit, type SeenChild, toReport } from "./child-report.ts";
 import { createFrameReader, type FrameLimits, type FrameReader } from "./frame-reader.ts";
 import { createPersonAsks, type Person } from "./person-asks.ts";
 import { createPlaceGrants } from "./place-grants.ts";
 import { type RunnerProcess, startRunner } from "./runner-process.ts";
-import { createTail } from "./tail.ts";
 import { chargeUpTo, createTopUps } from "./top-ups.ts";
 
 export interface ChildProcessParts extends PayloadParts {
-  /** What starts a runner: `node cli.js subagent`. */
+  /** The command that starts a runner: `node cli.js subagent`. */
   readonly command: readonly [string, ...string[]];
-  readonly env: Variables;
-  /** The names of the variables a child needs beside the usual ones: its key's above all. */
+  readonly env: Environment;
+  /** The names of the variables that a child needs besides the usual ones: above all its key's. */
   variablesFor(task: ChildOrder["task"]): readonly string[];
-  /** Signs what bounds the child. */
+  /** Signs what limits the child. */
   grantKey(): Promise<Uint8Array>;
   readonly clock: Clock;
-  /** Hears what children would ask a person; left out where they ask nobody. */
+  /** Receives what children would ask a person; left out if they may not ask one. */
   readonly person?: Person | undefined;
-  /** Where what children ask is heard; left out where nobody answers. */
+  /** Receives what children ask their parent; left out if it does not answer. */
   readonly questions?: OpenQuestions | undefined;
-  /** Where those below children find places for processes of their own; left out where there are none. */
-  readonly places?: Places | undefined;
+  /** Where children of the child find places for their own processes; left out if there are none. */
+  readonly places?: ChildPlaces | undefined;
   /** Called each time the child begins to wait for its parent. */
   readonly onQuestion?: (() => void) | undefined;
   /** Gets what children write to standard error. */
@@ -46,9 +46,9 @@ export interface ChildProcessParts extends PayloadParts {
   readonly limits?: FrameLimits | undefined;
 }
 
-/** The child ends itself at its limit; one that does not is ended when this is over too. */
+/** The child ends itself at its limit; if it does not, it is ended when this time has passed too. */
 const LATE_MS = 5000;
-/** How long one that has delivered may take to leave. */
+/** How long a child that has delivered its answer may take to exit. */
 const LINGER_MS = 2000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -69,11 +69,12 @@ async function runChild(
   order: ChildOrder,
   parts: ChildProcessParts,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<SeenChild> {
   const { clock, command: argv, env: all } = parts;
   const { task, timeoutMs } = order;
   const key = await parts.grantKey();
-  const line = JSON.stringify(toPayload(order, parts, { key, nowMs: clock.now() }));
+  // The child reads the clock of this machine, and not that of the record.
+  const line = JSON.stringify(toPayload(order, parts, { key, nowMs: systemClock.now() }));
   const named = childVariables(all, parts.variablesFor(task));
   const env = { ...named, ...toDepthVariable(Math.max(readDepth(all), task.mcp_depth ?? 0)) };
   const write = (answer: string): void => child.write(answer);
@@ -109,7 +110,7 @@ async function runChild(
     const waitedMs = (): number => asks.waitedMs() + questions.waitedMs();
     const limits = { limitMs: timeoutMs + LATE_MS, waitedMs };
     const why = await watch(child, frames, { signal, clock, ...limits });
-    // What it still says in the time it is given to end counts too.
+    // Output of the child in the time it has to exit counts too.
     const hasLeft = await leaves(child, why);
     await child.end();
     frames.end();
@@ -124,8 +125,8 @@ async function runChild(
   }
 }
 
-/** Whether it comes to an end by itself. */
-async function leaves(child: RunnerProcess, why: Why): Promise<boolean> {
+/** True if it exits by itself. */
+async function leaves(child: RunnerProcess, why: ChildExit): Promise<boolean> {
   if (why === "exited") await child.drained;
   return why === "exited" || (why === "delivered" && (await child.leaves(LINGER_MS)));
 }
@@ -134,7 +135,7 @@ interface Watch {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly limitMs: number;
-  /** How long it has waited for its parent or a person, which does not count. */
+  /** How long it has waited for its parent or a person; this time does not count. */
   waitedMs(): number;
 }
 
@@ -142,15 +143,15 @@ async function watch(
   child: RunnerProcess,
   { over }: FrameReader,
   { signal, clock, ...limits }: Watch,
-): Promise<Why> {
+): Promise<ChildExit> {
   const done = new AbortController();
-  const aborted = new Promise<Why>((resolve) => {
+  const aborted = new Promise<ChildExit>((resolve) => {
     if (signal.aborted) resolve("aborted");
     signal.addEventListener("abort", () => resolve("aborted"), { signal: done.signal });
   });
-  const late = untilLate(clock, limits, done.signal).then((): Why => "late");
-  const exited = child.exited.then((): Why => "exited");
-  // It is ended where another of them is first.
+  const late = untilLate(clock, limits, done.signal).then((): ChildExit => "late");
+  const exited = child.exited.then((): ChildExit => "exited");
+  // Another of them may be first; then this one is ended.
   late.catch(() => {});
   try {
     return await Promise.race([over, exited, aborted, late]);
@@ -159,10 +160,10 @@ async function watch(
   }
 }
 
-/** How often to look again while somebody is asked, at most. */
+/** The shortest time between two looks while a question is open. */
 const LEAST_LOOK_MS = 100;
 
-/** Passes when the limit is over, and then the time that questions were open. */
+/** Resolves when the limit has passed, and then the time that questions were open. */
 async function untilLate(
   clock: Clock,
   { limitMs, waitedMs }: Pick<Watch, "limitMs" | "waitedMs">,
@@ -177,3 +178,39 @@ async function untilLate(
     before = waited;
   }
 }
+
+/**
+ * The last output of a process, for the message when it fails.
+ *
+ * Enough for the line of an error and what leads to it.
+ */
+const MAX_BYTES = 8 * 1024;
+const MAX_CHARS = 600;
+
+interface Tail {
+  push(bytes: Uint8Array): void;
+  /** Our own last error line, or the last lines there are; on one line. */
+  read(): string;
+}
+
+function createTail(): Tail {
+  let kept = Buffer.alloc(0);
+  return {
+    push(bytes) {
+      kept = Buffer.concat([kept, bytes]).subarray(-MAX_BYTES);
+    },
+    read() {
+      const lines = kept
+        .toString("utf8")
+        .split("\n")
+        .filter((line) => line.trim() !== "");
+      const own = lines.findLast((line) => line.startsWith(LEAD))?.slice(LEAD.length);
+      const text = own ?? lines.slice(-3).join(" ");
+      // Words of another program must not move the cursor of the terminal that shows them.
+      return clip(text.replace(/\p{Cc}+/gu, " "), MAX_CHARS);
+    },
+  };
+}
+
+/** How the command begins a line about what is wrong. */
+const LEAD = "offshoot: ";

@@ -1,4 +1,4 @@
-/** What one child in a process of its own asks its parent, as its frames tell. */
+/** The questions of one child in a process of its own to its parent, from its frames. */
 
 import type { ChildAccount } from "../../agent/account.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -6,7 +6,7 @@ import type { OpenQuestions, QuestionFrame } from "../questions.ts";
 
 export interface ChildQuestions {
   hear(frame: QuestionFrame): void;
-  /** The process is gone: what it had asked is not open any more. */
+  /** The process is gone: its questions are not open any more. */
   stop(): void;
   readonly isOpen: boolean;
   /** How long it has waited for its parent so far. */
@@ -40,11 +40,11 @@ export function createChildQuestions(
       if (text === null && open?.key !== key) return;
       close();
       if (text === null || !questions) return;
-      // It gives nothing back, and needs no place, until it is answered.
-      const goOn = account.pause();
+      // The child returns no budget, and needs no place, until it is answered.
+      const resume = account.pause();
       const end = questions.open({ child, key, text });
       const both = (): void => {
-        goOn();
+        resume();
         end();
       };
       open = { key, sinceMs: clock.now(), close: both };

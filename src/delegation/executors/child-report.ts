@@ -1,4 +1,4 @@
-/** What a parent is told of a child process, made of what was seen of it. Pure. */
+/** Makes the report of a child process from what was seen of it. Pure. */
 
 import { type Amount, eachKind, NOTHING } from "../../agent/limits.ts";
 import type { FailureCode } from "../../base/failure.ts";
@@ -8,18 +8,18 @@ import type { Exit } from "../../tools/sandbox/sandbox.ts";
 import type { ChildOrder, ChildReport } from "../child.ts";
 import type { Heard } from "./frame-reader.ts";
 
-/** What was seen of a child, from its start to its end. */
-export interface Seen {
+/** The observations of a child process, from its start to its end. */
+export interface SeenChild {
   readonly heard: Heard;
-  /** What it last wrote to standard error, or why it did not start. */
+  /** The child's last output on standard error, or why it did not start. */
   readonly said: string;
-  /** Undefined when it did not come to an end by itself. */
+  /** Undefined if it did not exit by itself. */
   readonly exit: Exit | undefined;
-  readonly why: Why;
+  readonly why: ChildExit;
 }
 
-/** Why it was not watched any longer. */
-export type Why =
+/** Why it was no longer watched. */
+export type ChildExit =
   | "exited"
   | "delivered"
   | "broken"
@@ -28,7 +28,7 @@ export type Why =
   | "late"
   | "not_started";
 
-export function toReport(id: string, order: ChildOrder, seen: Seen): ChildReport {
+export function toReport(id: string, order: ChildOrder, seen: SeenChild): ChildReport {
   const { heard } = seen;
   const { report } = heard;
   const { ending, message } = toEnding(order, seen);
@@ -53,7 +53,7 @@ interface Told {
   readonly message: string;
 }
 
-function toEnding(order: ChildOrder, seen: Seen): Told {
+function toEnding(order: ChildOrder, seen: SeenChild): Told {
   const { heard, exit, why, said } = seen;
   const failed = (message: string): Told => ({ ending: "failed", message });
   switch (why) {
@@ -62,7 +62,7 @@ function toEnding(order: ChildOrder, seen: Seen): Told {
     case "flooded":
       return failed("Subagent wrote more than it may, and was ended.");
     case "broken":
-      return failed("Subagent wrote something that is no frame of its stream, and was ended.");
+      return failed("Subagent wrote something that is not a frame of its stream, and was ended.");
     case "late": {
       const seconds = order.timeoutMs / 1000;
       return { ending: "timeout", message: `Subagent did not end within ${seconds} s.` };
@@ -76,7 +76,7 @@ function toEnding(order: ChildOrder, seen: Seen): Told {
   }
 }
 
-/** Of a child that was left to itself: what it reported, if its exit code does not say otherwise. */
+/** For a child that exited by itself: what it reported, unless its exit code says otherwise. */
 function toOwnEnding(heard: Heard, exit: Exit | undefined, said: string): Told {
   const { report, error, isWhole } = heard;
   const isCleanExit = exit === undefined || exit.code === 0;
@@ -109,16 +109,19 @@ const CODES: Partial<Record<Ending, FailureCode>> = {
   budget: "budget_exceeded",
 };
 
-/** Who is asked for no summary answers with all it has said; else the summary is the answer. */
+/**
+ * A child that is asked for no summary answers with all it has said; otherwise the summary is the
+ * answer.
+ */
 function toText({ task }: ChildOrder, { report, text }: Heard): string {
   return task.summary_prompt === null || !report ? text : report.output_text;
 }
 
 /**
- * What nobody can say counts as all that was set aside, so that no budget is ever exceeded. A child
- * that says nothing and exits with 2 has sent nothing.
+ * If the child did not report its spending, all that was reserved counts as spent, so that no
+ * budget is ever exceeded. A child that says nothing and exits with 2 has sent nothing.
  */
-function toSpent({ account }: ChildOrder, { heard, exit, why }: Seen): Amount {
+function toSpent({ account }: ChildOrder, { heard, exit, why }: SeenChild): Amount {
   const { report } = heard;
   if (report) {
     const { spent } = report;

@@ -1,6 +1,6 @@
 /**
- * What a runner says on standard output, as it comes: the words of its answer, and at the end how it
- * ended. A frame's text is inside its JSON, so that nothing a model says can be a frame of its own.
+ * Reads what a runner writes to standard output: the words of its answer as they come, and how it
+ * ended. A frame's text is inside its JSON, so a model's words cannot be a frame of their own.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -11,7 +11,7 @@ import { PLACE, type PlaceAsk, parsePlaceAsk } from "../place-line.ts";
 import { parseQuestion, QUESTION, type QuestionFrame } from "../questions.ts";
 import { parseAsk, TOP_UP, type TopUpAsk } from "../top-up.ts";
 
-/** More than any answer; past it the rest is not kept, and the text says so. */
+/** More than any answer; the rest is not kept, and the text says so. */
 const MAX_TEXT_CHARS = 8 * 1024 * 1024;
 /** A child that writes more is out of control. */
 const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
@@ -24,23 +24,23 @@ export type Over = "delivered" | "broken" | "flooded";
 export interface FrameReader {
   push(bytes: Uint8Array): void;
   end(): void;
-  /** Resolves when the answer is there whole, or will never be. */
+  /** Resolves when the answer is complete, or can no longer become complete. */
   readonly over: Promise<Over>;
   readonly heard: Heard;
 }
 
-/** What was said so far. */
+/** The contents of the frames so far. */
 export interface Heard {
   readonly frames: number;
   /** The words of all turns. */
   readonly text: string;
-  /** The document, where one was asked for. */
+  /** The document, if one was asked for. */
   readonly json: Json | undefined;
-  /** Finished turns. */
+  /** The number of finished turns. */
   readonly turns: number;
-  /** The in-stream error, without its `Error: `. */
+  /** The error in the stream, without its `Error: `. */
   readonly error: string | undefined;
-  /** Whether the last frame of a whole answer came. */
+  /** True if the last frame of a whole answer came. */
   readonly isWhole: boolean;
   readonly report: RunEnd | undefined;
   readonly over: Over | undefined;
@@ -53,7 +53,7 @@ export interface FrameLimits {
 
 const LIMITS: FrameLimits = { textChars: MAX_TEXT_CHARS, outputBytes: MAX_OUTPUT_BYTES };
 
-/** Told of what the child asks while it works. */
+/** Receives what the child asks while it works. */
 interface Asked {
   onTopUp?(ask: TopUpAsk): void;
   onQuestion?(frame: QuestionFrame): void;
@@ -105,7 +105,7 @@ export function createFrameReader(
       else state.turns++;
     },
     response_end: () => Object.assign(state, { isWhole: true }),
-    // A turn that a crash had cut is said again.
+    // A turn that a crash interrupted is said again.
     subagent_resume: () => text.back(),
     [TOP_UP]: (_, frame) => tellOf(parseAsk(frame), onTopUp),
     [QUESTION]: (_, frame) => tellOf(parseQuestion(frame), onQuestion),
@@ -119,13 +119,13 @@ export function createFrameReader(
   };
 
   const lines = createSseReader(read);
-  // A line longer than the reader keeps.
+  // Ends the reading at a line longer than the reader keeps.
   const guarded = (act: () => void): void => guard(act, () => finish("broken"));
   return {
     push(piece) {
       bytes += piece.length;
       if (bytes > limits.outputBytes) finish("flooded");
-      // What comes after is read, so that the child can end, and thrown away.
+      // Later output is read, so that the child can end, and thrown away.
       if (state.over !== "flooded" && state.over !== "broken") guarded(() => lines.push(piece));
     },
     end: () => guarded(lines.end),
@@ -154,9 +154,9 @@ function createEnding(): { readonly over: Promise<Over>; end(why: Over): void } 
 
 interface TextKeeper {
   add(piece: string): void;
-  /** Here a turn ends. */
+  /** Marks the end of a turn. */
   mark(): void;
-  /** Forgets what was said since. */
+  /** Forgets what was said since the last mark. */
   back(): void;
   read(): string;
 }

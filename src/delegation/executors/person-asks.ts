@@ -1,9 +1,9 @@
 /**
- * The questions of one child process, put to the person that this process can ask. While one is open the
- * child's time does not pass, whoever answers it: the child may get its answer from elsewhere.
+ * Puts the questions of one child process to the person that this process can ask. While one is open the child's time
+ * does not pass, also if the answer comes from elsewhere.
  *
- * The child is told all that is allowed for the whole tree, and settles by it what it asks. The person is not
- * asked about that.
+ * The child receives all allowances of the whole tree, and answers its own questions with them. The person is not
+ * asked about those.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -14,21 +14,21 @@ import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
 import { encodeAllowed, encodePersonAnswer, type PersonAsk } from "../person-line.ts";
 
 export interface Person {
-  /** Undefined where there is nobody to ask here. */
+  /** Undefined if there is no person to ask here. */
   readonly ask: Ask | undefined;
-  /** Of the run that delegates. */
+  /** The parent run's `uncounted`. */
   readonly uncounted: RunContext["uncounted"];
-  /** What is allowed for the whole tree. */
+  /** The allowances of the whole tree. */
   readonly always: Always;
 }
 
 export interface PersonAsks {
-  /** The child can be written to. */
+  /** From here on the child can be written to. */
   start(): void;
   read(ask: PersonAsk): void;
   /** How long questions were open, in all. */
   waitedMs(): number;
-  /** Takes back what is open. */
+  /** Withdraws open questions. */
   stop(): void;
 }
 
@@ -40,7 +40,7 @@ export function createPersonAsks(
   let waited = 0;
   let sinceMs = 0;
   let unlisten = (): void => {};
-  /** What it has asked about: of nothing else can it say that it is allowed. */
+  /** The calls that it has asked about: it can report an "allow always" only for these. */
   const asked = createAlways();
 
   function begin(ask: number): AbortController {
@@ -85,7 +85,7 @@ export function createPersonAsks(
       if ("allowed" in told) {
         if (asked.has(told.allowed)) person?.always.allow(told.allowed);
       } else if ("withdrawn" in told) end(told.ask, told.withdrawn);
-      // One that cannot be asked here waits for whoever answers elsewhere.
+      // A question that cannot be asked here waits for an answer from elsewhere.
       else put(told).catch(() => {});
     },
     waitedMs: () => waited + (open.size > 0 ? clock.now() - sinceMs : 0),
@@ -98,7 +98,7 @@ export function createPersonAsks(
 
 type Put = Extract<PersonAsk, { question: unknown }>;
 
-/** Undefined where nobody can be asked here, and where the child knows the answer, or is about to. */
+/** Undefined if no person can be asked here, or if the child knows the answer or is about to. */
 async function askUnlessKnown(
   { ask, always }: Person,
   question: Question,

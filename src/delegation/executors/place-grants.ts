@@ -1,16 +1,16 @@
-/** The places that one child process has for children of its own, out of those of its parent. */
+/** The places that one child process has for children of its own, from those of its parent. */
 
-import type { Places } from "../child.ts";
+import type { ChildPlaces } from "../child.ts";
 import { encodePlace, type PlaceAsk } from "../place-line.ts";
 
 export interface PlaceGrants {
   read(ask: PlaceAsk): void;
-  /** Takes all of them back: the child has ended. */
+  /** Takes all places back: the child has ended. */
   stop(): void;
 }
 
 export function createPlaceGrants(
-  places: Places | undefined,
+  places: ChildPlaces | undefined,
   write: (line: string) => void,
 ): PlaceGrants {
   const open = new Map<number, () => void>();
@@ -33,7 +33,7 @@ export function createPlaceGrants(
   return {
     read({ ask, isDone }) {
       if (isDone) end(ask);
-      // One that gives up has its place no more.
+      // A request that was withdrawn has no place any more.
       else grant(ask).catch(() => {});
     },
     stop() {

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 
 /** A child waits for its model most of the time. */
 const PROCESSES_PER_CORE = 4;
-/** What one takes when it works, with some to spare. */
+/** The memory of one working process, with some to spare. */
 const PROCESS_BYTES = 128 * 1024 * 1024;
 
 interface Machine {
@@ -12,7 +12,7 @@ interface Machine {
   readonly freeBytes: number;
 }
 
-/** At least one: a child that has to wait for ever is lost. Half of the memory stays for others. */
+/** At least one: a child must not wait for ever. Half of the memory stays for other programs. */
 export function countProcessPlaces(machine: Machine = findMachine()): number {
   const byMemory = Math.floor(machine.freeBytes / 2 / PROCESS_BYTES);
   return Math.max(1, Math.min(machine.cores * PROCESSES_PER_CORE, byMemory));

@@ -1,4 +1,4 @@
-/** What starts a runner: the package's own command, wherever this code is. */
+/** The command that starts a runner: the package's own program, wherever this code is installed. */
 
 import { findOwnProgram } from "../../base/own-program.ts";
 

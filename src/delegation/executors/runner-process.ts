@@ -1,7 +1,7 @@
 /**
- * A runner as a process: the leader of a group of its own, ended whole. What it has started itself in
- * other groups carries a mark in its environment, by which it is found on Linux when the runner was
- * killed and could not end it.
+ * A runner as a process: the leader of a group of its own, which is ended as a whole. What it has started in other
+ * groups carries a mark in its environment; by this mark it is found on Linux when the runner was killed and could not
+ * end it.
  */
 
 import { spawn } from "node:child_process";
@@ -13,16 +13,18 @@ import { createGroup, sweep, untilStarted } from "../../tools/sandbox/process-gr
 import type { Exit } from "../../tools/sandbox/sandbox.ts";
 import { CHILD_MARK } from "./child-mark.ts";
 
-/** How long it has to write its ending down when it is asked to end. */
+/** How long it has to write down its ending when it is asked to end. */
 const GRACE_MS = 2000;
-/** What was written before the end is still read; whoever holds the pipe does not hold us up. */
+/**
+ * Output that was written before the end is still read; a process that keeps the pipe open delays this only so long.
+ */
 const DRAIN_MS = 1000;
 
 export interface RunnerStart {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Its first line; the input stays open after it. */
+  /** The first line of the input, which stays open after it. */
   readonly line: string;
 }
 
@@ -30,11 +32,11 @@ export interface RunnerProcess {
   /** Writes a line to its standard input. */
   write(line: string): void;
   readonly exited: Promise<Exit>;
-  /** Resolves when it has left and what it wrote was read; soon after the leaving at the latest. */
+  /** Resolves when it has exited and its output was read; soon after the exit at the latest. */
   readonly drained: Promise<unknown>;
-  /** Whether it leaves in this time. */
+  /** True if it exits in this time. */
   leaves(ms: number): Promise<boolean>;
-  /** Asks it to end; where it does not in time, ends it and everything it started. */
+  /** Asks it to end; if it does not in time, kills it and everything it started. */
   end(): Promise<void>;
 }
 
@@ -59,14 +61,14 @@ export async function startRunner(
   });
   child.stdout.on("data", onOutput);
   child.stderr.on("data", onError);
-  // One that leaves without reading says why elsewhere.
+  // A process that exits without reading says why elsewhere.
   child.stdin.on("error", () => {});
   const group = createGroup(child);
   const closed = new Promise<void>((resolve) => {
     child.once("close", () => resolve());
   });
   await untilStarted(child, `Subagent \`${clip(program, 80)}\``);
-  // With grace: one that is well sees that its parent is gone, and writes down how it ended.
+  // With grace: a healthy runner sees that its parent is gone, and writes down how it ended.
   const held = holdGroup(child.pid ?? 0, `${CHILD_MARK}=${mark}`, "grace");
   const write = (text: string): void => void child.stdin.write(`${text}\n`);
   write(line);
@@ -77,7 +79,7 @@ export async function startRunner(
     await within(GRACE_MS, exited, clock);
     group.send("SIGKILL");
     const { code } = await exited;
-    // One that came to its own end has ended what it had started.
+    // A runner that exited normally has ended what it had started.
     if (code !== 0) await sweep(`${CHILD_MARK}=${mark}`);
     held.release();
     await within(DRAIN_MS, closed, clock);
@@ -97,11 +99,11 @@ export async function startRunner(
   };
 }
 
-/** Whether it happens in this time. */
+/** True if the event happens in this time. */
 async function within(ms: number, event: Promise<unknown>, clock: Clock): Promise<boolean> {
   const done = new AbortController();
   const happened = event.then(() => true);
-  // The sleep that is not needed any more rejects into the race, which is over.
+  // A sleep that is no longer needed rejects into the race, which is over.
   const late = clock.sleep(ms, done.signal).then(() => false);
   return await Promise.race([happened, late]).finally(() => done.abort());
 }

@@ -1,4 +1,4 @@
-/** What a child that spends by itself is charged with, and given more, while it works. */
+/** Charges a child that spends by itself, and gives it more, while it works. */
 
 import type { ChildAccount } from "../../agent/account.ts";
 import { type Amount, eachKind, type Limits } from "../../agent/limits.ts";
@@ -10,7 +10,7 @@ export interface TopUps {
   stop(): void;
 }
 
-/** Answers a child in a process of its own: it asks, waits, and is told what it may spend now. */
+/** Answers a child in a process of its own: it asks, waits, and receives its new limits. */
 export function createTopUps(
   account: ChildAccount,
   write: (line: string) => void,
@@ -22,13 +22,13 @@ export function createTopUps(
     write(encodeAnswer({ ask, given: await giveMore(account, needs, until) }));
   }
   return {
-    // Whose parent is cancelled, or who is gone, needs no answer.
+    // If its parent is cancelled, or the child is gone, it needs no answer.
     answer: (ask) => void answer(ask).catch(() => {}),
     stop: () => over.abort(),
   };
 }
 
-/** Counts what the child has spent, and waits for what it needs. Returns what it may spend now, in all. */
+/** Charges what the child has spent, and waits for what it needs. Returns what it may spend now, in all. */
 export async function giveMore(
   account: ChildAccount,
   { spent, least, most }: Needs,
@@ -40,7 +40,7 @@ export async function giveMore(
   return account.limits;
 }
 
-/** What the child says that it has spent in all; it may have said some of that before. */
+/** `spent` is what the child says that it has spent in all; some of it may be charged already. */
 export function chargeUpTo(account: ChildAccount, spent: Amount): void {
   account.charge(eachKind((kind) => Math.max(0, spent[kind] - account.spent[kind])));
 }

@@ -1,6 +1,6 @@
 /**
- * The time of all subagents of a run together: while at least one of them runs, it passes once. A child
- * gets what is left of it when it starts, so that none runs beyond it.
+ * The time of all subagents of a run together: while at least one of them runs, it passes once. A child gets the
+ * remaining time when it starts, so that none runs beyond it.
  */
 
 import { NOTHING } from "../../agent/limits.ts";

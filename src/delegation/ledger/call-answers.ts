@@ -1,17 +1,17 @@
-/** What a call of a delegating tool told its model of each child, read from the call's result. */
+/** The report on each child that a delegating call gave its model, read from the call's result. */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ToolEnd } from "../../protocol/run-events.ts";
 
-/** What one child came to, as its parent's model was told. */
-export interface Answer {
+/** The result of one child, as its parent's model was told. */
+export interface ToldAnswer {
   readonly label: string;
   readonly output: string;
   readonly error: string | undefined;
 }
 
-/** None where the call itself was refused: its result is a sentence then. */
-export function answersIn({ item }: Pick<ToolEnd, "item">): Answer[] {
+/** Empty if the call itself was refused: its result is a sentence then. */
+export function answersIn({ item }: Pick<ToolEnd, "item">): ToldAnswer[] {
   const output = item.type === "function_call_output" ? item.output : "";
   const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
   if (!isJsonObject(parsed)) return [];
@@ -20,13 +20,13 @@ export function answersIn({ item }: Pick<ToolEnd, "item">): Answer[] {
   return all.map(toAnswer);
 }
 
-/** Whether there was no child: one that ran and failed has its own ending in the log. */
-export function isRefusal(answer: Answer): answer is Answer & { readonly error: string } {
+/** True if no child was started: a child that ran and failed has its own ending in the log. */
+export function isRefusal(answer: ToldAnswer): answer is ToldAnswer & { readonly error: string } {
   const { error } = answer;
   return error !== undefined && !error.startsWith("Subagent execution failed");
 }
 
-function toAnswer(envelope: JsonObject): Answer {
+function toAnswer(envelope: JsonObject): ToldAnswer {
   const { metadata, label, output, error } = envelope;
   const named = isJsonObject(metadata) ? metadata["subagent_label"] : label;
   return {

@@ -7,11 +7,11 @@ import type { RunEvent } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { listNodes, readTree, type TreeNode, toNodeName } from "./tree.ts";
 
-/** What costs can be told by, with what `seconds` counts there. */
+/** The keys that costs can be grouped by, with the meaning of `seconds` for each. */
 export const COST_KEYS = {
   agent:
     "Label of the subagent; for the run itself its `--agent`, else `root`. Time from start to end, waits included",
-  run: "Name of the subagent in its tree, as `runs tree` shows it in brackets; `root` for the run itself, and the whole id where several trees are asked for. Time from start to end, waits included",
+  run: "Name of the subagent in its tree, as `runs tree` shows it in brackets; `root` for the run itself, and the whole id if several trees are asked for. Time from start to end, waits included",
   model: "`vendor/model`. Time from asking to the end of the answer",
   tool: "Name of the tool. Time of the calls; tokens belong to models, so there are none",
   user: "The `safety_identifier` of a stored response's request, else its `user`; `none` for runs that have neither. Time from start to end",
@@ -22,23 +22,23 @@ export type CostKey = keyof typeof COST_KEYS;
 
 export interface CostRow {
   readonly key: string;
-  /** Of the model; of the tool. */
+  /** Model calls, or tool calls. */
   readonly calls: number;
-  /** Calls that brought no answer; of tools, an error. */
+  /** Calls without an answer; for tools, calls that returned an error. */
   readonly failed: number;
-  /** Null where tokens do not belong to the key. */
+  /** Null if tokens do not belong to the key. */
   readonly input_tokens: number | null;
   readonly cached_tokens: number | null;
   readonly output_tokens: number | null;
-  /** Null where it is not known whole: `known_usd` is what is known of it. */
+  /** Null if a part of it is not known: `known_usd` is the known part. */
   readonly cost_usd: number | null;
   readonly known_usd: number | null;
-  /** Calls that cost nobody knows what. */
+  /** Calls whose cost is not known. */
   readonly unknown_calls: number;
   readonly seconds: number;
 }
 
-/** The rows of all trees together, the dearest first, then those with the most tokens and calls. */
+/** The rows of all trees together, the most expensive first, then those with the most tokens and calls. */
 export async function readCosts(
   record: RecordReader,
   ids: readonly string[],
@@ -70,13 +70,13 @@ export async function readCosts(
   return [...rows].map(([key, sum]) => toRow(key, sum)).sort(compareRows);
 }
 
-/** What the beginning of a tree says whose it is. */
+/** Reads from the beginning of a tree who it belongs to. */
 const READERS: Partial<Record<CostKey, (event: RunEvent) => string | undefined>> = {
   user: readUser,
   session: readSession,
 };
 
-/** Whom a request was sent for, as the beginning of its run repeats it. Undefined where it does not say. */
+/** The user that a request was sent for, as the beginning of its run repeats it. Undefined if it does not say. */
 function readUser(event: RunEvent): string | undefined {
   const echo = readEcho(event);
   const named = echo["safety_identifier"] ?? echo["user"];
@@ -90,14 +90,14 @@ function readSession(event: RunEvent): string | undefined {
   return event.type === "run_start" ? event.settings.session : undefined;
 }
 
-/** What the beginning of a response's run repeats of its request; empty for any other. */
+/** The fields of its request that the beginning of a response's run repeats; empty for any other run. */
 function readEcho(event: RunEvent): JsonObject {
   const response = event.type === "run_start" ? event.settings.response : undefined;
   const echo = isJsonObject(response) ? response["echo"] : undefined;
   return isJsonObject(echo) ? echo : {};
 }
 
-/** From its start to its end, or to the last that was heard of it. */
+/** The time from its start to its end, or to its last event. */
 export function toDurationMs(node: Pick<TreeNode, "started_at_ms" | "last_at_ms">): number {
   const { started_at_ms: from, last_at_ms: to } = node;
   return from === null || to === null ? 0 : Math.max(0, to - from);
@@ -106,7 +106,7 @@ export function toDurationMs(node: Pick<TreeNode, "started_at_ms" | "last_at_ms"
 interface Sum {
   calls: number;
   failed: number;
-  /** Undefined where tokens do not belong to the key. */
+  /** Undefined if tokens do not belong to the key. */
   tokens:
     | { input: number; cached: number; output: number; usd: number; unknown: number }
     | undefined;
@@ -134,7 +134,7 @@ function addNode(sum: Sum, node: TreeNode, ms: number): void {
   sum.ms += ms;
 }
 
-/** Calls are told apart by place, not by id alone: there are servers that give one id to all. */
+/** Calls are distinguished by their index, not by id alone: some servers give one id to all. */
 function createToolFold(rows: Map<string, Sum>): (run: RunRecord, event: RunEvent) => void {
   const open = new Map<string, number[]>();
   const works = new Map<string, OpenWork>();

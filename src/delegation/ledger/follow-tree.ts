@@ -1,8 +1,8 @@
 /**
- * The logs of a run and of everything below it, live, as one stream of batches. A batch is of one run,
- * each run's are in order, and a child's come after the `child_start` that names it.
+ * The logs of a run and of everything below it, live, as one stream of batches. A batch is of one run, each run's
+ * batches are in order, and a child's come after the `child_start` that names it.
  *
- * The root's `run_end` comes last of all, behind everything its descendants have said.
+ * The root's `run_end` comes last, after all events of its descendants.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -10,9 +10,9 @@ import { toFailure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 
-/** How often to look for a child that was ordered and has not written itself down yet. */
+/** How often to look for a child that was ordered and is not in the record yet. */
 const LOOK_MS = 50;
-/** How long to wait for children that were cut when the root ended. */
+/** How long to wait for children that were interrupted when the root ended. */
 const GRACE_MS = 5000;
 
 export interface FollowTreeOptions {
@@ -49,14 +49,14 @@ interface Reader {
 class TreeFollower {
   readonly #engine: Pick<Engine, "follow" | "status">;
   readonly #clock: Clock;
-  /** Batches that were not taken yet, at most one a run. */
+  /** Batches that were not taken yet, at most one for each run. */
   readonly #waiting: { readonly batch: Batch; readonly taken: () => void }[] = [];
   readonly #root = new AbortController();
   #rootReading: Promise<void> | undefined;
-  /** Descendants that are not read to their ends. */
+  /** Descendants whose logs were not read to their ends. */
   readonly #below = new Map<string, Reader>();
   readonly #seen = new Set<string>();
-  /** Children whose parents have told of their ending: they were written down before, or never. */
+  /** Children whose parents have recorded their ending: they were written down before, or never. */
   readonly #ended = new Set<string>();
   #isRootEnded = false;
   #isDone = false;
@@ -85,7 +85,7 @@ class TreeFollower {
     this.#wake?.();
   }
 
-  /** Gives every listener back. */
+  /** Removes every listener. */
   async end(): Promise<void> {
     this.#abort();
     for (const { taken } of this.#waiting.splice(0)) taken();
@@ -130,7 +130,7 @@ class TreeFollower {
     if (end) await this.#put([end]);
   }
 
-  /** What has ended is read to its end, however long it takes; what nobody runs any more is left. */
+  /** Reads every ended run to its end, however long that takes; a run that no process runs any more is left. */
   async #drain(): Promise<void> {
     const drained = Promise.all([...this.#below.values()].map(({ reading }) => reading));
     const grace = new AbortController();
@@ -177,10 +177,10 @@ class TreeFollower {
     for await (const batch of this.#engine.follow(id, -1, signal)) await this.#put(batch);
   }
 
-  /** Ordered and written down are two moments, and a child of another process may have no record. */
+  /** A child is ordered before it is written down, and a child of another process may have no record. */
   async #isWrittenDown(id: string, signal: AbortSignal): Promise<boolean> {
     for (;;) {
-      // Asked first: what has ended by now was written down before, or never.
+      // Read first: a child that has ended by now was written down before, or never.
       const isOver = this.#ended.has(id) || this.#isRootEnded;
       if (await this.#engine.status(id)) return true;
       if (isOver) return false;

@@ -1,4 +1,4 @@
-/** A line of JSON for each event of any run of a tree, with its run, that run's parent and its place. */
+/** Writes a line of JSON for each event of any run of a tree, with its run, that run's parent and its place. */
 
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 

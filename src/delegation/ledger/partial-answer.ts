@@ -1,12 +1,12 @@
 /**
- * The answer of a run that was ended in the middle of one. Its item never ended, so that the end of the run
- * is the only event that has its text.
+ * The answer of a run that ended in the middle of one. Its item never ended, so the end of the run is the only event
+ * that has its text.
  */
 
 import { textOfPart } from "../../protocol/part-text.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 
-/** Give it each event of a run in order; at the end it returns what no whole message has said, or "". */
+/** Call it with each event of a run in order; at the end it returns the text that no whole message has, or "". */
 export function createPartialAnswer(): (event: RunEvent) => string {
   let said = "";
   return (event) => {

@@ -1,27 +1,28 @@
 /**
- * The children that a run has asked for and that are not started, folded from its log. A call says whom it
- * asks for when it starts; a `child_queue` says what they wait for and which ids they will have.
+ * The children that a run has asked for and that are not started, folded from its log. A call names them when it
+ * starts; a `child_queue` says what they wait for and which ids they will have.
  */
 
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
-import type { ChildQueue, RunEvent, ToolStart, WaitReason } from "../../protocol/run-events.ts";
+import type { ChildQueue, WaitReason } from "../../protocol/child-queue.ts";
+import type { RunEvent, ToolStart } from "../../protocol/run-events.ts";
 import { isDelegating } from "../tools/names.ts";
 
 export interface Queued {
-  /** The id that its run will have; null while nothing has told it. */
+  /** The id that its run will have; null while it is not known. */
   readonly id: string | null;
   readonly label: string;
-  /** What it waits for; null while nothing has told it. */
+  /** The reason why the child waits; null while it is not known. */
   readonly why: WaitReason | null;
 }
 
 export interface QueueFold {
-  /** In the order they were asked for. */
+  /** The waiting children in the order they were asked for. */
   readonly queued: readonly Queued[];
   readonly size: number;
-  /** Returns those that the event says will never be started: of a call that ends, and of a run. */
+  /** Returns the children that, by this event, will never be started: those of a call that ends, or of the run. */
   read(event: RunEvent): readonly Queued[];
-  /** Nobody of them is started any more, for a reason that is not in the log. */
+  /** No further children are started, for a reason that is not in the log. */
   close(): void;
 }
 
@@ -31,12 +32,12 @@ export function createQueueFold(): QueueFold {
 
 /** A call that delegates, with those of its children that it has not started. */
 interface QueuedCall {
-  /** Undefined for children that are in no call: their labels are not those of its arguments. */
+  /** Undefined for children that no call started: their labels are not in any arguments. */
   readonly callId: string | undefined;
   readonly children: Queued[];
 }
 
-const NOBODY: readonly Queued[] = [];
+const NONE_QUEUED: readonly Queued[] = [];
 
 class Fold implements QueueFold {
   readonly #calls: QueuedCall[] = [];
@@ -63,18 +64,18 @@ class Fold implements QueueFold {
         return this.#start(event.child_id, event.label);
       case "child_end":
         this.#open.delete(event.child_id);
-        return NOBODY;
+        return NONE_QUEUED;
       case "tool_end":
         return this.#endCalls(({ callId }) => callId === event.call_id);
       case "run_resume":
-        // It makes its open calls again.
+        // The new owner makes the open calls again.
         this.#isResumed = true;
         this.#calls.length = 0;
-        return NOBODY;
+        return NONE_QUEUED;
       case "run_end":
         return this.#endCalls(() => true);
       default:
-        return NOBODY;
+        return NONE_QUEUED;
     }
   }
 
@@ -83,13 +84,13 @@ class Fold implements QueueFold {
   }
 
   #ask(event: ToolStart): readonly Queued[] {
-    if (!isDelegating(event.name)) return NOBODY;
-    // A call that is made again after a takeover finds those that it had started.
+    if (!isDelegating(event.name)) return NONE_QUEUED;
+    // A call that is made again after a takeover finds the children that it had started.
     const started = this.#isResumed ? [...this.#open.values()] : [];
     const labels = toLabels(event).filter((label) => !started.includes(label));
     const children = labels.map((label) => ({ id: null, label, why: null }));
     if (children.length > 0) this.#calls.push({ callId: event.call_id, children });
-    return NOBODY;
+    return NONE_QUEUED;
   }
 
   #explain({ why, children }: ChildQueue): readonly Queued[] {
@@ -98,15 +99,15 @@ class Fold implements QueueFold {
       if (known) known.call.children[known.at] = { id, label, why };
       else this.#calls.push({ callId: undefined, children: [{ id, label, why }] });
     }
-    return NOBODY;
+    return NONE_QUEUED;
   }
 
   #start(id: string, label: string): readonly Queued[] {
     const found = this.#find((one) => one.id === id) ?? this.#find((one) => isLike(one, label));
-    if (!found) return NOBODY;
+    if (!found) return NONE_QUEUED;
     found.call.children.splice(found.at, 1);
     if (found.call.children.length === 0) this.#calls.splice(this.#calls.indexOf(found.call), 1);
-    return NOBODY;
+    return NONE_QUEUED;
   }
 
   #find(isIt: (one: Queued) => boolean): { call: QueuedCall; at: number } | undefined {
@@ -124,7 +125,7 @@ class Fold implements QueueFold {
   }
 }
 
-/** One whose id is not told yet goes by its label. */
+/** A child whose id is not known yet is matched by its label. */
 function isLike({ id, label }: Queued, other: string): boolean {
   return id === null && label === other;
 }
@@ -135,7 +136,7 @@ function toLabels({ name, arguments: text }: ToolStart): string[] {
   if (!isJsonObject(parsed)) return [];
   const { tasks } = parsed;
   if (Array.isArray(tasks)) return tasks.map((task) => labelOf(task) ?? "");
-  // One without a label has the tool's name.
+  // A child without a label has the tool's name.
   return [labelOf(parsed) ?? name];
 }
 

@@ -1,9 +1,9 @@
 /**
- * What a run has come to, folded from its log event by event: for a tree that is drawn while it grows,
- * for the line at a run's end and for what is read from the record. A log may stop anywhere.
+ * The state and figures of a run, folded from its log event by event: for a tree that is drawn while it grows, for the
+ * line at a run's end and for reads of the record. A log may stop anywhere.
  *
- * Finished calls count by their `turn_end`, and summaries by their `compaction`. A call that broke off has none; what it used, in part as an
- * estimate, is in the usage of `run_end`, so the ending's usage counts where it is more.
+ * Finished calls count by their `turn_end`, and summaries by their `compaction`. An interrupted call has neither; what
+ * it used, in part as an estimate, is in the usage of `run_end`, so the larger of the two usages counts.
  */
 
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
@@ -22,33 +22,33 @@ import type {
 import type { ToolQuestion } from "../../protocol/tool-question.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 
-/** Its own, without what is below it. */
+/** A run's own figures, without the runs below it. */
 export interface RunFigures {
-  /** Null until its first event, as everything that the settings say. */
+  /** Null until its first event, like every field that comes from the settings. */
   readonly model: string | null;
   readonly label: string | null;
   readonly ending: Ending | null;
   /** Why it ended so; empty when it completed or has not ended. */
   readonly message: string;
   readonly turns: number;
-  /** Model calls: more than turns where a process died in the middle of one. */
+  /** Model calls: more than turns if a process died in the middle of one. */
   readonly calls: number;
-  /** Of them, those that brought no whole answer. */
+  /** The calls that brought no whole answer. */
   readonly failed_calls: number;
   readonly tool_calls: number;
   readonly usage: Usage;
-  /** Of the calls whose price is known. */
+  /** The cost of the calls whose price is known. */
   readonly known_usd: number;
-  /** Calls that cost nobody knows what. */
+  /** Calls whose cost is not known. */
   readonly unknown_calls: number;
   readonly cost_usd: number | null;
   readonly started_at_ms: number | null;
-  /** The newest time that the log holds. */
+  /** The latest time in the log. */
   readonly last_at_ms: number | null;
   readonly ended_at_ms: number | null;
-  /** What it did last; a model's words, to be cleaned by whoever shows them. */
+  /** The run's last action; words of a model, to be cleaned before they are shown. */
   readonly last_action: string;
-  /** The calls that wait for a person's answer; likewise a model's words. */
+  /** The calls that wait for a person's answer; also words of a model. */
   readonly questions: readonly ToolQuestion[];
 }
 
@@ -61,12 +61,17 @@ export function createRunFold(): RunFold {
   return new Fold();
 }
 
-/** A child's figures as its parent tells them: for one that has left no log of its own. */
+/** A child's figures as its parent reports them: for a child that has left no log of its own. */
 export function toToldFigures(end: ChildEnd): RunFigures {
   const { ending, message, turns, usage, cost_usd, at_ms } = end;
   return {
     ...createRunFold().figures,
-    ...{ ending, message, turns, calls: turns, usage, cost_usd },
+    ending,
+    message,
+    turns,
+    calls: turns,
+    usage,
+    cost_usd,
     known_usd: cost_usd ?? 0,
     unknown_calls: cost_usd === null ? turns : 0,
     last_at_ms: at_ms,
@@ -86,15 +91,15 @@ class Fold implements RunFold {
   #knownUsd = 0;
   /** Finished calls without a known price. */
   #unpriced = 0;
-  /** Calls that broke off after they had begun to answer. */
+  /** Calls that were interrupted after they had begun to answer. */
   #cut = 0;
-  /** Calls that were sent and cut before they brought anything: what was sent is paid for. */
+  /** Calls that were sent and interrupted before any output: what was sent is paid for. */
   #sent = 0;
   #failed = 0;
   #finished = 0;
-  /** The model of the last answer, where a name stands for several deployments. */
+  /** The model of the last answer, if a name stands for several deployments. */
   #answeredBy: string | undefined;
-  /** Whether a call is under way, and whether it has brought anything. */
+  /** The state of the current call: none, sent without output yet, or answering. */
   #open: "no" | "asked" | "answering" = "no";
   #lastAtMs: number | null = null;
   #lastAction = "";
@@ -160,7 +165,7 @@ class Fold implements RunFold {
     else this.#knownUsd += cost_usd;
   }
 
-  /** A model call too, and no turn. One that only cut results was none. */
+  /** A compaction is a model call too, and not a turn. One that only cut results is neither. */
   #compact({ summary, usage, cost_usd }: RunCompaction): void {
     // The vendor has refused the turn that was open.
     this.#closeCall();
@@ -172,7 +177,7 @@ class Fold implements RunFold {
     else this.#knownUsd += cost_usd;
   }
 
-  /** `isCut`: we ended it. What a vendor ended before it said anything costs nothing. */
+  /** `isCut`: we ended the call. A call that its vendor ended before any output costs nothing. */
   #closeCall({ isCut = false } = {}): void {
     if (this.#open === "answering") this.#cut++;
     if (this.#open === "asked" && isCut) this.#sent++;
@@ -186,7 +191,7 @@ class Fold implements RunFold {
     const known_usd = Math.max(this.#knownUsd, end?.cost_usd ?? 0);
     const unknown_calls = this.#countUnknown();
     return {
-      // Of several deployments the one that answered last.
+      // If there are several deployments, the one that answered last.
       model: this.#answeredBy ?? start?.settings.model ?? null,
       label: start?.settings.label ?? null,
       ending: end?.ending ?? null,
@@ -221,7 +226,7 @@ class Fold implements RunFold {
     return unknown === 0 && isUntold ? 1 : unknown;
   }
 
-  /** A call that broke off has no usage to go by; where the model is free it has cost nothing. */
+  /** An interrupted call has no usage to tell; if the model is free it has cost nothing. */
   #isFree(): boolean {
     return this.#end?.cost_usd === 0 || this.#hasFreeCalls();
   }
@@ -233,7 +238,7 @@ class Fold implements RunFold {
 
 const ACTION_CHARS = 60;
 
-/** Undefined for what is no news. */
+/** Undefined for an event that is not an action. */
 function toAction(event: RunEvent): string | undefined {
   switch (event.type) {
     case "turn_start":
@@ -257,7 +262,7 @@ function toAction(event: RunEvent): string | undefined {
   }
 }
 
-/** `waits for approval: shell rm -rf build`; undefined for one that waits for nobody's answer. */
+/** `waits for approval: shell rm -rf build`; undefined if no call waits for an answer. */
 export function toApprovalText({ questions }: Pick<RunFigures, "questions">): string | undefined {
   if (questions.length === 0) return undefined;
   return `waits for approval: ${questions.map(toCallText).join(", ")}`;
@@ -274,7 +279,7 @@ export function toCallText({
 /** Arguments that say what a call is about, whatever order a model writes them in. */
 const MAIN_ARGUMENTS = ["command", "path", "url", "query", "pattern", "agent", "label", "prompt"];
 
-/** The main text among the arguments says most, else the first one; else all of them. */
+/** The main text among the arguments says most; if there is none the first text, or all arguments. */
 function toMainArgument(text: string): string {
   const parsed = tryParseJson(text);
   if (!isJsonObject(parsed)) return text;

@@ -1,9 +1,9 @@
 /**
- * A tree as a Markdown document for people: what was asked, what was said and done, each child a
- * section of its own behind its parent's.
+ * Writes a tree as a Markdown document for people: what was asked, what was said and done, and each child as a section
+ * of its own after its parent's.
  *
- * Texts of models stand in it as they are but for their headings: a section of this document is not
- * to be imitated from inside of one.
+ * Texts of models are written unchanged, except for their headings: a text must not be able to imitate a section of
+ * this document.
  */
 
 import { toNewsMessage } from "../../agent/background.ts";
@@ -18,7 +18,7 @@ import { toCompactionLine } from "./compaction-line.ts";
 import { createPartialAnswer } from "./partial-answer.ts";
 import { type TreeNode, toNodeName } from "./tree.ts";
 
-/** Yields the document in pieces, a run's texts at a time. */
+/** Yields the document in pieces, one run's texts at a time. */
 export async function* renderSession(record: RecordReader, tree: TreeNode): AsyncGenerator<string> {
   yield* renderNode(record, tree, 1);
 }
@@ -46,7 +46,7 @@ async function* renderNode(
   for (const child of node.children) yield* renderNode(record, child, Math.min(level + 1, 5));
 }
 
-/** The texts of a run's events. Those of a turn are held back to its end: a takeover may abandon it. */
+/** The texts of a run's events. Those of a turn are held back until its end: a takeover may abandon it. */
 function createSaid(): { read(event: RunEvent): string; rest(): string } {
   const work = createOpenWork();
   const partial = createPartialAnswer();
@@ -99,7 +99,7 @@ function renderStart(event: Extract<RunEvent, { type: "run_start" }>, level: num
   ].join("");
 }
 
-/** Empty for what is told by another event, or is no part of the conversation. */
+/** Empty for events that another event already covers, or that are not part of the conversation. */
 function renderEvent(event: RunEvent): string {
   switch (event.type) {
     case "item_end":
@@ -108,7 +108,7 @@ function renderEvent(event: RunEvent): string {
       if (event.verdict === "deny") {
         return `**Denied** ${toCode(event.name)}: ${toLine(event.reason)}`;
       }
-      // What nobody was asked about is not part of the conversation.
+      // A decision without a question to a person is not part of the conversation.
       return event.question === undefined
         ? ""
         : `**Allowed** ${toCode(event.name)}: ${toLine(event.reason)}`;
@@ -121,7 +121,7 @@ function renderEvent(event: RunEvent): string {
     case "run_input":
       return `**Message**\n\n${event.items.map(renderItem).join("\n\n")}`;
     case "child_news":
-      return `**Told of subagents**\n\n${renderItem(toNewsMessage(event))}`;
+      return `**News of subagents**\n\n${renderItem(toNewsMessage(event))}`;
     case "compaction":
       return `_${toCompactionLine(event)}_${event.summary === "" ? "" : `\n\n${toQuote(toSafe(event.summary))}`}`;
     case "notice":
@@ -152,7 +152,7 @@ function renderItem(item: Item): string {
   }
 }
 
-/** What is no text is named, not shown: an image is no part of a document for reading. */
+/** Parts that are not text are named, not shown: an image does not belong in a document for reading. */
 function joinParts(parts: readonly object[]): string {
   return parts
     .map((part) => {
@@ -168,7 +168,7 @@ function block(level: number, title: string, body: string): string {
   return `${"#".repeat(level)} ${title}\n\n${body === "" ? "" : `${body}\n\n`}`;
 }
 
-/** Escapes headings outside of code, and closes code that was left open. */
+/** Escapes headings outside code, and closes code that was left open. */
 function toSafe(text: string): string {
   let open: string | undefined;
   const lines = text.split("\n").map((line) => {
@@ -193,7 +193,7 @@ function toQuote(text: string): string {
     .join("\n");
 }
 
-/** Longer than any row of backticks inside. */
+/** A fence longer than any row of backticks inside the text. */
 function fence(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const ticks = "`".repeat(longest + 1);
@@ -209,7 +209,7 @@ function toLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** `count [count-1.0]`: several may have one label. */
+/** `count [count-1.0]`: several children may have one label. */
 function toLabelled({ id, label }: TreeNode): string {
   const name = toNodeName(id);
   return label === null ? name : `${label} [${name}]`;

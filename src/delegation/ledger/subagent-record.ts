@@ -1,6 +1,6 @@
 /**
- * The six events of subagents, told again from the record of a tree: they need not have been logged when
- * they happened. A refusal is told by the answer that its call got; it has left nothing else.
+ * The six events of subagents, made again from the record of a tree: they need not have been logged when they
+ * happened. A refusal is read from the answer that its call got; it has left nothing else.
  */
 
 import type { RecordReader } from "../../engine/engine.ts";
@@ -10,19 +10,19 @@ import { hasWorked, NO_ANSWER } from "../envelope.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
 import { toSpawnEvent } from "../telemetry/child-events.ts";
 import { isDelegating } from "../tools/names.ts";
-import { type Answer, answersIn, isRefusal } from "./call-answers.ts";
+import { answersIn, isRefusal, type ToldAnswer } from "./call-answers.ts";
 import { readTree, toNodeName } from "./tree.ts";
 
 export interface RecordedEvent {
   readonly at_ms: number;
-  /** Of the run that delegates. */
+  /** The path of the run that delegates. */
   readonly path: string;
   /** The subagent's name in its tree, as all commands take it; null for one that was not started. */
   readonly name: string | null;
   readonly event: SubagentEvent;
 }
 
-/** In the order they happened. Rejects with `not_found` when there is no such run. */
+/** The events in the order they happened. Rejects with `not_found` when there is no such run. */
 export async function readSubagentEvents(
   record: RecordReader,
   id: string,
@@ -42,7 +42,7 @@ export async function readSubagentEvents(
 }
 
 interface Found extends RecordedEvent {
-  /** The child whose answer was cut. */
+  /** The child whose answer was truncated. */
   readonly child_id?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ function toEndEvents(
   return [...atLimit, { event: "complete", ...named, ...figures }];
 }
 
-function toRefusals(answer: Answer, depth: number): SubagentEvent[] {
+function toRefusals(answer: ToldAnswer, depth: number): SubagentEvent[] {
   if (!isRefusal(answer)) return [];
   const { label, error } = answer;
   const [, max] = /^Maximum subagent recursion depth \((\d+)\)/.exec(error) ?? [];
@@ -99,7 +99,7 @@ function toRefusals(answer: Answer, depth: number): SubagentEvent[] {
 
 const CUT = /(?:\n\(The whole: offshoot runs show (\S+)\))?\n\[Output truncated\]$/;
 
-function toCut({ label, output }: Answer): Pick<Found, "event" | "child_id">[] {
+function toCut({ label, output }: ToldAnswer): Pick<Found, "event" | "child_id">[] {
   const cut = CUT.exec(output);
   if (!cut) return [];
   const truncated_size = Buffer.byteLength(output.slice(0, cut.index));

@@ -1,13 +1,13 @@
 /**
- * Every event of a tree in one order: by time, and always a child's after its `child_start` and before
- * its `child_end`. Not every event has a time; one without has that of the event before it.
+ * All events of a tree in one order: by time, and always a child's after its `child_start` and before its `child_end`.
+ * An event without a time has that of the event before it.
  */
 
 import type { RecordReader } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 
-/** Holds a page of each log that is open, not the logs. */
+/** Keeps one page of each open log in memory, not whole logs. */
 export async function* readTreeEvents(
   record: RecordReader,
   id: string,
@@ -41,7 +41,7 @@ class Log {
     this.#pages = readLog(record, id);
   }
 
-  /** False when it has no more. */
+  /** Resolves to false when the log has ended. */
   async advance(): Promise<boolean> {
     if (this.#at === this.#page.length) {
       const { value, done } = await this.#pages.next();

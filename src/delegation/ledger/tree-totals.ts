@@ -1,17 +1,17 @@
-/** What a tree has come to, folded from the events of all its runs as they come. */
+/** The totals of a tree, folded from the events of all its runs as they come. */
 
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { createRunFold, type RunFigures, type RunFold, toToldFigures } from "./run-figures.ts";
-import { addUp, type Totals } from "./tree.ts";
+import { addUp, type TreeFigures } from "./tree.ts";
 
 export interface TreeTotals {
   read(logged: LoggedEvent): void;
-  readonly totals: Totals;
+  readonly totals: TreeFigures;
 }
 
 export function createTreeTotals(): TreeTotals {
   const folds = new Map<string, RunFold>();
-  /** By their parents' words: counted where a child has no log of its own here. */
+  /** Figures that parents report: counted for a child that has no log of its own here. */
   const told = new Map<string, RunFigures>();
   return {
     read({ run_id, event }) {

@@ -16,24 +16,24 @@ export interface TreeNode extends RunFigures {
   readonly path: string;
   readonly title: string;
   readonly depth: number;
-  /** The agent of a file that it is; null for one that is none, or has left no record. */
+  /** The name of its agent file; null if it has none, or has left no record. */
   readonly agent: string | null;
-  /** `unrecorded`: its parent tells of it, and it has left no log of its own. */
+  /** `unrecorded`: its parent names it, but it has left no log of its own. */
   readonly status: RunRecord["status"] | "unrecorded";
-  /** It completed without a tool call although it had tools, by its parent's word. */
+  /** True if it completed without a tool call although it had tools, as its parent reports. */
   readonly did_nothing: boolean;
-  /** In the order they were started. */
+  /** The children in the order they were started. */
   readonly children: readonly TreeNode[];
-  /** Children that it has asked for and that are not started: none once it has ended. */
+  /** Children that it has asked for and that are not started; empty once it has ended. */
   readonly queued: readonly Queued[];
 }
 
-/** Told every event of the tree, run by run, while it is read. */
+/** Called with every event of the tree, run by run, while it is read. */
 export type Visit = (run: RunRecord, event: RunEvent) => void;
 
-export interface Totals {
+export interface TreeFigures {
   readonly runs: number;
-  /** Of them, those without an ending. */
+  /** How many of the runs have no ending. */
   readonly unfinished: number;
   readonly turns: number;
   readonly calls: number;
@@ -55,7 +55,7 @@ export async function readTree(
   throw new Failure("not_found", `There is no run \`${id}\`.`);
 }
 
-/** The agent of a file that a recorded run is: `run --agent NAME`, or the agent that its parent called. */
+/** The agent file of a recorded run: from `run --agent NAME`, or the agent that its parent called. */
 export function agentOf({ input }: Pick<RunRecord, "input">): string | null {
   const agent = isJsonObject(input) ? input["agent"] : undefined;
   return typeof agent === "string" ? agent : null;
@@ -66,12 +66,12 @@ export function toNodeName(id: string): string {
   return id.slice(id.indexOf("/") + 1);
 }
 
-/** Each before its children. */
+/** All nodes, each before its children. */
 export function listNodes(node: TreeNode): TreeNode[] {
   return [node, ...node.children.flatMap(listNodes)];
 }
 
-export function addUp(nodes: readonly RunFigures[]): Totals {
+export function addUp(nodes: readonly RunFigures[]): TreeFigures {
   const sum = (of: (node: RunFigures) => number): number =>
     nodes.reduce((total, node) => total + of(node), 0);
   const unknown_calls = sum((node) => node.unknown_calls);
@@ -123,7 +123,13 @@ async function readNode(
   const { id, parent_id, path, title, status } = run;
   return {
     ...fold.figures,
-    ...{ id, parent_id, path, title, status, depth, did_nothing },
+    id,
+    parent_id,
+    path,
+    title,
+    status,
+    depth,
+    did_nothing,
     agent: agentOf(run),
     label: fold.figures.label ?? (parent_id === null ? null : title),
     started_at_ms: fold.figures.started_at_ms ?? run.created_at_ms,
@@ -132,7 +138,7 @@ async function readNode(
   };
 }
 
-/** A child that ran elsewhere, or was cut before it wrote anything. */
+/** A child that ran elsewhere, or was interrupted before it wrote anything. */
 function toUnrecorded(parent: RunRecord, start: ChildStart, depth: number): TreeNode {
   const { child_id: id, label, at_ms, effective } = start;
   const { model } = effective;

@@ -1,8 +1,9 @@
 /**
- * How a run asks for more of the budget whose parent may be in any process: by messages of the engine.
+ * How a run asks for more budget if its parent may be in any process: by messages of the engine.
  *
- * It asks inside of the step that needs it, and a step waits for no message. So one wait of the run's own code
- * hears all answers, from the beginning of the run on. Whoever takes the run over hears those again that it has had.
+ * It asks inside the step that needs it, and a step must not wait for messages. So one wait in the run's own code
+ * receives all answers, from the beginning of the run on. After a takeover the new owner receives again the answers
+ * that the run has had.
  */
 
 import type { Limits } from "../../agent/limits.ts";
@@ -23,7 +24,7 @@ type Asking = Pick<RunContext, "id" | "waitFor" | "runs">;
 /** Called in run code. `parent` is the id of the run above; `given` is what this one has when it starts. */
 export function openAskedBudget(context: Asking, parent: string, given: Limits): ParentBudget {
   const { id: child, runs } = context;
-  // No key of the journal: it only tells answers of this owner from those of others.
+  // Not a key of the journal: it only tells answers to this owner from answers to others.
   const asker = makeId("asker");
   const open = new Map<number, () => void>();
   let asks = 0;
@@ -37,7 +38,7 @@ export function openAskedBudget(context: Asking, parent: string, given: Limits):
       if (answer.asker === asker) open.get(answer.ask)?.();
     }
   }
-  // It hears for as long as this process has the run. Why it does not any more is told to those who ask then.
+  // Listens for answers as long as this process owns the run. If it stops, later asks are rejected with the reason.
   const over = hear();
   over.catch(() => {});
 

@@ -1,18 +1,17 @@
 /**
- * The messages between a run and a child of it that may run in any process: the child asks for more of the
- * budget, and its parent says what it may spend now. Amounts are all that it has had and will have, so a
- * message that comes twice, or late, does no harm.
+ * The messages between a run and a child of it that may run in any process: the child asks for more budget, and its
+ * parent says what it may spend now. Amounts are totals, so a message that comes twice, or late, does no harm.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { encodeAsk, parseAsk, readAnswer, type TopUpAnswer, type TopUpAsk } from "../top-up.ts";
 
-/** On which a run hears what its children ask for. */
+/** The topic on which a run receives what its children ask for. */
 export const BUDGET_ASKS = "budget_asks";
-/** On which a child hears what it was given. */
+/** The topic on which a child receives what it was given. */
 export const BUDGET_ANSWERS = "budget_answers";
 
-/** Whose ask it is: numbers begin again with each owner of the child. */
+/** Which owner of the child asks: numbers begin again with each owner. */
 interface Asking {
   readonly asker: string;
 }
@@ -27,7 +26,7 @@ export function encodeBudgetAsk({ child, asker, ...ask }: BudgetAsk): JsonObject
   return { ...encodeAsk(ask), child, asker };
 }
 
-/** Undefined for what is not an ask. */
+/** Undefined for a message that is not an ask. */
 export function parseBudgetAsk(message: Json): BudgetAsk | undefined {
   if (!isJsonObject(message)) return undefined;
   const { child, asker } = message;
@@ -40,7 +39,7 @@ export function encodeBudgetAnswer({ ask, given, asker }: BudgetAnswer): JsonObj
   return { ask, given: { ...given }, asker };
 }
 
-/** Undefined for what is not an answer. */
+/** Undefined for a message that is not an answer. */
 export function parseBudgetAnswer(message: Json): BudgetAnswer | undefined {
   const answer = readAnswer(message);
   const asker = isJsonObject(message) ? message["asker"] : undefined;

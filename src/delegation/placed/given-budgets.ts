@@ -1,6 +1,6 @@
 /**
- * What a run gives its children more that may run in any process. They ask by a message; what one is given is
- * in the log (`child_budget`) before it is told: whoever takes the run over sets as much aside again.
+ * Gives more budget to children that may run in any process. They ask by a message. What a child is given is in the
+ * log (`child_budget`) before the child gets it: after a takeover the new owner reserves as much again.
  */
 
 import type { ChildAccount } from "../../agent/account.ts";
@@ -19,9 +19,9 @@ export interface GivenBudgets {
   open(child: string, account: ChildAccount, signal: AbortSignal): GivenBudget;
 }
 
-/** Whoever waits for the child owns it, and stops it when the child has ended. */
+/** Owned by the code that waits for the child, which stops it when the child has ended. */
 export interface GivenBudget {
-  /** Rejects where the child cannot be answered any more: it would wait for ever. */
+  /** Rejects if the child can no longer be answered: it would wait for ever. */
   readonly failed: Promise<never>;
   stop(): void;
 }
@@ -34,7 +34,7 @@ interface OpenChild {
 
 export function createGivenBudgets(context: RunContext, now: () => number): GivenBudgets {
   const open = new Map<string, OpenChild>();
-  /** What children asked that are not open yet: after a takeover messages come again before their children do. */
+  /** Asks of children that are not open yet: after a takeover messages come again before their children do. */
   const early = new Map<string, BudgetAsk[]>();
   let isHearing = false;
 
@@ -70,7 +70,7 @@ export function createGivenBudgets(context: RunContext, now: () => number): Give
       const failed = new Promise<never>((_, reject) => {
         fail = reject;
       });
-      // Heard by whoever waits for the child; of one that has ended there is nobody.
+      // Handled where the child is awaited; a child that has ended is not awaited.
       failed.catch(() => {});
       open.set(id, { account, signal: AbortSignal.any([signal, ended.signal]), fail });
       if (!isHearing) {

@@ -1,10 +1,10 @@
-/** Where two logs of the same run part: the first event that is another one. Times and ids do not count. */
+/** Finds where two logs of the same run differ: the first event that is not the same. Times and ids do not count. */
 
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 
 export interface Divergence {
   readonly path: string;
-  /** Its number in the recorded log. */
+  /** The event's number in the recorded log. */
   readonly seq: number;
   readonly recorded: string;
   readonly replayed: string;
@@ -18,11 +18,12 @@ export function findDivergence(
   const untimed = new Set([...findUntimed(recorded), ...findUntimed(replayed)]);
   const before = toComparable(recorded, untimed);
   const whole = toComparable(replayed, untimed);
-  // The log of a run whose process died has no end: all there is of it is compared.
+  // The log of a run whose process died has no end: everything that is there is compared.
   const hasEnd = recorded.some(({ event }) => event.type === "run_end");
   const after = hasEnd ? whole : whole.slice(0, before.length);
   for (let at = 0; at < Math.max(before.length, after.length); at++) {
-    const [old, now] = [before[at], after[at]];
+    const old = before[at];
+    const now = after[at];
     if (old?.text === now?.text) continue;
     const nothing = "the end of the log";
     const seq = old?.seq ?? recorded.length;
@@ -36,7 +37,7 @@ interface Comparable {
   readonly text: string;
 }
 
-/** Calls that ran side by side end in any order: within a turn they are compared by call. */
+/** Calls that ran at the same time end in any order: within a turn they are compared by call. */
 function toComparable(
   log: readonly LoggedEvent[],
   untimed: ReadonlySet<string>,
@@ -62,8 +63,7 @@ function toComparable(
 }
 
 /**
- * Calls that were being made when the run ended, with their children: which of them had begun, and how
- * far they had come, is chance.
+ * Calls in flight when the run ended, with their children: which of them had begun, and how far they were, is chance.
  */
 function findOpenAtEnd(log: readonly LoggedEvent[]): ReadonlySet<LoggedEvent> {
   const from = log.findLastIndex(({ event }) => event.type === "turn_end");
@@ -82,7 +82,7 @@ function findOpenAtEnd(log: readonly LoggedEvent[]): ReadonlySet<LoggedEvent> {
   return new Set([...open, ...children]);
 }
 
-/** The places of background children: when one of them ended is chance; how, its own log tells. */
+/** The places of background children: when one of them ended is chance; how it ended is in its own log. */
 function findUntimed(log: readonly LoggedEvent[]): string[] {
   return log.flatMap(({ event }) =>
     event.type === "child_end" && event.background === true ? [placeOf(event.child_id)] : [],
@@ -117,7 +117,7 @@ const CALLS: ReadonlySet<RunEvent["type"]> = new Set([
   "child_end",
 ]);
 
-/** What is another one in every run. */
+/** Fields that differ in every run. */
 const VARYING: ReadonlySet<string> = new Set([
   "at_ms",
   "created_at_ms",
@@ -127,15 +127,15 @@ const VARYING: ReadonlySet<string> = new Set([
   "continue",
   "mark",
   "call_key",
-  // Of a child that its call left when it asked, which is played as one that nobody waited for.
+  // For a child that its call left when it asked: it is replayed as a background child.
   "background",
   "model_reason",
-  // Names the parts of the instructions, which are compared. A child in a process of its own is given them as one text.
+  // Names the parts of the instructions, which are compared. A child in a process of its own gets them as one text.
   "told",
   // A replay belongs to no session.
   "session",
   "cost_usd",
-  // A child's share depends on what its siblings have given back by then, and on what calls cost.
+  // A child's share depends on what its siblings have returned by then, and on what calls cost.
   "limits",
   "spent",
   "did_nothing",
@@ -149,5 +149,5 @@ function toText(event: RunEvent): string {
   );
 }
 
-/** What a call used that was cut off is an estimate of the moment. */
+/** The usage of an interrupted call is an estimate of the moment. */
 const CUT: ReadonlySet<string> = new Set(["cancelled", "timeout", "failed"]);

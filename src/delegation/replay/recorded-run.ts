@@ -1,4 +1,4 @@
-/** A run as its log has it, ready to be played again: its turns, and what its calls returned. Pure. */
+/** A run as its log has it, ready to be replayed: its turns, and what its calls returned. Pure. */
 
 import { Failure } from "../../base/failure.ts";
 import { findAbandoned } from "../../protocol/abandoned-work.ts";
@@ -18,13 +18,13 @@ export interface RecordedRun {
   readonly id: string;
   readonly path: string;
   readonly start: RunStart;
-  /** Those that ended, by their numbers, from 1. */
+  /** The turns that ended, by their numbers, from 1. */
   readonly turns: readonly RecordedTurn[];
-  /** What people said before a turn, by its number. */
+  /** The messages of people before a turn, by its number. */
   readonly inputs: ReadonlyMap<number, readonly Item[]>;
-  /** How its conversation was made short before a turn, by its number. */
+  /** How its conversation was compacted before a turn, by its number. */
   readonly compactions: ReadonlyMap<number, readonly RunCompaction[]>;
-  /** The turn that the run ended in the middle of. */
+  /** The turn in the middle of which the run ended. */
   readonly broken: BrokenTurn | undefined;
   readonly end: RunEnd | undefined;
   /** Without what a takeover abandoned. */
@@ -33,10 +33,10 @@ export interface RecordedRun {
 
 export interface RecordedTurn {
   readonly number: number;
-  /** What the model said. */
+  /** The recorded model events. */
   readonly said: readonly ModelEvent[];
   readonly end: TurnEnd;
-  /** In the order of the calls. */
+  /** The calls in the model's order. */
   readonly calls: readonly RecordedCall[];
 }
 
@@ -49,14 +49,14 @@ export interface BrokenTurn {
 
 export interface RecordedCall {
   readonly call: FunctionCall;
-  /** Undefined where the run ended before it returned. */
+  /** Undefined if the run ended before the call returned. */
   readonly result: RecordedResult | undefined;
 }
 
 export interface RecordedResult {
   readonly output: FunctionCallOutput["output"];
   readonly failed: boolean;
-  /** Whether it ended the run. */
+  /** True if it ended the run. */
   readonly thrown: boolean;
   readonly decisions: readonly ToolDecision[];
 }
@@ -80,7 +80,7 @@ export function readRecordedRun(
   return { id, path, start, turns, inputs, compactions, broken, end, log: kept };
 }
 
-/** Why a run broke off, to be thrown again. One whose process died has no end: its parent tells of it. */
+/** The failure that ended a run, to be thrown again. A run whose process died has no end: its parent reports it. */
 export function toRecordedFailure(end: RunEnd | undefined): Failure {
   if (!end) return new Failure("internal", "Its process ended before it did.");
   const { ending, error, message } = end;
@@ -96,7 +96,7 @@ function readBroken(events: readonly RunEvent[], end: RunEnd | undefined): Broke
     return undefined;
   }
   const said = behind.filter((event) => event.type !== "run_end").filter(isSaid);
-  // A report that failed leaves the run's ending as it was; a notice says what was wrong.
+  // A report that failed does not change the run's ending; a notice says what was wrong.
   const report = behind.find((event) => event.type === "notice" && event.code === "report");
   const failure =
     report?.type === "notice" ? new Failure("internal", report.message) : toRecordedFailure(end);
@@ -120,7 +120,7 @@ function readTurns(events: readonly RunEvent[], runEnd: RunEnd | undefined): Rec
   return turns;
 }
 
-/** A message that nothing followed was for the next turn, too. */
+/** A message that no turn followed was for the next turn, too. */
 function readInputs(events: readonly RunEvent[]): Map<number, readonly Item[]> {
   const inputs = new Map<number, readonly Item[]>();
   let turn = 0;
@@ -140,7 +140,7 @@ function readCompactions(events: readonly RunEvent[]): Map<number, readonly RunC
   return compactions;
 }
 
-/** What is not a model's word: a turn's log has all of these between its start and its end. */
+/** Events that are not words of the model: a turn's log has them between its start and its end. */
 const OURS: ReadonlySet<string> = new Set(["turn_start", "notice", "run_resume", "child_end"]);
 
 function isSaid(event: RunEvent): event is RunEvent & ModelEvent {

@@ -1,7 +1,7 @@
 /**
- * One run of a tree that is played again. As long as everything is as it was, its model says what it
- * said and its tools return what they returned, and nothing is sent. From the first thing that is
- * different on, it is a run like any other: that is what depends on the change, and no more.
+ * Replays one run of a tree. As long as everything is the same, its model says what it said, its tools return what
+ * they returned, and nothing is sent. From the first difference on it is a run like any other: only what depends on
+ * the change is run again.
  */
 
 import type { Account } from "../../agent/account.ts";
@@ -9,7 +9,7 @@ import type { ContextKeeper } from "../../agent/context/context-keeper.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ChildWord } from "../../protocol/child-news.ts";
-import type { Item } from "../../protocol/items.ts";
+import type { FunctionCallOutput, Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
@@ -31,36 +31,35 @@ import {
   type ReplayedChildren,
 } from "./replayed-children.ts";
 import { wrapKeeper } from "./replayed-compactions.ts";
-import { isSameResult } from "./same-result.ts";
 
 export interface ReplayRun {
-  /** Whether nothing has been different so far. */
+  /** True as long as nothing has been different. */
   readonly isFaithful: boolean;
-  /** Those that it was recorded with: what the settings say today is not sent. */
+  /** The options that it was recorded with: those of today's settings are not sent. */
   readonly options: JsonObject | undefined;
-  /** What was said to it before a turn. Nobody else speaks to a run that is played again. */
+  /** The recorded messages before a turn. A replayed run gets no others. */
   readInbox(turn: number): Promise<readonly Item[]>;
   wrapProvider(live: Provider): Provider;
   wrapGate(live: Gate, background: BackgroundDoor | undefined): Gate;
-  /** Makes the conversation short where it was recorded to be, with the recorded words. */
+  /** Compacts the conversation where the record has it compacted, with the recorded words. */
   wrapKeeper(live: ContextKeeper): ContextKeeper;
-  /** What the run was told of its background children after a turn; undefined where that is open. */
+  /** The recorded news of background children after a turn; undefined if the record does not say. */
   newsAfter(turn: number, isFinal: boolean): readonly ChildWord[] | undefined;
   readonly children: ReplayedChildren;
-  /** Of a replay that sends nothing: what was paid for is not counted again. */
+  /** For a replay that sends nothing: what was paid for is not counted again. */
   readonly account: Account | undefined;
 }
 
 export interface ReplayWish {
   /** Undefined for a run that the record does not have. */
   readonly recorded: RecordedRun | undefined;
-  /** Whether it begins as it was recorded: a prompt that was changed makes it another run. */
+  /** True if it begins as it was recorded: a changed prompt makes it another run. */
   readonly isSame: boolean;
-  /** Called with the first thing that is different, in words. */
+  /** Called with the first difference, in words. */
   diverged(what: string): void;
-  /** Whether it may go on with the real model and tools then. */
-  readonly mayGoOn: boolean;
-  /** What becomes of a child of it. */
+  /** True if it may continue with the real model and tools then. */
+  readonly mayContinue: boolean;
+  /** The replay of one of its children. */
   child(key: string): ReplayedChild;
 }
 
@@ -75,9 +74,9 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     wish.diverged(what);
   }
 
-  function goOn(what: string): void {
+  function continueWithout(what: string): void {
     leave(`${what} is not in the record`);
-    if (!wish.mayGoOn) throw new Failure("conflict", `The record has no more to replay: ${what}.`);
+    if (!wish.mayContinue) throw new Failure("conflict", `Nothing left to replay: ${what}.`);
   }
 
   const ownRecord = (): RecordedRun | undefined => (isFaithful ? recorded : undefined);
@@ -89,7 +88,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
       return isFaithful;
     },
     children,
-    account: wish.mayGoOn ? undefined : createReplayAccount(refused),
+    account: wish.mayContinue ? undefined : createReplayAccount(refused),
     options: recorded?.start.settings.options,
     readInbox: async (before) => (isFaithful ? (recorded?.inputs.get(before) ?? []) : []),
     newsAfter: (after, isFinal) =>
@@ -99,11 +98,11 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
       stream(request: ModelRequest, call: ModelCall) {
         const played = playTurn(ownRecord(), ++turn);
         if (played) return played;
-        goOn(`turn ${turn}`);
+        continueWithout(`turn ${turn}`);
         return live.stream(request, call);
       },
     }),
-    wrapKeeper: (live) => wrapKeeper(live, { recorded: ownRecord, mayGoOn: wish.mayGoOn }),
+    wrapKeeper: (live) => wrapKeeper(live, { recorded: ownRecord, mayContinue: wish.mayContinue }),
     wrapGate: (live, background) => ({
       ...live,
       async call(call, context) {
@@ -112,13 +111,13 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
         const result = known?.result;
         if (result) return await replayCall(live, call, { context, result, background });
         if (known) return await breakCall(live, call, { context, end: recorded?.end });
-        goOn(`the call of ${call.name} in turn ${turn}`);
+        continueWithout(`the call of ${call.name} in turn ${turn}`);
         return live.call(call, context);
       },
     }),
   };
 
-  /** A call that delegates is made: its children are replayed too. */
+  /** Makes a call that delegates: its children are replayed too. */
   async function replayCall(live: Gate, call: AskedCall, known: KnownCall): Promise<ToolResult> {
     const { context, result: recordedResult, background } = known;
     const { output, failed } = recordedResult;
@@ -128,7 +127,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     if (!isStarting) return await playCall(recordedResult, context);
     const result = await live.call(toReplayed(call, output), context);
     const isLeft = openStatus(result.output) !== undefined && openStatus(output) !== undefined;
-    // Of children that stayed as they were it is what its model was told then, wherever they had run.
+    // If its children stayed the same, the result is what its model was told then, wherever they had run.
     const isSame = !children.changed.has(key) || isSameResult(result.output, output);
     if (isLeft || isSame) return { ...result, output, failed };
     leave(`${call.name} in turn ${turn} returned something else`);
@@ -149,7 +148,7 @@ function readNews({ log }: RecordedRun, { after, isFinal }: NewsPlace): readonly
   return [];
 }
 
-/** Of a child that goes on without its call. */
+/** The status of a child that continues without its call. */
 function openStatus(output: unknown): string | undefined {
   const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
   const metadata = isJsonObject(parsed) ? parsed["metadata"] : undefined;
@@ -158,8 +157,8 @@ function openStatus(output: unknown): string | undefined {
 }
 
 /**
- * A child that asked is played without its question: its call is told to leave it there. Which siblings a
- * failure had stopped is in the record, too.
+ * A child that asked is replayed without its question: its call leaves it there. Which siblings a failure
+ * had stopped is in the record, too.
  */
 function toReplayed(call: AskedCall, output: unknown): AskedCall {
   const given = tryParseJson(call.arguments);
@@ -169,7 +168,7 @@ function toReplayed(call: AskedCall, output: unknown): AskedCall {
   return { ...call, arguments: JSON.stringify({ ...task, ...more }) };
 }
 
-/** Why the run did not ask its model this turn: it could not pay for it, or was stopped while it waited to. */
+/** Why the run did not ask its model this turn: it could not pay for it, or was stopped while it waited for budget. */
 function findRefused(recorded: RecordedRun | undefined, turn: number): Failure | undefined {
   const { broken, end } = recorded ?? {};
   return broken?.number === turn && end && end.turns < turn ? broken.failure : undefined;
@@ -183,13 +182,13 @@ interface KnownCall {
   readonly background: BackgroundDoor | undefined;
 }
 
-/** A call that was being made when the run ended. Its children are there to be replayed all the same. */
+/** A call in flight when the run ended. Its children are replayed all the same. */
 async function breakCall(
   live: Gate,
   call: AskedCall,
   { context, end }: { readonly context: CallContext; readonly end: RunEnd | undefined },
 ): Promise<never> {
-  // Whatever becomes of it, the run ends as it was recorded.
+  // However the call ends, the run ends as it was recorded.
   if (isDelegating(call.name)) await live.call(call, context).catch(() => {});
   throw toRecordedFailure(end);
 }
@@ -206,7 +205,7 @@ function playTurn(
     return play([...known.said, { type: "end", ...told, continuation: undefined }]);
   }
   if (recorded?.broken?.number === turn) return playBroken(recorded.broken);
-  // Its process died, and nobody went on with it.
+  // The run's process died, and no other process continued it.
   const isLost = recorded !== undefined && recorded.end === undefined;
   return isLost ? playBroken({ said: [], failure: toRecordedFailure(undefined) }) : undefined;
 }
@@ -215,7 +214,7 @@ async function* play(events: readonly ModelEvent[]): AsyncGenerator<readonly Mod
   yield events;
 }
 
-/** What the model had said, and why it said no more. */
+/** The recorded part of a model's answer, and the reason why it ended there. */
 async function* playBroken({
   said,
   failure,
@@ -240,4 +239,28 @@ async function playCall(
 function findCall(recorded: RecordedRun | undefined, key: string): RecordedCall | undefined {
   const [, turn, place] = /:(\d+)\.(\d+)$/.exec(key) ?? [];
   return recorded?.turns.find(({ number }) => number === Number(turn))?.calls[Number(place)];
+}
+
+/**
+ * Compares two results of a call that delegates, without the figures of what its children used.
+ *
+ * The figures in results that a model reads. Tokens count abandoned and interrupted work too, which is not replayed.
+ */
+const FIGURES: ReadonlySet<string> = new Set([
+  "duration_ms",
+  "total_duration_ms",
+  "tokens_used",
+  "tokens_consumed",
+]);
+
+type Output = FunctionCallOutput["output"];
+
+function isSameResult(one: unknown, other: Output): boolean {
+  return toComparable(one) === toComparable(other);
+}
+
+function toComparable(output: unknown): string {
+  const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
+  const value = isJsonObject(parsed) ? parsed : output;
+  return JSON.stringify(value, (key, part: unknown) => (FIGURES.has(key) ? undefined : part));
 }

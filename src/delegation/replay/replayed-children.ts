@@ -1,7 +1,7 @@
 /**
- * The children of a run that is played again. Wherever they had run, they run in this process: nothing is
- * started. How each of them ended is what its parent had recorded, because a parent sees more of a child
- * in a process of its own than the child's log tells: an exit code, a signal, a process that never began.
+ * The children of a replayed run. Wherever they had run, they run in this process: no process is started. How each of
+ * them ended is taken from its parent's record, because a parent sees more of a child in a process of its own than the
+ * child's log has: an exit code, a signal, a process that never began.
  */
 
 import { type Account, createAccount } from "../../agent/account.ts";
@@ -13,20 +13,20 @@ import { ASK_PARENT } from "../tools/names.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
 export interface ReplayedChildren {
-  /** Calls of which a child did not stay as it was recorded. */
+  /** Calls with a child that did not stay as it was recorded. */
   readonly changed: ReadonlySet<string>;
-  /** Takes the place of every executor. */
+  /** Replaces every executor. */
   wrapExecutor(inProcess: Executor): Executor;
   /** Why a child is not started: it was not, the first time. */
   refusal(key: string): Failure | undefined;
-  /** Whether it could ask its parent; undefined where the record does not say. */
+  /** True if it could ask its parent; undefined if the record does not say. */
   couldAsk(key: string): boolean | undefined;
 }
 
 export interface ReplayedParts {
-  /** The parent's record while nothing has been different. */
+  /** The parent's record, as long as nothing has been different. */
   recorded(): RecordedRun | undefined;
-  /** What the record has of a child, and whether the child stayed with it. */
+  /** The recorded child, and whether the replayed one followed it. */
   child(key: string): ReplayedChild;
 }
 
@@ -50,7 +50,7 @@ export function createReplayedChildren({ recorded, child }: ReplayedParts): Repl
         const { key, callKey } = order;
         const end = endOf(key);
         if (end && !child(key).recorded) return toReport(end, order);
-        // One that is played ends where it ended; a sibling that is played faster does not stop it.
+        // A replayed child ends where it ended; a sibling that is replayed faster does not stop it.
         const until = end ? new AbortController().signal : signal;
         const report = await inProcess.run(order, until);
         if (child(key).isFaithful) return end ? { ...report, ...toEnding(end) } : report;
@@ -70,7 +70,7 @@ export function createReplayedChildren({ recorded, child }: ReplayedParts): Repl
   };
 }
 
-/** Whether a recorded call has started any child. */
+/** True if a recorded call has started any child. */
 export function hasChildren({ log }: RecordedRun, callKey: string): boolean {
   const place = lastPart(callKey);
   return log.some(
@@ -79,8 +79,8 @@ export function hasChildren({ log }: RecordedRun, callKey: string): boolean {
 }
 
 /**
- * What the model calls of a run that is played again are paid from. They were paid for, so there is no
- * limit, up to the one that was not made: `refused` is why.
+ * The account that pays for model calls of a replayed run. They were paid for, so there is no limit, up to the call
+ * that was not made: `refused` is why.
  */
 export function createReplayAccount(refused: () => Failure | undefined): Account {
   const account = createAccount(NO_LIMITS, {
@@ -111,7 +111,7 @@ function toEnding({ ending, message, turns, usage, cost_usd }: ChildEnd) {
   return { ending, message, turns, usage, costUsd: cost_usd };
 }
 
-/** Of a child that ended before it began. */
+/** The report of a child that ended before it began. */
 function toReport(end: ChildEnd, { key }: ChildOrder): ChildReport {
   const none = { error: null, text: "", json: undefined, toolCalls: 0, spent: NOTHING };
   return { id: key, ...toEnding(end), ...none };

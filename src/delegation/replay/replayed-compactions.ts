@@ -1,11 +1,11 @@
-/** The conversation of a run that is played again is made short where it was, with the recorded words. */
+/** Compacts the conversation of a replayed run where the record has it compacted, with the recorded words. */
 
 import { addCost } from "../../agent/call-cost.ts";
 import type {
   Compacted,
   ContextKeeper,
   KeeperMoment,
-  Used,
+  UsedContext,
 } from "../../agent/context/context-keeper.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunCompaction } from "../../protocol/run-events.ts";
@@ -13,21 +13,21 @@ import { addUsage } from "../../protocol/usage.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
 interface PlayedKeeping {
-  /** The record while nothing has been different. */
+  /** The record, as long as nothing has been different. */
   recorded(): RecordedRun | undefined;
-  /** Whether the run may go on with the real model then. */
-  readonly mayGoOn: boolean;
+  /** True if the run may continue with the real model then. */
+  readonly mayContinue: boolean;
 }
 
 export function wrapKeeper(
   live: ContextKeeper,
-  { recorded, mayGoOn }: PlayedKeeping,
+  { recorded, mayContinue }: PlayedKeeping,
 ): ContextKeeper {
   return {
     ...live,
     async compact(items, used, moment) {
       const run = recorded();
-      if (!run) return mayGoOn ? await live.compact(items, used, moment) : undefined;
+      if (!run) return mayContinue ? await live.compact(items, used, moment) : undefined;
       const made = moment.when === "before" ? run.compactions.get(moment.turn + 1) : undefined;
       return made && (await play(live, { items, used, moment }, made));
     },
@@ -36,11 +36,11 @@ export function wrapKeeper(
 
 interface Keeping {
   readonly items: readonly Item[];
-  readonly used: Used;
+  readonly used: UsedContext;
   readonly moment: KeeperMoment;
 }
 
-/** The second is of a turn that its vendor had refused as too long. */
+/** The second compaction of a turn is for one that its vendor had refused as too long. */
 async function play(
   live: ContextKeeper,
   { items, used, moment }: Keeping,

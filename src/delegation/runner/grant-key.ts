@@ -1,11 +1,11 @@
-/** The key that grants are signed with: one for each user and machine, made when it is first needed. */
+/** The key that grants are signed with: one for each user and machine, created when it is first needed. */
 
 import { randomBytes } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isNoRoom } from "../../base/disk-full.ts";
 import { Failure } from "../../base/failure.ts";
 import { makeFolder } from "../../base/make-folder.ts";
-import { isNoRoom } from "../../base/no-room.ts";
 
 const KEY_BYTES = 32;
 
@@ -24,7 +24,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   return key;
 }
 
-/** Written aside and then linked, so that of two processes one makes it, whole, and both have the same. */
+/** Written to a draft and then linked, so that of two processes one creates it, whole, and both have the same. */
 async function makeKey(file: string): Promise<Buffer> {
   const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
@@ -37,7 +37,7 @@ async function makeKey(file: string): Promise<Buffer> {
   } catch (cause) {
     throw unwritable(file, cause);
   } finally {
-    // Where nothing could be written there is nothing to remove.
+    // If nothing could be written there is nothing to remove.
     await rm(draft, { force: true }).catch(() => {});
   }
   const key = await readKey(file);
@@ -62,7 +62,7 @@ function unwritable(file: string, cause: unknown): Failure {
 }
 
 function unusable(file: string): Failure {
-  const message = `${file}: It holds no key. Remove it, and a new one is made.`;
+  const message = `${file}: It has no key. Remove the file, and a new one is made.`;
   return new Failure("invalid_request", message);
 }
 

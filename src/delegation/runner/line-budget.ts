@@ -1,4 +1,4 @@
-/** How a run in a process of its own asks for more of the budget: a frame to its parent, answered by a line. */
+/** How a run in a process of its own asks for more budget: a frame to its parent, answered by a line. */
 
 import type { Limits } from "../../agent/limits.ts";
 import type { JsonObject } from "../../base/json.ts";

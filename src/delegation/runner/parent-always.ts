@@ -1,4 +1,7 @@
-/** What a person allows for a whole tree of runs, in a process of the tree: heard from the parent, and told to it. */
+/**
+ * The allowances of a person for a whole tree of runs, in one process of the tree: received from the parent, and
+ * reported to it.
+ */
 
 import { type Always, createAlways } from "../../tools/gate/always.ts";
 import { PERSON_ASK, parseAllowed } from "../person-line.ts";

@@ -1,4 +1,4 @@
-/** A person who is asked over the parent's process, which has the terminal. */
+/** Asks a person through the parent's process, which has the terminal. */
 
 import { toAbortFailure } from "../../base/async.ts";
 import { type Ask, toDenial } from "../../tools/gate/ask.ts";
@@ -17,7 +17,7 @@ export function openParentAsk(line: ParentLine): Ask {
       const { answer, reason } = await ask(toFrame, signal);
       return answer === "no" ? toDenial(reason) : answer;
     } catch (thrown) {
-      // The parent takes it from its terminal, and counts its time again.
+      // The parent removes the question from its terminal, and counts the child's time again.
       const withdrawn = signal.aborted ? toAbortFailure(signal).message : "It was taken back.";
       await line.send(encodePersonAsk({ ask: number, withdrawn }));
       throw thrown;

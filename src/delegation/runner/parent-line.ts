@@ -6,11 +6,11 @@ import type { JsonObject } from "../../base/json.ts";
 export interface ParentLine {
   /** Writes a frame that the parent reads. */
   send(frame: JsonObject): Promise<void>;
-  /** Told each line that the parent writes. */
+  /** Calls `listener` with each line that the parent writes. */
   onLine(listener: (line: string) => void): void;
 }
 
-/** Sends the frame that is made of the ask's number, and waits for the answer with the same number. */
+/** Sends the frame that is made with the ask's number, and waits for the answer with the same number. */
 export type LineAsk<Answer> = (
   toFrame: (ask: number) => JsonObject,
   signal: AbortSignal,

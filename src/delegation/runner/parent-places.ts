@@ -1,16 +1,16 @@
 /**
- * The places for child processes of a run that is in a process of its own. It has one already: its own, which
- * its first child takes, because it waits for that one. So every level can go on, however few places there are.
- * For all others the parent is asked, so that a tree has no more than its root allows.
+ * The places for child processes of a run that is in a process of its own. It has one place already: its own, which
+ * its first child takes, because the run waits for that child. So every level can continue, however few places there
+ * are. For all other children the parent is asked, so that a tree has at most the processes that its root allows.
  */
 
 import { throwIfAborted } from "../../base/async.ts";
 import { createTurnstile } from "../../base/turnstile.ts";
-import type { Places } from "../child.ts";
+import type { ChildPlaces } from "../child.ts";
 import { encodePlaceAsk, parsePlace } from "../place-line.ts";
 import { createLineAsk, type ParentLine } from "./parent-line.ts";
 
-export function openParentPlaces(line: ParentLine): Places {
+export function openParentPlaces(line: ParentLine): ChildPlaces {
   const own = createTurnstile(1);
   const ask = createLineAsk(line, parsePlace);
 
@@ -43,7 +43,7 @@ export function openParentPlaces(line: ParentLine): Places {
   };
 }
 
-/** The place that comes first; of the other way nothing is kept. */
+/** Takes the place that comes first; the other request is withdrawn. */
 async function firstOf(
   ways: readonly ((signal: AbortSignal) => Promise<() => void>)[],
   signal: AbortSignal,

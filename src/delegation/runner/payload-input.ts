@@ -1,7 +1,7 @@
 /**
- * The payload from standard input. Ordinarily that is all of it, up to its end. A parent of ours sends
- * it as one line that says `"lifeline": true`, and holds the input open as long as it lives. What it
- * writes later are lines too.
+ * Reads the payload from standard input. Usually it is everything up to the end of the input. A parent of ours sends
+ * it as one line that says `"lifeline": true`, and keeps the input open as long as it lives. What it writes later are
+ * lines too.
  */
 
 import type { Readable } from "node:stream";
@@ -9,23 +9,23 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson, tryParseJson } from "../../base/json.ts";
 import { createLineReader } from "../../base/lines.ts";
 
-/** Larger than any model's window; what is larger was not meant for us. */
+/** Larger than any model's window; a larger input was not meant for us. */
 export const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 
 export interface PayloadInput {
   readonly document: JsonObject;
-  /** Aborts when whoever started us is gone; undefined where nobody holds a line. */
+  /** Aborts when the parent is gone; undefined without a life line. */
   readonly parentGone: AbortSignal | undefined;
   /**
-   * Told each line that comes after the payload, those included that came before it listened: a parent may
-   * write at once. They are kept, being few and short.
+   * Calls `listener` with each line after the payload, also with those that came before it listened: a parent may
+   * write at once. They are kept, because they are few and short.
    */
   onLine(listener: (line: string) => void): void;
-  /** Lets go of the input, which else keeps the process alive. */
+  /** Stops reading the input, which would keep the process alive. */
   close(): void;
 }
 
-/** Rejects with `Failure("invalid_request")` for what is no document, or is too large. */
+/** Rejects with `Failure("invalid_request")` for input that is not a JSON document, or is too large. */
 export async function readPayload(input: Readable): Promise<PayloadInput> {
   const gone = new AbortController();
   const listeners: ((line: string) => void)[] = [];
@@ -40,7 +40,8 @@ export async function readPayload(input: Readable): Promise<PayloadInput> {
   };
   const close = (): void => void input.destroy();
   try {
-    if (text.trim() === "") throw wrong("Standard input is empty: the payload, one JSON document.");
+    if (text.trim() === "")
+      throw wrong("Standard input is empty. Write the payload to it: one JSON document.");
     const document = parseJson(text, "The payload");
     if (!isJsonObject(document)) throw wrong("The payload must be a JSON object.");
     return { document, parentGone: isLine ? gone.signal : undefined, onLine, close };

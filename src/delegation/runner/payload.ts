@@ -1,11 +1,16 @@
 /**
- * What the runner reads: one JSON document. Ten fields are a whole one (`payload-fields.ts`); all others
- * may be left out, and a field that nobody knows is passed over.
+ * The document that the runner reads. Ten fields are a complete one (`payload-fields.ts`); all others may be left out,
+ * and unknown fields are ignored.
  */
 
 import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import { OUTPUT_MODES, toOutputFormat } from "../../agent/output-mode.ts";
-import { COMPACT_MODES, type CompactMode } from "../../agent/task.ts";
+import {
+  COMPACT_MODES,
+  type CompactMode,
+  THINKING_EFFORTS,
+  type ThinkingEffort,
+} from "../../agent/task.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -18,64 +23,65 @@ import { SANDBOX_LEVELS, type SandboxLevel } from "../../tools/sandbox/sandbox.t
 
 export interface Payload {
   readonly model: string;
-  /** Whether nobody chose the model, here and above: it fills no schema then. */
+  /** True if no model was chosen, here and above: the embedded one fills no schema then. */
   readonly fell_back: boolean;
   readonly provider: string | null;
   readonly url: string | null;
   readonly api_key_name: string | null;
   readonly prompt: string;
   readonly system_prompt: string | null;
-  /** The parts of it; undefined where it is one text. */
+  /** The parts of the instructions; undefined if they are one text. */
   readonly told: readonly ToldPart[] | undefined;
   readonly tool_subset: readonly string[];
   readonly think: boolean;
+  readonly effort: ThinkingEffort | undefined;
   readonly temperature: number | null;
   readonly max_tokens: number | null;
 
-  /** The conversation that it goes on with, the prompt being its last message; the prompt alone when left out. */
+  /** The conversation that it continues, with the prompt as its last message; the prompt alone when left out. */
   readonly items: readonly Item[] | undefined;
-  /** Fields of the vendor's own for its model calls. */
+  /** The vendor's own fields for its model calls. */
   readonly options: JsonObject | null;
   readonly label: string | null;
   readonly depth: number;
   readonly max_turns: number | undefined;
   readonly timeout_ms: number | undefined;
   readonly limits: Partial<Limits>;
-  /** What it may have in all, of a parent that is asked for more than the limits; undefined for no more. */
+  /** Upper bound for the limits if the parent can be asked for more; undefined if not. */
   readonly ceiling: Partial<Limits> | undefined;
   readonly summary_prompt: string | null;
-  /** Whether that goes along with the prompt, in place of a turn of its own. */
+  /** True if the report's prompt is sent with the task, without a turn of its own. */
   readonly report_along: boolean;
-  /** What it must answer with. */
+  /** The required form of its answer. */
   readonly format: OutputFormat;
   readonly on_throw: "tell_model" | "end";
-  /** What is done where its conversation nears the model's window; the setting when left out. */
+  /** The behaviour when the conversation nears the model's window; the setting when left out. */
   readonly compact: CompactMode | undefined;
   readonly approve: Approval | undefined;
   readonly sandbox: SandboxLevel | undefined;
   readonly root: string | undefined;
-  /** Left out by a person, who may do everything; with it, all that is signed is signed. */
+  /** Left out by a person, who may do everything; with it, everything in `SIGNED_FIELDS` is signed. */
   readonly grant: Grant | undefined;
-  /** What holds for all tool calls of the parent, and for all its delegation. Count with a grant alone. */
+  /** The parent's rules for all tool calls, and for all its delegation. Used only with a grant. */
   readonly safety: JsonObject | undefined;
   readonly delegation: JsonObject | undefined;
   /** The run's place in the record of its parent, and where that is. */
   readonly run: RunPlace | undefined;
   readonly store_path: string | undefined;
-  /** Whether the parent is told what the run would ask a person. */
+  /** True to send the parent what the run would ask a person. */
   readonly asks: boolean;
   /** Leave out the frames of tool calls. */
   readonly brief: boolean;
-  /** End with a frame that holds the run's ending. */
+  /** End with a frame that has the run's ending. */
   readonly report: boolean;
 }
 
-/** Where a run stands in a tree that another process began. */
+/** The place of a run in a tree that another process began. */
 export interface RunPlace {
   readonly id: string;
   readonly parent_id: string;
   readonly path: string;
-  /** Whether its parent answers what it asks. */
+  /** True if its parent answers what it asks. */
   readonly can_ask?: boolean | undefined;
 }
 
@@ -94,6 +100,7 @@ export function parsePayload(document: JsonObject): Payload {
     told: readTold(document["told"]),
     tool_subset: read.texts("tool_subset") ?? [],
     think: read.flag("think"),
+    effort: read.word("effort", THINKING_EFFORTS),
     temperature: read.number("temperature", { min: 0, max: 2 }) ?? null,
     max_tokens: read.integer("max_tokens", { min: 1 }) ?? null,
     options: readOptions(read),
@@ -129,7 +136,7 @@ interface Range {
 
 interface Reader {
   needed(name: string): string;
-  /** An empty text counts as none. */
+  /** An empty text is the same as none. */
   text(name: string): string | undefined;
   texts(name: string): readonly string[] | undefined;
   flag(name: string): boolean;
@@ -140,7 +147,7 @@ interface Reader {
 }
 
 function createReader(document: JsonObject): Reader {
-  /** What is null is not there. */
+  /** Null is the same as a missing field. */
   function read<Value>(
     name: string,
     is: (value: Json) => boolean,
@@ -183,7 +190,7 @@ function isTexts(value: Json): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-/** What is wrong is not shown: a person who puts the key itself here finds it in no log. */
+/** The message does not show the value: a person may have put the key itself here, and no log must have it. */
 function readVariable(name: string | undefined): string | null {
   if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return name ?? null;
   throw wrong("`api_key_name` must be the name of an environment variable, not a key");
@@ -219,14 +226,14 @@ function readLimits(read: Reader, name: string): Partial<Limits> | undefined {
   return Object.fromEntries(fields);
 }
 
-/** Signed by a process of ours, so it is taken at its word, but for its being a list of layers. */
+/** Signed by one of our processes, so it is trusted; only that it is a list of layers is checked. */
 function readGrant(given: Json | undefined): Grant | undefined {
   if (given === undefined || given === null) return undefined;
   if (Array.isArray(given) && given.every(isJsonObject)) return given as Grant;
   throw wrong("`grant` must be a list of layers");
 }
 
-/** As the record of another child has them. */
+/** Reads the parts of the instructions, in the form of another child's record. */
 function readTold(given: Json | undefined): readonly ToldPart[] | undefined {
   if (given === undefined || given === null) return undefined;
   if (Array.isArray(given) && given.every(isToldPart)) return given as unknown as ToldPart[];

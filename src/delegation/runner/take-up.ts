@@ -1,14 +1,16 @@
-/** Goes on with a child that another process has begun. */
+/** Continues a child that another process has begun. */
 
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
 
-/** The child of a parent that died leaves within seconds; it is its run that is to be gone on with. */
+/** The process of a child whose parent died exits within seconds; then its run can be continued. */
 const TRIES = 100;
 const PAUSE_MS = 100;
 
-/** Whether there was such a run: then it has ended, or runs here. Rejects while another runs it. */
+/**
+ * Resolves to true if there was such a run: then it has ended, or runs here. Rejects while another process runs it.
+ */
 export async function takeUp(engine: Engine, id: string, clock: Clock): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     const stored = await engine.status(id);

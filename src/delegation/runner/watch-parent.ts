@@ -1,21 +1,26 @@
-/** Whether the process that started this one still lives. */
+/** Watches whether the process that started this one still lives. */
 
 import type { Clock } from "../../base/clock.ts";
 
-/** How often the parent's number is looked at: the life line is faster, and this is for when it is held by another. */
+/**
+ * How often the parent's process id is checked: the life line is faster, and this is for when another process keeps it
+ * open.
+ */
 const LOOK_MS = 1000;
 
 interface Watching {
-  /** Aborts when the life line is cut. */
+  /** Aborts when the life line is closed. */
   readonly parentGone: AbortSignal;
   readonly clock: Clock;
-  /** This process's parent now. */
+  /** The id of this process's parent now. */
   parentId(): number;
   /** Called once. */
   onGone(): void;
 }
 
-/** Calls back when the parent is gone, by the life line or by its number; the returned function ends it. */
+/**
+ * Calls `onGone` when the parent is gone, by the life line or by its process id; the returned function ends the watch.
+ */
 export function watchParent({ parentGone, clock, parentId, onGone }: Watching): () => void {
   const done = new AbortController();
   const first = parentId();
@@ -29,7 +34,7 @@ export function watchParent({ parentGone, clock, parentId, onGone }: Watching): 
       while (parentId() === first) await clock.sleep(LOOK_MS, done.signal);
       tell();
     } catch {
-      // Nobody watches any more.
+      // The watch has ended.
     }
   };
   if (parentGone.aborted) queueMicrotask(tell);

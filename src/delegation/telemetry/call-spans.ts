@@ -1,7 +1,13 @@
 /** The tool calls of a run, as spans. Several may be open at once, and ids may repeat. */
 
 import type { ToolDecision, ToolEnd, ToolStart } from "../../protocol/run-events.ts";
-import { type Attributes, type Fields, OPERATIONS, SPAN_EVENTS, toAttributes } from "./genai.ts";
+import {
+  type Fields,
+  OPERATIONS,
+  SPAN_EVENTS,
+  type SpanAttributes,
+  toAttributes,
+} from "./genai.ts";
 import { type OpenSpan, openSpan } from "./open-span.ts";
 import type { Span } from "./signals.ts";
 import type { TraceContext } from "./trace-context.ts";
@@ -12,13 +18,13 @@ export interface CallSpans {
   start(seq: number, event: ToolStart): void;
   decide(event: ToolDecision): void;
   end(event: ToolEnd): Span | undefined;
-  endAll(atMs: number, attributes: Attributes, error: string): Span[];
-  /** The call of this key; undefined when it cannot be told from its neighbours. */
+  endAll(atMs: number, attributes: SpanAttributes, error: string): Span[];
+  /** The call of this key; undefined when it cannot be told from the others. */
   of(callKey: string): OpenSpan | undefined;
 }
 
 interface CallSpansParts {
-  /** The run. */
+  /** The span of the run. */
   readonly parent: TraceContext;
   readonly who: Fields;
 }
@@ -31,7 +37,7 @@ interface OpenCall {
 }
 
 export function createCallSpans(runId: string, { parent, who }: CallSpansParts): CallSpans {
-  /** Those of the turn, in the model's order, unless a restart has left some out. */
+  /** The calls of the turn, in the model's order, unless a restart has left some out. */
   let calls: OpenCall[] = [];
   let isWhole = true;
 
@@ -43,18 +49,24 @@ export function createCallSpans(runId: string, { parent, who }: CallSpansParts):
     },
     start(seq, { call_id, name, at_ms }) {
       const span = openSpan(runId, seq, {
-        ...{ trace: parent, parent, kind: "internal", startMs: at_ms },
+        trace: parent,
+        parent,
+        kind: "internal",
+        startMs: at_ms,
         name: `${OPERATIONS.tool} ${name}`,
         attributes: toAttributes({
           operation: OPERATIONS.tool,
-          ...{ ...who, tool: name, tool_type: "function", call_id },
+          ...who,
+          tool: name,
+          tool_type: "function",
+          call_id,
         }),
       });
       calls.push({ id: call_id, span, isDenied: false, isDecided: false });
     },
     decide({ call_id, verdict, by: decided_by, rule, sandbox, at_ms }) {
       const same = open().filter(({ id }) => id === call_id);
-      // A call that was let in may be stopped by a guard later: its second decision.
+      // A call that was allowed may be stopped by a guard later: its second decision.
       const call = same.find(({ isDecided }) => !isDecided) ?? same[0];
       if (!call) return;
       call.isDecided = true;

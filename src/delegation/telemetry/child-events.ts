@@ -1,4 +1,4 @@
-/** What happened to children, as events of their parent's spans, under the names of the log lines. */
+/** Events of children, as events of their parent's spans, under the names of the log lines. */
 
 import { type ChildEnd, type ChildStart, ENDINGS } from "../../protocol/run-events.ts";
 import { hasWorked, NO_ANSWER } from "../envelope.ts";
@@ -16,7 +16,8 @@ export function toSpawnEvent({ label, depth, effective }: ChildStart): SubagentE
   const { max_turns, tools } = effective;
   return {
     event: "spawn",
-    ...{ label, depth },
+    label,
+    depth,
     max_turns: typeof max_turns === "number" ? max_turns : 0,
     allowed_tools: Array.isArray(tools) ? tools.map(String) : [],
   };

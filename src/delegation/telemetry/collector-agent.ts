@@ -1,6 +1,6 @@
 /**
- * Connections to a collector. A collector that cannot be reached is not tried again: the exporter would
- * wait for seconds to do so, and a command that is done would wait with it.
+ * Connections to a collector. A collector that cannot be reached is not tried again: the exporter would wait for
+ * seconds to do so, and a command that is done would wait with it.
  */
 
 import { readFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { OtlpSettings } from "./otlp-settings.ts";
 export interface CollectorConnections {
   /** Makes the agent of an exporter. */
   open(protocol: string): Promise<Agent>;
-  /** Cuts what is open; nothing can be sent after that. */
+  /** Closes open connections; nothing can be sent after that. */
   close(): void;
 }
 
@@ -22,11 +22,11 @@ export function createCollectorConnections(tls: OtlpSettings["tls"]): CollectorC
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     const refuse = (error: NodeJS.ErrnoException): void => {
-      // The exporter tries again by the error's code.
+      // The exporter decides by the error's code whether to try again.
       delete error.code;
     };
     socket.prependListener("error", refuse);
-    // A connection that was kept and is reset when it is used again is worth another try.
+    // A kept connection that is reset when it is used again is worth another try.
     socket.once("connect", () => socket.off("error", refuse));
   };
   return {
@@ -36,7 +36,7 @@ export function createCollectorConnections(tls: OtlpSettings["tls"]): CollectorC
       const agent = new Agent({ keepAlive: true, ...(await readCertificates(tls)) });
       const connect = agent.createConnection.bind(agent);
       agent.createConnection = (...args) => {
-        // Thrown, not handed over: a socket that is destroyed looks like one to try again for.
+        // Thrown, not passed to the callback: the exporter would try again for a socket that was destroyed.
         if (isClosed) throw toClosed();
         const socket = connect(...args);
         if (socket) watch(socket as Socket);
@@ -51,7 +51,7 @@ export function createCollectorConnections(tls: OtlpSettings["tls"]): CollectorC
   };
 }
 
-/** Without a code, by which the exporter would try again. */
+/** Without a code: the exporter would try again. */
 function toClosed(): Error {
   return new Error("Telemetry was closed.");
 }

@@ -1,6 +1,6 @@
 /**
- * The one table between our events and OpenTelemetry's conventions for generative AI. They are still
- * in development: when a name changes there, it changes here and nowhere else.
+ * The one table between our events and OpenTelemetry's conventions for generative AI. They are
+ * still in development: when a name changes there, it changes here and nowhere else.
  *
  * Names without a convention are ours, under `offshoot.`. No prompt, argument or output has a row.
  */
@@ -46,10 +46,10 @@ export const ATTRIBUTES = {
 } as const;
 type Field = keyof typeof ATTRIBUTES;
 
-/** What a span is called is its operation and then what it is done to. */
+/** A span's name is its operation, followed by its object. */
 export const OPERATIONS = { run: "invoke_agent", turn: "chat", tool: "execute_tool" } as const;
 
-/** Things that happen inside a span. Those of subagents have the names of their log lines. */
+/** Events inside a span. Those of subagents have the names of their log lines. */
 export const SPAN_EVENTS = {
   decision: "offshoot.tool.decision",
   notice: "offshoot.notice",
@@ -59,7 +59,7 @@ export const SPAN_EVENTS = {
   subagent: "subagent.",
 } as const;
 
-/** Vendors that the conventions call by another name than we do; the rest keep theirs. */
+/** Vendors with another name in the conventions; the rest keep ours. */
 const VENDORS: Readonly<Record<string, string>> = {
   azure: "azure.ai.openai",
   bedrock: "aws.bedrock",
@@ -70,7 +70,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-/** The buckets are the conventions' own: a dashboard made for them fits. */
+/** The buckets are the conventions' own, so dashboards made for them work. */
 export const HISTOGRAMS = {
   tokens: {
     name: "gen_ai.client.token.usage",
@@ -93,13 +93,13 @@ export const SUBAGENT_COUNTER = {
 } as const;
 
 export type AttributeValue = string | number | boolean | readonly string[];
-export type Attributes = Readonly<Record<string, AttributeValue>>;
+export type SpanAttributes = Readonly<Record<string, AttributeValue>>;
 
-/** What is known of something, by our names. */
+/** Facts about something, by our names. */
 export type Fields = Partial<Record<Field, AttributeValue | null | undefined>>;
 
 /** Fields that are absent or unknown get no attribute. */
-export function toAttributes(fields: Fields): Attributes {
+export function toAttributes(fields: Fields): SpanAttributes {
   const named: Record<string, AttributeValue> = {};
   for (const [field, value] of Object.entries(fields)) {
     if (value !== null && value !== undefined) named[ATTRIBUTES[field as Field]] = value;

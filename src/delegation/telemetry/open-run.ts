@@ -1,6 +1,6 @@
 /**
- * A run while it lasts, as spans: itself `invoke_agent`, its turns `chat`, its calls `execute_tool`.
- * What is counted is counted where a turn or the run ends.
+ * A run while it lasts, as spans: itself `invoke_agent`, its turns `chat`, its calls
+ * `execute_tool`. Metrics are counted when a turn or the run ends.
  */
 
 import { FAILURES } from "../../base/failure.ts";
@@ -36,14 +36,14 @@ export interface Placement {
 export interface OpenRun {
   readonly conversation: string;
   readonly context: TraceContext;
-  /** Whether an event of this number was not seen yet. */
+  /** True if the event with this number was not seen yet. */
   isNews(seq: number): boolean;
   observe(seq: number, event: RunEvent): Signals;
-  /** Where a child of this call stands: below the call, or below the run where that is not known. */
+  /** The parent of a child of this call: the call's span, or the run's if the call is not known. */
   contextOf(callKey: string): TraceContext;
 }
 
-/** What a run that nobody named is called. */
+/** The name of a run without a label. */
 const NO_LABEL = "offshoot";
 
 export function openRun(start: RunStart, seq: number, placement: Placement): OpenRun {
@@ -118,7 +118,10 @@ class RunInSpans implements OpenRun {
     }
   }
 
-  /** What ends nothing. Most events of a run are pieces of text, which come out of here at once. */
+  /**
+   * Notes an event that ends nothing. Most events of a run are pieces of text, which return at
+   * once.
+   */
   #note(seq: number, event: RunEvent): void {
     switch (event.type) {
       case "turn_start":
@@ -140,7 +143,7 @@ class RunInSpans implements OpenRun {
         this.#run.event(toChildEndEvent(event, this.#settings.depth + 1));
         break;
       case "run_input":
-        // What was said is nobody's business here.
+        // The text of the message is private and left out.
         this.#run.event({ name: SPAN_EVENTS.input, atMs: event.at_ms, attributes: {} });
         break;
       case "notice":
@@ -149,7 +152,7 @@ class RunInSpans implements OpenRun {
     }
   }
 
-  /** What was summed up is nobody's business here. A turn that is open was refused as too long. */
+  /** The text of the summary is private and left out. An open turn was refused as too long. */
   #compact({ usage, cost_usd, at_ms }: RunCompaction): Signals {
     const refused = this.#cutOff(at_ms, "context_exceeded", FAILURES.context_exceeded.summary);
     const attributes = toAttributes({ ...toTokens(usage), cost_usd });
@@ -170,7 +173,9 @@ class RunInSpans implements OpenRun {
       startMs: at_ms,
       attributes: toAttributes({
         operation: OPERATIONS.turn,
-        ...{ ...this.#who, ...this.#model, ...asked },
+        ...this.#who,
+        ...this.#model,
+        ...asked,
         output_type: format["type"] === "text" ? "text" : "json",
       }),
     });
@@ -224,7 +229,7 @@ class RunInSpans implements OpenRun {
     };
   }
 
-  /** Ends what is still open inside the run, as something that broke off. */
+  /** Ends what is still open inside the run, as interrupted. */
   #cutOff(atMs: number, error: string, summary: string): Signals {
     const attributes = toAttributes({ error });
     const calls = this.#calls.endAll(atMs, attributes, summary);
@@ -239,7 +244,9 @@ class RunInSpans implements OpenRun {
   }
 }
 
-/** Partial is never complete. The summary is the table's: a message may quote the conversation. */
+/**
+ * Partial work is an error here. The summary is the table's: a message may quote the conversation.
+ */
 function toProblem({ ending, error }: RunEnd): {
   readonly error: string | undefined;
   readonly summary: string | undefined;

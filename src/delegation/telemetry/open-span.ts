@@ -1,6 +1,6 @@
 /** A span while it lasts. */
 
-import type { Attributes } from "./genai.ts";
+import type { SpanAttributes } from "./genai.ts";
 import type { Span, SpanEvent } from "./signals.ts";
 import { type TraceContext, toSpanId } from "./trace-context.ts";
 
@@ -8,18 +8,18 @@ export interface OpenSpan {
   readonly context: TraceContext;
   readonly startMs: number;
   readonly isOpen: boolean;
-  add(attributes: Attributes): void;
+  add(attributes: SpanAttributes): void;
   event(event: SpanEvent): void;
-  /** Once. What it returns is what is sent. */
-  end(atMs: number, attributes: Attributes, error: string | undefined): Span;
+  /** Called once. Returns the span to send. */
+  end(atMs: number, attributes: SpanAttributes, error: string | undefined): Span;
 }
 
 interface Opening {
   readonly name: string;
   readonly kind: Span["kind"];
   readonly startMs: number;
-  readonly attributes: Attributes;
-  /** The trace it is in: its parent's, or one that begins here. */
+  readonly attributes: SpanAttributes;
+  /** The span's trace: its parent's, or a new one. */
   readonly trace: Omit<TraceContext, "spanId">;
   readonly parent?: TraceContext | undefined;
   readonly links?: readonly TraceContext[];

@@ -1,17 +1,17 @@
-/** Telemetry, loaded only where OpenTelemetry's variables name a collector. */
+/** Telemetry, loaded only if OpenTelemetry's variables name a collector. */
 
+import type { Environment } from "../../base/environment.ts";
 import { silentLog } from "../../base/log.ts";
 import type { Telemetry, TelemetryOptions } from "./telemetry.ts";
-import type { Variables } from "./trace-context.ts";
 
-/** What a command that is done waits at most for a slow collector. */
+/** The most that a command which is done waits for a slow collector. */
 const CLOSE_MS = 2000;
 
 type OpenOptions = Pick<TelemetryOptions, "version"> & Partial<TelemetryOptions>;
 
-/** Undefined where nothing is sent anywhere. Never rejects for what the variables say. */
+/** Undefined if nothing is sent anywhere. Never rejects because of invalid variables. */
 export async function openTelemetry(
-  env: Variables,
+  env: Environment,
   options: OpenOptions,
 ): Promise<Telemetry | undefined> {
   const isNamed = Object.keys(env).some((name) =>

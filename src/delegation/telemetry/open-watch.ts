@@ -1,17 +1,17 @@
-/** Everything that watches the runs of a process: the log of subagents, and a collector where one is named. */
+/** Everything that watches the runs of a process: the log of subagents, and a collector if one is named. */
 
+import type { Environment } from "../../base/environment.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { DelegationSettings } from "../settings.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { createSubagentLog } from "./subagent-log.ts";
-import type { Variables } from "./trace-context.ts";
 
-export interface Watch {
-  /** For the engine; undefined where nobody wants to know. */
+export interface TelemetryWatch {
+  /** For the engine; undefined if nothing watches. */
   readonly observe: ((logged: LoggedEvent) => void) | undefined;
-  /** Told of what happens to subagents. */
+  /** Called with each event of subagents. */
   readonly tell: (event: SubagentEvent) => void;
   /** The variables for the process of a child whose `child_start` was observed. */
   readonly environmentOf: (childId: string) => Readonly<Record<string, string>>;
@@ -22,13 +22,13 @@ export interface Watch {
 interface WatchOptions {
   readonly settings: Pick<DelegationSettings, "telemetryEnabled">;
   readonly version: string;
-  /** That of the area `subagent`. */
+  /** The log of the area `subagent`. */
   readonly log?: Log | undefined;
-  /** Told as well, whatever the settings. */
+  /** Called as well, whatever the settings. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
 
-export async function openWatch(env: Variables, options: WatchOptions): Promise<Watch> {
+export async function openWatch(env: Environment, options: WatchOptions): Promise<TelemetryWatch> {
   const { settings, version, log = silentLog } = options;
   const telemetry = settings.telemetryEnabled
     ? await openTelemetry(env, { version, log })

@@ -1,6 +1,6 @@
 /**
- * Sends signals over OTLP/HTTP as JSON, in batches, beside the runs. Loaded only where a collector is
- * named: the libraries take 0.2 s of processor time to load.
+ * Sends signals over OTLP/HTTP as JSON, in batches, without delaying the runs. Loaded only if a collector is named:
+ * the libraries take 0.2 s of processor time to load.
  */
 
 import {
@@ -23,15 +23,15 @@ import { BatchSpanProcessor, type ReadableSpan } from "@opentelemetry/sdk-trace-
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { type CollectorConnections, createCollectorConnections } from "./collector-agent.ts";
-import { type Attributes, HISTOGRAMS, SUBAGENT_COUNTER } from "./genai.ts";
-import type { Endpoint, OtlpSettings } from "./otlp-settings.ts";
+import { HISTOGRAMS, type SpanAttributes, SUBAGENT_COUNTER } from "./genai.ts";
+import type { OtlpEndpoint, OtlpSettings } from "./otlp-settings.ts";
 import type { Signals, Span } from "./signals.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 export interface OtlpExporter {
   send(signals: Signals): void;
-  count(attributes: Attributes): void;
-  /** Sends what is left, as far as that takes no longer than `limitMs`. Never rejects. */
+  count(attributes: SpanAttributes): void;
+  /** Sends what is left, for at most `limitMs`. Never rejects. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ interface SpanSender {
   close(): Promise<void>;
 }
 
-/** Undefined where no spans are wanted. */
+/** Undefined if spans are switched off. */
 function createSpanSender({ settings, resource, ...parts }: Parts): SpanSender | undefined {
   const { traces, batch } = settings;
   if (!traces) return undefined;
@@ -100,7 +100,7 @@ const TEMPORALITIES = {
   lowmemory: AggregationTemporalityPreference.LOWMEMORY,
 } as const;
 
-/** Undefined where no metrics are wanted. */
+/** Undefined if metrics are switched off. */
 function createMeters({ settings, resource, ...parts }: Parts) {
   const { metrics, temporality, metricsIntervalMs } = settings;
   if (!metrics) return undefined;
@@ -121,7 +121,8 @@ function createMeters({ settings, resource, ...parts }: Parts) {
     buckets,
   }: (typeof HISTOGRAMS)[keyof typeof HISTOGRAMS]) =>
     meter.createHistogram(name, {
-      ...{ unit, description },
+      unit,
+      description,
       advice: { explicitBucketBoundaries: [...buckets] },
     });
   const { name, ...counter } = SUBAGENT_COUNTER;
@@ -136,7 +137,7 @@ function createMeters({ settings, resource, ...parts }: Parts) {
 type ExporterOptions = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
 
 function toOptions(
-  { url, headers, timeoutMs, compression }: Endpoint,
+  { url, headers, timeoutMs, compression }: OtlpEndpoint,
   { connections, version }: Pick<Parts, "connections" | "version">,
 ): ExporterOptions {
   return {
@@ -149,7 +150,7 @@ function toOptions(
   };
 }
 
-/** Says the first time that something could not be sent: a collector that is down fails each time. */
+/** Logs the first failure to send: a collector that is down fails each time. */
 function reporting<
   Exporter extends {
     export(items: never, done: (result: { code: number; error?: Error }) => void): void;
@@ -214,7 +215,7 @@ function toHrTime(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * 1000) * 1_000_000)];
 }
 
-/** The library's type wants lists that may be written to; nobody does. */
-function toOtel(attributes: Attributes): OtelAttributes {
+/** The library's type asks for mutable lists, which it does not change. */
+function toOtel(attributes: SpanAttributes): OtelAttributes {
   return attributes as OtelAttributes;
 }

@@ -1,25 +1,26 @@
 /**
- * Where telemetry is sent and as what, from OpenTelemetry's own variables. Pure. A variable that is
- * empty counts as not set, as the specification has it.
+ * Reads where telemetry is sent, and under which name, from OpenTelemetry's own variables. Pure. An empty variable
+ * counts as not set, as the specification says.
  */
 
-import type { TraceContext, Variables } from "./trace-context.ts";
+import type { Environment } from "../../base/environment.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 export interface OtlpSettings {
-  /** Undefined where a kind is not wanted. */
-  readonly traces: Endpoint | undefined;
-  readonly metrics: Endpoint | undefined;
-  /** Who sends: `service.name` and whatever the user adds. */
+  /** Undefined if this kind is switched off. */
+  readonly traces: OtlpEndpoint | undefined;
+  readonly metrics: OtlpEndpoint | undefined;
+  /** The sender: `service.name` and whatever the user adds. */
   readonly resource: Readonly<Record<string, string>>;
   readonly isSampled: (traceId: string, parent: TraceContext | undefined) => boolean;
   readonly temporality: "cumulative" | "delta" | "lowmemory";
   readonly metricsIntervalMs: number | undefined;
   readonly batch: Batch;
-  /** Files. */
+  /** Paths of files. */
   readonly tls: { readonly [Name in "ca" | "cert" | "key"]: string | undefined };
 }
 
-export interface Endpoint {
+export interface OtlpEndpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -32,17 +33,17 @@ interface Batch {
   readonly maxBatchSize: number | undefined;
 }
 
-/** Said to the operator, who set a variable that cannot be honoured. */
+/** A message to the operator, who set a variable that cannot be used. */
 export interface OtlpProblem {
   readonly problem: string;
 }
 
-/** The specification's own. */
+/** The specification's own default. */
 const TIMEOUT_MS = 10_000;
 
-/** Undefined where nothing is asked for. */
+/** Undefined if no telemetry is asked for. */
 export function readOtlpSettings(
-  env: Variables,
+  env: Environment,
   version: string,
 ): OtlpSettings | OtlpProblem | undefined {
   if (get(env, "SDK_DISABLED")?.toLowerCase() === "true") return undefined;
@@ -52,8 +53,8 @@ export function readOtlpSettings(
   if (problem && "problem" in problem) return problem;
   if (!traces && !metrics) return undefined;
   return {
-    traces: traces as Endpoint | undefined,
-    metrics: metrics as Endpoint | undefined,
+    traces: traces as OtlpEndpoint | undefined,
+    metrics: metrics as OtlpEndpoint | undefined,
     resource: readResource(env, version),
     isSampled: createSampler(env),
     temporality: readTemporality(env),
@@ -73,7 +74,7 @@ export function readOtlpSettings(
 
 type Kind = "TRACES" | "METRICS";
 
-function readEndpoint(env: Variables, kind: Kind): Endpoint | OtlpProblem | undefined {
+function readEndpoint(env: Environment, kind: Kind): OtlpEndpoint | OtlpProblem | undefined {
   const exporters = (get(env, `${kind}_EXPORTER`) ?? "otlp").split(",").map((name) => name.trim());
   if (!exporters.includes("otlp")) return undefined;
   const own = get(env, `EXPORTER_OTLP_${kind}_ENDPOINT`);
@@ -83,13 +84,13 @@ function readEndpoint(env: Variables, kind: Kind): Endpoint | OtlpProblem | unde
     get(env, `EXPORTER_OTLP_${kind}_${name}`) ?? get(env, `EXPORTER_OTLP_${name}`);
   if (either("PROTOCOL") === "grpc") {
     return {
-      problem: "OTLP over gRPC is not spoken here: set OTEL_EXPORTER_OTLP_PROTOCOL=http/json.",
+      problem: "OTLP over gRPC is not supported: set OTEL_EXPORTER_OTLP_PROTOCOL=http/json.",
     };
   }
-  // Only the common address gets the kind's path; the kind's own is taken as it is.
+  // Only the common address gets the path of the kind; an address for one kind is used as it is.
   const url = own ?? `${base?.replace(/\/$/, "")}/v1/${kind.toLowerCase()}`;
   if (!/^https?:$/.test(protocolOf(url))) {
-    return { problem: "The OTLP endpoint is no http or https address." };
+    return { problem: "The OTLP endpoint is not an http or https address." };
   }
   return {
     url,
@@ -106,31 +107,31 @@ function protocolOf(url: string): string {
   return URL.canParse(url) ? new URL(url).protocol : "";
 }
 
-function readResource(env: Variables, version: string): Readonly<Record<string, string>> {
+function readResource(env: Environment, version: string): Readonly<Record<string, string>> {
   const given = parsePairs(get(env, "RESOURCE_ATTRIBUTES"));
   const name = get(env, "SERVICE_NAME") ?? given["service.name"] ?? "offshoot";
   return { "service.version": version, ...given, "service.name": name };
 }
 
-function readTemporality(env: Variables): OtlpSettings["temporality"] {
+function readTemporality(env: Environment): OtlpSettings["temporality"] {
   const wish = get(env, "EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase();
   return wish === "delta" || wish === "lowmemory" ? wish : "cumulative";
 }
 
-/** `OTEL_TRACES_SAMPLER`. What goes on from another trace does as that one does, where it says so. */
-function createSampler(env: Variables): OtlpSettings["isSampled"] {
+/** `OTEL_TRACES_SAMPLER`. A span below another trace follows that trace's decision, if it has one. */
+function createSampler(env: Environment): OtlpSettings["isSampled"] {
   const name = get(env, "TRACES_SAMPLER") ?? "parentbased_always_on";
   const share = name.endsWith("always_off") ? 0 : name.endsWith("traceidratio") ? ratio(env) : 1;
   const follows = name.startsWith("parentbased_");
   return (traceId, parent) => (follows && parent ? parent.isSampled : isWithin(traceId, share));
 }
 
-function ratio(env: Variables): number {
+function ratio(env: Environment): number {
   const share = number(env, "TRACES_SAMPLER_ARG") ?? 1;
   return share >= 0 && share <= 1 ? share : 1;
 }
 
-/** By the last 13 digits, which are chance in every trace id: all spans of a trace agree. */
+/** Decides by the last 13 digits, which are random in every trace id: all spans of a trace agree. */
 function isWithin(traceId: string, share: number): boolean {
   return Number.parseInt(traceId.slice(-13), 16) / 16 ** 13 < share;
 }
@@ -154,11 +155,11 @@ function decode(text: string): string {
   }
 }
 
-function number(env: Variables, name: string): number | undefined {
+function number(env: Environment, name: string): number | undefined {
   const value = get(env, name);
   return value === undefined || Number.isNaN(Number(value)) ? undefined : Number(value);
 }
 
-function get(env: Variables, name: string): string | undefined {
+function get(env: Environment, name: string): string | undefined {
   return env[`OTEL_${name}`]?.trim() || undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * The logs of runs as spans. A fold: the same events in the same order give the same spans, ids
- * included. This file knows how runs stand to each other; what is in one of them is in `open-run.ts`.
+ * The logs of runs as spans. A fold: the same events in the same order give the same spans, ids included. This file
+ * knows how runs are related; `open-run.ts` has what is inside one of them.
  *
- * A child that does not hold its parent up (another process, the background) has a trace of its own
- * with a link, so that one that lasts for hours does not stretch its parent's.
+ * A child that its parent does not wait for (in another process, in the background) has a trace of its own with a
+ * link, so that a child that lasts for hours does not stretch its parent's trace.
  */
 
 import type { ChildStart, LoggedEvent, RunStart } from "../../protocol/run-events.ts";
@@ -12,21 +12,21 @@ import { NO_SIGNALS, type Signals } from "./signals.ts";
 import { encodeOutgoing, type Incoming, type TraceContext, toTraceId } from "./trace-context.ts";
 
 export interface RunSpans {
-  /** The spans that are over, and what is to be counted, because of this event. */
+  /** Returns the spans that this event ends, and the measurements to count. */
   observe(logged: LoggedEvent): Signals;
-  /** The variables for the process of a child whose start was observed; none for any other. */
+  /** The variables for the process of a child whose start was observed; empty for any other. */
   environmentOf(childId: string): Readonly<Record<string, string>>;
 }
 
 interface RunSpansParts {
   readonly incoming: Incoming;
-  /** Whether a trace that begins here is sent; `parent` is what it goes on from. */
+  /** True if a trace that begins here is sent; `parent` is the trace that it continues. */
   isSampled(traceId: string, parent: TraceContext | undefined): boolean;
 }
 
 interface AwaitedChild {
   readonly parent: OpenRun;
-  /** The call that asked for it. */
+  /** The span of the call that started it. */
   readonly under: TraceContext;
   readonly isApart: boolean;
 }
@@ -42,7 +42,7 @@ export function createRunSpans({ incoming, isSampled }: RunSpansParts): RunSpans
         if (!run) runs.set(run_id, openRun(event, seq, place(event)));
         return NO_SIGNALS;
       }
-      // Not from its beginning, or told of twice.
+      // Events not from its beginning, or seen before.
       if (!run?.isNews(seq)) return NO_SIGNALS;
       const signals = run.observe(seq, event);
       if (event.type === "child_start") expect(run, event);
@@ -76,10 +76,10 @@ export function createRunSpans({ incoming, isSampled }: RunSpansParts): RunSpans
       (run_id.split("/", 1)[0] || run_id);
     if (child && !child.isApart) return { ...below(child.under), conversation };
     if (child) return { ...apart(run_id, child.under), conversation };
-    // Its start was told before a restart; where exactly it stood is not known any more.
+    // The run's start was written before a restart; its exact parent is no longer known.
     if (above) return { ...below(above.context), conversation };
     const { context } = incoming;
-    // Whoever started a run by hand means its trace to go on; a parent in another process does not.
+    // A person who starts a run inside a trace wants the run in it; a parent in another process does not.
     if (context && settings.depth === 0)
       return { ...begin(context.traceId, context), conversation };
     return { ...apart(run_id, context), conversation };

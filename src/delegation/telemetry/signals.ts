@@ -1,11 +1,11 @@
-/** What is sent to a collector: spans that are over, and measurements. Plain data. */
+/** The data that is sent to a collector: finished spans and measurements. */
 
-import type { Attributes, HISTOGRAMS } from "./genai.ts";
+import type { HISTOGRAMS, SpanAttributes } from "./genai.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 export interface Span {
   readonly name: string;
-  /** `client`: the work is done by somebody else's server; `server`: somebody else asked for it. */
+  /** `client`: another server does the work; `server`: a client asked for it. */
   readonly kind: "internal" | "client" | "server";
   readonly context: TraceContext;
   readonly parent: TraceContext | undefined;
@@ -13,7 +13,7 @@ export interface Span {
   readonly links: readonly TraceContext[];
   readonly startMs: number;
   readonly endMs: number;
-  readonly attributes: Attributes;
+  readonly attributes: SpanAttributes;
   readonly events: readonly SpanEvent[];
   /** One line for a person, without anything of the conversation; undefined when it went well. */
   readonly error: string | undefined;
@@ -22,13 +22,13 @@ export interface Span {
 export interface SpanEvent {
   readonly name: string;
   readonly atMs: number;
-  readonly attributes: Attributes;
+  readonly attributes: SpanAttributes;
 }
 
 export interface Measurement {
   readonly histogram: keyof typeof HISTOGRAMS;
   readonly value: number;
-  readonly attributes: Attributes;
+  readonly attributes: SpanAttributes;
 }
 
 export interface Signals {

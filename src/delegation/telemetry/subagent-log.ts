@@ -1,10 +1,10 @@
-/** What happens to subagents, as lines of the log for operators. */
+/** Events of subagents, as lines of the log for operators. */
 
 import type { Log } from "../../base/log.ts";
 import type { DelegationSettings } from "../settings.ts";
 import { SUBAGENT_EVENTS, type SubagentEvent } from "../subagent-events.ts";
 
-/** `log` is that of the area `subagent`. Says nothing when telemetry is switched off. */
+/** `log` is that of the area `subagent`. Writes nothing when telemetry is switched off. */
 export function createSubagentLog(
   log: Log,
   { telemetryEnabled }: Pick<DelegationSettings, "telemetryEnabled">,

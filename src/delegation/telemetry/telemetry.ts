@@ -1,8 +1,9 @@
 /**
- * OpenTelemetry of all runs of a process, where OpenTelemetry's variables name a collector. It only
- * watches: whatever becomes of the collector, no run waits for it or fails with it.
+ * OpenTelemetry of all runs of a process, if OpenTelemetry's variables name a collector. It only
+ * watches: no run waits for the collector or fails with it.
  */
 
+import type { Environment } from "../../base/environment.ts";
 import type { Log } from "../../base/log.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
@@ -11,17 +12,17 @@ import type { OtlpExporter } from "./otlp-exporter.ts";
 import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
 import { createRunSpans } from "./run-spans.ts";
 import type { Span } from "./signals.ts";
-import { type Incoming, readIncoming, type TraceContext, type Variables } from "./trace-context.ts";
+import { type Incoming, readIncoming, type TraceContext } from "./trace-context.ts";
 import { currentTrace } from "./trace-scope.ts";
 
 export interface Telemetry {
-  /** Told of every event of every run, in each run's order. */
+  /** Called with every event of every run, in each run's order. */
   observe(logged: LoggedEvent): void;
-  /** Sends a span that is over, of something that is no run: a request. */
+  /** Sends a finished span of something that is not a run: a request. */
   send(span: Span): void;
-  /** Whether a trace that begins here is sent; `parent` is what it goes on from. */
+  /** True if a trace that begins here is sent; `parent` is the trace that it continues. */
   isSampled(traceId: string, parent: TraceContext | undefined): boolean;
-  /** Told of what happens to subagents; it is counted. */
+  /** Counts an event of subagents. */
   count(event: SubagentEvent): void;
   /** The variables for the process of a child whose `child_start` was observed. */
   environmentOf(childId: string): Readonly<Record<string, string>>;
@@ -31,14 +32,17 @@ export interface Telemetry {
 
 export interface TelemetryOptions {
   readonly version: string;
-  /** Where it is said that something cannot be sent. */
+  /** Where failures to send are logged. */
   readonly log: Log;
-  /** Longest wait of `close`. */
+  /** The longest wait of `close`. */
   readonly closeMs: number;
 }
 
-/** Undefined where no collector is named, or none that can be talked to, which the log says. */
-export function createTelemetry(env: Variables, options: TelemetryOptions): Telemetry | undefined {
+/** Undefined if no collector is named, or none that can be used; the log says which. */
+export function createTelemetry(
+  env: Environment,
+  options: TelemetryOptions,
+): Telemetry | undefined {
   const settings = readOtlpSettings(env, options.version);
   if (settings === undefined) return undefined;
   if (!("problem" in settings)) return watchRuns(env, settings, options);
@@ -47,14 +51,15 @@ export function createTelemetry(env: Variables, options: TelemetryOptions): Tele
 }
 
 function watchRuns(
-  env: Variables,
+  env: Environment,
   settings: OtlpSettings,
   { version, log, closeMs }: TelemetryOptions,
 ): Telemetry {
   const given = readIncoming(env);
   const incoming: Incoming = {
     ...given,
-    // A run goes on below the request that asked for it, else below whoever started the process.
+    // A run belongs to the request that asked for it, otherwise to the trace of the process that
+    // started ours.
     get context() {
       return currentTrace() ?? given.context;
     },
@@ -87,7 +92,7 @@ function watchRuns(
 
 type Sending = (exporter: OtlpExporter) => void;
 
-/** Keeps what is to be sent until the exporter is loaded, so that no run waits for that. */
+/** Keeps signals until the exporter is loaded, so that no run waits for that. */
 function createOutbox(
   loading: Promise<OtlpExporter>,
   log: Log,

@@ -1,11 +1,12 @@
 /**
- * Where a span stands among all traces, and how that travels between processes: `TRACEPARENT`,
- * `TRACESTATE` and `BAGGAGE`, as W3C defines the headers and OpenTelemetry the variables.
+ * The position of a span in a trace, and how it is passed between processes: `TRACEPARENT`, `TRACESTATE` and
+ * `BAGGAGE`, as W3C defines the headers and OpenTelemetry the variables.
  *
- * Ids are made of the run's id and not of chance: a run that is resumed elsewhere goes on in its trace.
+ * Ids are made from the run's id and are not random: a run that is resumed elsewhere continues its trace.
  */
 
 import { createHash } from "node:crypto";
+import type { Environment } from "../../base/environment.ts";
 import { ATTRIBUTES } from "./genai.ts";
 
 export interface TraceContext {
@@ -13,21 +14,19 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Whether the trace is sent; the one that began it has decided. */
+  /** True if the trace is sent; its first span has decided. */
   readonly isSampled: boolean;
-  /** What other vendors keep in the trace, word for word. */
+  /** The state of other vendors in the trace, word for word. */
   readonly state: string | undefined;
 }
 
-/** What the process was given by whoever started it. */
+/** The trace context that the process was started with. */
 export interface Incoming {
   readonly context: TraceContext | undefined;
   /** The conversation this is part of. */
   readonly conversation: string | undefined;
   readonly baggage: string | undefined;
 }
-
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 export function toTraceId(runId: string): string {
   return digest(`trace ${runId}`, 32);
@@ -42,7 +41,7 @@ function digest(text: string, digits: number): string {
   return createHash("sha256").update(text).digest("hex").slice(0, digits);
 }
 
-export function readIncoming(env: Variables): Incoming {
+export function readIncoming(env: Environment): Incoming {
   const baggage = env["BAGGAGE"] || undefined;
   const entry = baggage
     ?.split(",")
@@ -55,7 +54,7 @@ export function readIncoming(env: Variables): Incoming {
   };
 }
 
-/** Undefined for what is no such value: a wrong variable is as none, as the standard has it. */
+/** Undefined for an invalid value: the standard treats it as missing. */
 export function parseTraceparent(
   text: string,
   state: string | undefined,

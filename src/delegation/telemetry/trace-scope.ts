@@ -1,6 +1,6 @@
 /**
- * The span that code runs under, where a server has one for each request: whatever run begins inside
- * goes on in its trace. Costs something at every promise, so it is entered only where spans are sent.
+ * The span that code runs under, if a server has one for each request: runs that begin inside continue its trace.
+ * Costs something at every promise, so it is entered only if spans are sent.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";

@@ -1,4 +1,4 @@
-/** `ask_parent`: a subagent asks the run that started it, and waits for the answer, so long and no longer. */
+/** `ask_parent`: a subagent asks the run that started it, and waits for the answer up to a time limit. */
 
 import type { Account } from "../../agent/account.ts";
 import { Failure } from "../../base/failure.ts";
@@ -25,23 +25,23 @@ export function createAskParentTool({ context, questions, account, timeoutMs }: 
     parse: readQuestion,
     async run(input, { idempotencyKey: key }) {
       const close = questions.open({ child: context.id, key, text: String(input) });
-      const goOn = account.pause();
+      const resume = account.pause();
       const wait = (): Promise<Json> => context.waitFor(toAnswerTopic(key), timeoutMs);
       try {
-        // The parent goes on meanwhile, in its own time.
+        // The parent continues meanwhile, in its own time.
         const answer = await context.uncounted(() => context.waiting(key, wait), { alone: true });
         if (answer === null) return `No answer came within ${timeoutMs / 1000} s. ${GO_ON}`;
         const text = isJsonObject(answer) ? answer["text"] : undefined;
-        return typeof text === "string" ? text : `No answer: nobody will give one. ${GO_ON}`;
+        return typeof text === "string" ? text : `No answer will come. ${GO_ON}`;
       } finally {
-        goOn();
+        resume();
         close();
       }
     },
   };
 }
 
-const GO_ON = "Go on with what you know.";
+const GO_ON = "Continue with what you know.";
 
 function readQuestion(input: Json): string {
   const question = isJsonObject(input) ? input["question"] : undefined;

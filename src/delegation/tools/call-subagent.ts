@@ -1,6 +1,6 @@
 /**
- * `call_subagent`: hands a prompt to a process of its own and answers with everything it said. A call
- * that is wrong starts nothing; one that failed is an error and never an empty answer.
+ * `call_subagent`: gives a prompt to a process of its own and answers with everything it said. An invalid call starts
+ * nothing; a failed call is an error and never an empty answer.
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -14,13 +14,13 @@ import { spawn } from "../spawn.ts";
 import { CALL_SUBAGENT_SPEC, NO_TIMEOUT_MS } from "./specs.ts";
 import { toKey } from "./subagent.ts";
 
-/** What its children are called: the call gives them no name. */
+/** The label of its children: the call gives them no name. */
 const LABEL = "call_subagent";
 
 export function createCallSubagentTool(node: DelegationNode): Tool {
   return {
     spec: CALL_SUBAGENT_SPEC,
-    // Children of one turn run side by side.
+    // Children of one turn run at the same time.
     readOnly: true,
     effect: "delegate",
     countChildren: () => 1,
@@ -96,7 +96,7 @@ async function call(node: DelegationNode, call: Call, context: ToolContext): Pro
   }
 }
 
-/** Throws what the child failed with; the words it had said go along, marked as what they are. */
+/** Throws what the child failed with, together with the words it had said, marked as incomplete. */
 function toAnswer({ ending, message, text }: ChildReport): string {
   if (ending === "completed") {
     if (text.trim() !== "") return text;

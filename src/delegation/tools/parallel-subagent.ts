@@ -1,6 +1,6 @@
 /**
- * `parallel_subagent`: hands several tasks to runs of their own, some at once. Every task has its
- * result, in the order of the tasks: also one that was refused, cancelled or never begun. All tasks
+ * `parallel_subagent`: gives several tasks to runs of their own, some at once. Every task has a
+ * result, in the order of the tasks, also if it was refused, cancelled or never begun. All tasks
  * are checked before the first is started.
  */
 
@@ -26,27 +26,27 @@ interface Order {
   readonly isFailFast: boolean;
 }
 
-/** What the model is told of one task. */
+/** The result of one task, as the model reads it. */
 interface TaskResult {
   readonly label: string;
   readonly success: boolean;
   readonly output: string;
   readonly duration_ms: number;
   readonly error: string | null;
-  /** With everything below it. */
+  /** The tokens of the child and of everything below it. */
   readonly tokens_used: number;
-  /** `asks`: it waits for an answer, and goes on without this call. */
+  /** `asks`: it waits for an answer, and continues without this call. */
   readonly completion_status: "complete" | "incomplete" | "asks";
-  /** Of partial work: what ended it. */
+  /** For partial work: what ended it. */
   readonly incomplete_reason?: string | undefined;
-  /** Of one that asks. */
+  /** For a task that asks. */
   readonly subagent_id?: string | undefined;
 }
 
 export function createParallelSubagentTool(node: DelegationNode): Tool {
   return {
     spec: toParallelSpec(node),
-    // Beside other calls of its turn, as `subagent` is.
+    // At the same time as other calls of its turn, as `subagent`.
     readOnly: true,
     effect: "delegate",
     countChildren: countTasks,
@@ -67,7 +67,7 @@ export function createParallelSubagentTool(node: DelegationNode): Tool {
 
 const FIELDS = ["tasks", "max_concurrent", "fail_fast"];
 
-/** Names every problem of every task at once, so that the model mends them in one go. */
+/** Names every problem of every task at once, so that the model can fix all of them together. */
 function readOrder(input: Json, node: DelegationNode): Order {
   if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
@@ -117,7 +117,7 @@ function readFailFast(given: Json | undefined): boolean {
   throw wrong("Invalid input: `fail_fast` must be true or false");
 }
 
-/** Waits for every task, also when the run is cancelled: what each has spent is settled then. */
+/** Waits for every task, even when the run is cancelled: what each has spent is settled then. */
 async function runAll(
   node: DelegationNode,
   { wishes, maxConcurrent, isFailFast }: Order,
@@ -125,15 +125,16 @@ async function runAll(
 ): Promise<TaskResult[]> {
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  // As many as there are children listen to it; Node would warn the user of more than ten.
+  // Each child adds a listener; Node would warn the user of more than ten.
   setMaxListeners(0, signal);
   let failed: string | undefined;
-  // Those that wait for a place of this call have their share too.
+  // Children that wait for a place of this call have their share too.
   node.account.family.announce(context.idempotencyKey, wishes.length);
   const { idempotencyKey: callKey } = context;
   const keys = wishes.map(({ label }, at) => toKey(label, `${callKey}.${at}`));
   const waiting = wishes.map(({ label }, at) => ({
-    ...{ callKey, label },
+    callKey,
+    label,
     child_id: toChildId(node, { key: keys[at] ?? "" }),
   }));
   node.queue.wait(waiting.slice(maxConcurrent), "place");
@@ -170,12 +171,12 @@ function toStopped({ label }: ChildWish, error: string): TaskResult {
 interface Ran {
   readonly label: string;
   readonly envelope: Envelope;
-  /** Undefined where nothing was started. */
+  /** Undefined if nothing was started. */
   readonly report: ChildReport | undefined;
   readonly isCancelled: boolean;
 }
 
-/** Never rejects: one task's trouble is its own. */
+/** Never rejects: the failure of one task does not affect the others. */
 async function runTask(node: DelegationNode, wish: ChildWish, spawning: Spawning): Promise<Ran> {
   const { observe, settings } = node;
   const { label } = wish;
@@ -205,13 +206,14 @@ async function runTask(node: DelegationNode, wish: ChildWish, spawning: Spawning
 function toResult({ label, envelope, report }: Ran, duration_ms: number): TaskResult {
   const { success, output, error, metadata } = envelope;
   const { completion_status, incomplete_reason, subagent_id } = metadata;
-  // A call that broke off has spent what nobody counted; the account has what was set aside for it.
+  // The usage of an interrupted call is not known; the account has what was reserved for it.
   const tokens_used = report ? Math.max(report.usage.total_tokens, report.spent.tokens) : 0;
   const done = { label, success, output, duration_ms, error, tokens_used };
   if (completion_status === "asks") return { ...done, completion_status, subagent_id };
   const status = completion_status === "complete" ? "complete" : "incomplete";
   return {
-    ...{ ...done, completion_status: status },
+    ...done,
+    completion_status: status,
     ...(incomplete_reason === undefined ? {} : { incomplete_reason }),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What models are told of the tools that delegate. Every run has these; what the calls do is loaded by the
+ * The descriptions of the delegating tools, for models. Every run has these; the code of the calls is loaded by the
  * first of them (`delegating-tools.ts`).
  */
 
@@ -34,7 +34,7 @@ const PROPERTIES = {
     type: "string",
     default: REPORT_WISH,
     description:
-      "How to summarize the subagent's findings, when its last answer is not to be its report: it is asked once more then.",
+      "Prompt for a report, if the subagent's last answer is not meant to be its report. The subagent is asked once more with it.",
   },
   allowed_tools: {
     type: "array",
@@ -50,7 +50,7 @@ const PROPERTIES = {
   },
 };
 
-/** Of a subagent whose call waits for it, and of each task of `parallel_subagent`. */
+/** For a subagent whose call waits for it, and for each task of `parallel_subagent`. */
 export const TASK_SPEC: FunctionTool = {
   type: "function",
   name: "subagent",
@@ -77,7 +77,7 @@ export const SUBAGENT_SPEC: FunctionTool = {
       continue: {
         type: "string",
         description:
-          "Id or label of a subagent of yours that has ended: it goes on with all that it knows.",
+          "Id or label of a subagent of yours that has ended: it continues with all that it knows.",
       },
     },
   },
@@ -96,29 +96,30 @@ export const CALL_SUBAGENT_SPEC: FunctionTool = {
       prompt: {
         type: "string",
         minLength: 1,
-        description: "What it is asked. It must say everything that is needed.",
+        description:
+          "The prompt for the subagent. It must contain everything that the subagent needs.",
       },
       system_prompt: { type: "string", description: "Instructions for it." },
       tool_subset: {
         type: "array",
         items: { type: "string" },
-        description: "Names of the tools it may use, of those you have; left out, none.",
+        description: "Names of the tools it may use, from those you have; left out, none.",
       },
     },
     additionalProperties: false,
   },
 };
 
-/** What a call may ask for, where the setting allows no more by itself. */
+/** The most that a call may ask for, if the settings do not allow more anyway. */
 const MAX_CONCURRENT = 100;
 
 const PARALLEL_DESCRIPTION =
   "Delegate several independent tasks to subagents that run side by side, and get one result for each task, in order. A task that fails does not stop the others unless `fail_fast` is set. The fields of a task are those of `subagent`.";
 
-/** What the tool's description depends on. */
-export type Surroundings = Pick<DelegationNode, "agents" | "settings">;
+/** The parts that the description of the tool depends on. */
+export type SpecSubject = Pick<DelegationNode, "agents" | "settings">;
 
-export function toParallelSpec({ agents, settings }: Surroundings): FunctionTool {
+export function toParallelSpec({ agents, settings }: SpecSubject): FunctionTool {
   const one = withAgents(TASK_SPEC, agents);
   const named = agents.length > 0 ? `\n\nAgents for \`agent\`:\n${describeAgents(agents)}` : "";
   return {
@@ -184,7 +185,7 @@ export const SUBAGENTS_SPEC: FunctionTool = {
 export const ASK_PARENT_SPEC: FunctionTool = {
   type: "function",
   name: ASK_PARENT,
-  description: "Ask whoever gave you this task, where you cannot go on without an answer.",
+  description: "Ask the one who gave you this task, if you cannot continue without an answer.",
   strict: false,
   parameters: {
     type: "object",

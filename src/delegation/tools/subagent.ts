@@ -1,6 +1,6 @@
 /**
- * `subagent`: hands a focused task to a run of its own. Whatever becomes of it, the model gets the
- * envelope; nothing is started on a call that is wrong.
+ * `subagent`: gives a focused task to a run of its own. The model always gets the envelope; an invalid call starts
+ * nothing.
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -10,9 +10,10 @@ import { toOwnNames } from "../../tools/same-tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
-import type { Ran } from "../background.ts";
+import type { RanChild } from "../background.ts";
+import type { WatchingNode } from "../background-door.ts";
 import type { ChildWish } from "../child.ts";
-import { readContinued } from "../continued.ts";
+import { readContinued } from "../continued-child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
 import { type Spawning, spawn } from "../spawn.ts";
@@ -20,11 +21,11 @@ import { tellEnding } from "../tell-ending.ts";
 import { ASK_PARENT, isDelegating } from "./names.ts";
 import { NO_TIMEOUT_MS, SUBAGENT_SPEC, TASK_SPEC } from "./specs.ts";
 
-export function createSubagentTool(node: DelegationNode): Tool {
+export function createSubagentTool(node: WatchingNode): Tool {
   return {
     spec: withAgents(node.background ? SUBAGENT_SPEC : TASK_SPEC, node.agents),
     asksAbout: (input) => askAbout(node, input as Json),
-    // Children of one turn run side by side.
+    // Children of one turn run at the same time.
     readOnly: true,
     effect: "delegate",
     countChildren: () => 1,
@@ -39,12 +40,12 @@ export function createSubagentTool(node: DelegationNode): Tool {
 
 interface Call {
   readonly wish: ChildWish;
-  /** The child that it goes on from. */
+  /** The child that it continues. */
   readonly continues: string | undefined;
 }
 
 /** Checks a call that may name an agent. */
-function readCall(input: Json, node: DelegationNode): Call {
+function readCall(input: Json, node: WatchingNode): Call {
   const parent = { agents: node.agents, tools: node.task.tools };
   if (!node.background || !isJsonObject(input)) {
     return {
@@ -69,8 +70,8 @@ function readName(given: Json | undefined): string | undefined {
   throw wrong("Invalid input: `continue` must be the id or the label of a subagent");
 }
 
-/** A call that is wrong costs nothing: it is refused when it runs, in its own words. */
-async function askAbout(node: DelegationNode, input: Json): Promise<string | undefined> {
+/** An invalid call costs nothing: it is refused when it runs, with its own message. */
+async function askAbout(node: WatchingNode, input: Json): Promise<string | undefined> {
   try {
     return await node.asksAbout([readCall(input, node).wish]);
   } catch {
@@ -78,11 +79,7 @@ async function askAbout(node: DelegationNode, input: Json): Promise<string | und
   }
 }
 
-async function delegate(
-  node: DelegationNode,
-  input: Json,
-  context: ToolContext,
-): Promise<Envelope> {
+async function delegate(node: WatchingNode, input: Json, context: ToolContext): Promise<Envelope> {
   const label = isJsonObject(input) && typeof input["label"] === "string" ? input["label"] : "";
   const named = { label, depth: node.task.depth + 1 };
   const { observe, settings } = node;
@@ -112,12 +109,12 @@ async function delegate(
   }
 }
 
-/** Runs a child of a call, which may go on without it. */
+/** Runs a child of a call, which may continue without it. */
 export async function runChild(
-  node: DelegationNode,
+  node: WatchingNode,
   wish: ChildWish,
   spawning: Spawning,
-): Promise<Ran> {
+): Promise<RanChild> {
   if (node.background) return await (await node.background.open()).run(wish, spawning);
   return { report: await spawn(node, wish, spawning) };
 }
@@ -135,7 +132,7 @@ export function toKey(label: string, callKey: string): string {
 
 const FIELDS = ["label", "task_prompt", "summary_prompt", "allowed_tools", "max_turns"];
 
-/** Checks a call in the words of the contract; throws `Failure("invalid_request")`. */
+/** Checks a call with the messages of the contract; throws `Failure("invalid_request")`. */
 export function readWish(input: Json, node: Pick<DelegationNode, "tools">): ChildWish {
   if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
@@ -166,7 +163,7 @@ function readSummary(given: Json | undefined): string | undefined {
   throw wrong("Invalid input: `summary_prompt` must be a text");
 }
 
-/** A child whose tools are named delegates no further; one that has its parent's may. */
+/** A child whose tools are named delegates no further; a child with its parent's tools may. */
 function readTools(
   given: Json | undefined,
   { tools }: Pick<DelegationNode, "tools">,

@@ -6,9 +6,9 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Tool, ToolContext } from "../../tools/tool.ts";
 import type { BackgroundChildren } from "../background.ts";
 import type { BackgroundChild } from "../background-child.ts";
-import { isNamed } from "../continued.ts";
-import type { DelegationNode } from "../node.ts";
-import type { Question } from "../questions.ts";
+import type { WatchingNode } from "../background-door.ts";
+import { isNamed } from "../continued-child.ts";
+import type { ChildQuestion } from "../questions.ts";
 import { MAX_WAIT_MS, WAIT_MS } from "../waiting.ts";
 import { ACTIONS, NO_TIMEOUT_MS, SUBAGENTS_SPEC } from "./specs.ts";
 
@@ -26,7 +26,7 @@ type Handler = (children: BackgroundChildren, call: Call, context: ToolContext) 
 
 const HANDLERS: Readonly<Record<Action, Handler>> = { wait, list, stop, message };
 
-export function createSubagentsTool({ background }: DelegationNode): Tool {
+export function createSubagentsTool({ background }: WatchingNode): Tool {
   return {
     spec: SUBAGENTS_SPEC,
     // What the turn asked for before it is done before it.
@@ -71,7 +71,7 @@ async function wait(
   { signal, idempotencyKey: callKey }: ToolContext,
 ): Promise<Json> {
   const wanted = ids.map((id) => find(children, id));
-  // One that waits for this run's answer does not end before it.
+  // A child that waits for this run's answer does not end before it.
   const isStill = (child: BackgroundChild): boolean =>
     child.envelope !== undefined || children.openQuestion(child) !== undefined;
   const isOver = (): boolean => {
@@ -136,7 +136,10 @@ function toEnded({ id, envelope }: BackgroundChild): JsonObject {
   return { id, ...envelope };
 }
 
-function toAsking({ id, label }: BackgroundChild, question: Question | undefined): JsonObject[] {
+function toAsking(
+  { id, label }: BackgroundChild,
+  question: ChildQuestion | undefined,
+): JsonObject[] {
   return question ? [{ id, label, question: question.text }] : [];
 }
 

@@ -30,7 +30,7 @@ function wordsOf(items: readonly Item[], isNative = false): string[] {
 describe("a compacted conversation", () => {
   const old = [developer("rules"), user("one"), assistant("two"), user("three")];
 
-  it("is the people's words, the summary, and how it ended", () => {
+  it("has the people's words, the summary, and how it ended", () => {
     const items = [...old, assistant("four")];
     assert.deepEqual(wordsOf([compact(items), user("five")]), [
       "rules",
@@ -42,7 +42,7 @@ describe("a compacted conversation", () => {
     ]);
   });
 
-  it("stands for everything before it that it knows, in whatever form that is sent again", () => {
+  it("replaces everything before it that it covers, in any form that is sent again", () => {
     const parts: Item = {
       type: "message",
       id: "msg_9",
@@ -53,24 +53,24 @@ describe("a compacted conversation", () => {
     assert.deepEqual(wordsOf(sent), ["rules", "one", "three", "SUMMARY", "five"]);
   });
 
-  it("leaves messages before it that are new where they are", () => {
+  it("leaves new messages before it where they are", () => {
     const sent = [developer("new rules"), user("one"), compact(old), user("five")];
     const words = ["new rules", "rules", "one", "three", "SUMMARY", "five"];
     assert.deepEqual(wordsOf(sent), words);
   });
 
-  it("keeps a call that waits, with the thinking before it, whatever the room", () => {
+  it("keeps an open call, with the thinking before it, however little room there is", () => {
     const sent = [compact([...old, assistant("x".repeat(900)), thought, call], 100), result];
     const words = ["rules", "one", "three", "SUMMARY", "reasoning", "function_call"];
     assert.deepEqual(wordsOf(sent), [...words, "function_call_output"]);
   });
 
-  it("keeps the newest of the user's words where there is no room for all", () => {
+  it("keeps the newest of the user's words if there is no room for all", () => {
     const items = [developer("rules"), user("a".repeat(900)), user("short"), assistant("ok")];
     assert.deepEqual(wordsOf([compact(items, 100)]), ["rules", "short", "SUMMARY", "ok"]);
   });
 
-  it("does not stand for anything where it cannot be opened", () => {
+  it("replaces nothing if it cannot be opened", () => {
     const foreign: Item = { type: "compaction", encrypted_content: "of-another-server" };
     assert.deepEqual(wordsOf([user("one"), foreign, user("two")]), ["one", "two"]);
     const native = ["one", "compaction", "two"];
@@ -90,7 +90,7 @@ describe("a conversation as text", () => {
     assert.ok(text.length <= 8000);
   });
 
-  it("leaves out the beginning of what is too long in any case", () => {
+  it("leaves out the beginning if the shortest form is still too long", () => {
     const items = Array.from({ length: 100 }, (_, at) => user(`message ${at} ${"z".repeat(90)}`));
     const text = writeConversation(items, 1000);
     assert.match(text, /^\[The beginning is left out\.\]/);

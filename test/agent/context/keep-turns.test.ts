@@ -25,7 +25,7 @@ const say = (role: "user" | "assistant" | "developer", chars: number): Item => (
   content: "w".repeat(chars),
 });
 
-/** One turn of a model: thinking and words as it likes, some calls, and their results in any order. */
+/** One turn of a model: any thinking and words, some calls, and their results in any order. */
 function makeTurn(chance: Chance, at: number): Item[] {
   const calls = 1 + chance(3);
   const ids = Array.from({ length: calls }, (_, call) => `call_${at}_${call}`);
@@ -92,7 +92,7 @@ function checkKept({ items, task, lastTurn }: Conversation, kept: KeptTurns, wha
   }
 }
 
-describe("what stays of a long conversation", () => {
+describe("the kept part of a long conversation", () => {
   it("fits, has no call without its result, and has the task and the last turn, whatever was said", () => {
     let made = 0;
     for (let seed = 0; seed < 2000; seed++) {
@@ -106,7 +106,7 @@ describe("what stays of a long conversation", () => {
     assert.ok(made > 500, `${made} were long enough`);
   });
 
-  it("leaves thinking with all the calls that came of it", () => {
+  it("leaves thinking with all the calls that followed from it", () => {
     for (let seed = 0; seed < 500; seed++) {
       const conversation = makeConversation(createChance(seed));
       const kept = keepTurns(conversation.items, toRoom(conversation));
@@ -114,11 +114,11 @@ describe("what stays of a long conversation", () => {
       if (at <= 0) continue;
       const [before, first] = conversation.items.slice(at - 1);
       const isWhole = before?.type === "function_call_output" || isPrompt(before);
-      assert.ok(isWhole || isPrompt(first), `${seed}: cut behind ${before?.type}`);
+      assert.ok(isWhole || isPrompt(first), `${seed}: cut after ${before?.type}`);
     }
   });
 
-  it("is nothing new where the task alone fills the window, or little has been said", () => {
+  it("is the same conversation if the task alone fills the window, or little was said", () => {
     const long = [say("user", WINDOW * 3)];
     const little = [say("user", 30), ...makeTurn(createChance(1), 0).slice(0, 1)];
     for (const task of [long, little]) {

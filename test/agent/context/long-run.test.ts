@@ -5,15 +5,15 @@ import { Failure } from "../../../src/base/failure.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { RunCompaction, RunEnd, RunEvent } from "../../../src/protocol/run-events.ts";
 import type { Usage } from "../../../src/protocol/usage.ts";
-import { readAll, until } from "../../engine/engine-bench.ts";
-import { openLocalBench, openMemoryRecord, wrapStore } from "../../engine/local-bench.ts";
+import { readAll, until } from "../../engine/engine-fixture.ts";
+import { openLocalBench, openMemoryRecord, wrapStore } from "../../engine/local-fixture.ts";
 import {
   createWorkingModel,
   TASK,
   toBody,
   type Work,
   type WorkingModel,
-} from "./long-run-bench.ts";
+} from "./long-run-fixture.ts";
 
 const RUN = { id: "run_1", title: "test" };
 /** A few calls fill the window. */
@@ -48,20 +48,20 @@ function resultsOf(items: readonly Item[]): string[] {
 }
 
 describe("a run that is longer than its model's window", () => {
-  it("ends where it may not be compacted", async () => {
+  it("ends if it must not be compacted", async () => {
     const { end, compactions } = await run({ ...SMALL, task: { compact: "off" } });
     assert.deepEqual([end.ending, end.error?.code], ["failed", "context_exceeded"]);
     assert.equal(compactions.length, 0);
   });
 
-  it("ends as before where its task names nothing, as one of an older version", async () => {
+  it("ends as before if its task names no mode, like one of an older version", async () => {
     const { end } = await run({ ...SMALL, task: { compact: undefined } });
     assert.equal(end.error?.code, "context_exceeded");
   });
 
   for (const isUncounted of [false, true]) {
     const who = isUncounted ? "by an estimate" : "by the vendor's count";
-    it(`goes on with its task, a summary and its last turns, ${who}`, async () => {
+    it(`continues with its task, a summary and its last turns, ${who}`, async () => {
       const { end, compactions, model } = await run({ ...SMALL, isUncounted });
       assert.deepEqual([end.ending, end.output_text], ["completed", "done 20"]);
       assert.ok(compactions.length > 1, "it was compacted more than once");
@@ -77,14 +77,14 @@ describe("a run that is longer than its model's window", () => {
     });
   }
 
-  it("sums up an earlier summary with what came since, and keeps one", async () => {
+  it("summarises an earlier summary with what came since, and keeps one summary", async () => {
     const { model } = await run(SMALL);
     assert.match(JSON.stringify(model.summaries[1]?.items), /MEMORY 1/);
     const told = JSON.stringify(model.asked.at(-1)?.items).match(/MEMORY/g);
     assert.equal(told?.length, 1);
   });
 
-  it("says nothing of a window that is full, once it was made short", async () => {
+  it("does not warn of a full window once it was compacted", async () => {
     const { events } = await run(SMALL);
     assert.deepEqual(
       events.filter(({ type }) => type === "notice"),
@@ -108,14 +108,14 @@ describe("a run that is longer than its model's window", () => {
     assert.equal(end.spent["tokens"], end.usage.total_tokens);
   });
 
-  it("is not compacted behind its last answer", async () => {
+  it("is not compacted after its last answer", async () => {
     const { end, compactions } = await run({ ...SMALL, calls: 4, answerTokens: 2000 });
     assert.equal(end.ending, "completed");
     assert.ok(end.usage.total_tokens > 3000);
     assert.equal(compactions.length, 0);
   });
 
-  it("cuts results that are longer than the whole window, and asks nobody for that", async () => {
+  it("cuts results that are longer than the whole window, and asks no model for that", async () => {
     const { end, compactions, model } = await run({ ...SMALL, calls: 3, resultChars: 30_000 });
     assert.deepEqual([end.ending, end.output_text], ["completed", "done 3"]);
     assert.equal(compactions[0]?.summary, "");
@@ -123,7 +123,7 @@ describe("a run that is longer than its model's window", () => {
     assert.equal(model.refused.length, 0);
   });
 
-  it("tells how long it was and is, once for each time", async () => {
+  it("reports the length before and after, once for each compaction", async () => {
     const { compactions, events } = await run(SMALL);
     for (const { tokens_before, tokens_after, items } of compactions) {
       assert.ok(tokens_before >= 3000 * 0.8 && tokens_before < 3500, `${tokens_before}`);
@@ -157,7 +157,7 @@ describe("a run on a model whose window is not known", () => {
     );
   });
 
-  it("ends as before where the shorter one is refused too", async () => {
+  it("ends as before if the shorter conversation is refused too", async () => {
     const work = { ...UNKNOWN, window: 1000, resultChars: 100 };
     const model = createWorkingModel({ ...work, window: 100_000 });
     const stubborn: WorkingModel = {
@@ -185,15 +185,15 @@ describe("a run on a model whose window is not known", () => {
     assert.equal(end.turns, 9);
   });
 
-  it("ends as before where nothing can be left out", async () => {
+  it("ends as before if nothing can be left out", async () => {
     const { end, model } = await run({ ...UNKNOWN, task: { items: [long(12_000)] } });
     assert.deepEqual([end.ending, end.error?.code], ["failed", "context_exceeded"]);
     assert.equal(model.refused.length, 1);
   });
 });
 
-describe("a summary that cannot be had", () => {
-  it("leaves the run to its vendor's judgement, and is tried a few times", async () => {
+describe("a summary that cannot be made", () => {
+  it("lets the run continue until its vendor refuses, and is tried a few times", async () => {
     const failure = new Failure("provider_failed", "Broken.");
     const { end, model } = await run({ ...SMALL, window: 4000, summary: () => failure });
     assert.equal(end.error?.code, "context_exceeded");
@@ -203,13 +203,13 @@ describe("a summary that cannot be had", () => {
     assert.equal(wide.model.summaries.length, 3);
   });
 
-  it("is not bought beyond the budget: the run ends at its limit", async () => {
+  it("does not exceed the budget: the run ends at its limit", async () => {
     for (const usd of [0.5, 3, 6, 9, 12]) {
       const costOf = ({ total_tokens }: Usage): number => total_tokens / 1000;
       const limits = { ...NO_LIMITS, usd };
       const { end } = await run({ ...SMALL, costOf, task: { limits } });
       assert.equal(end.ending, "budget", `${usd}: ${end.message}`);
-      // By the error of one estimate at most, as every model call.
+      // Exceeded by the error of one estimate at most, like every model call.
       assert.ok((end.cost_usd ?? 0) <= usd + 0.1, `${end.cost_usd} of ${usd}`);
     }
   });
@@ -218,7 +218,7 @@ describe("a summary that cannot be had", () => {
 describe("a long run that is killed", () => {
   for (const contextTokens of [3000, undefined]) {
     const known = contextTokens === undefined ? "unknown" : "known";
-    it(`goes on from each point with the same requests, its window being ${known}`, async () => {
+    it(`continues from each point with the same requests, with a window that is ${known}`, async () => {
       const work: Work = { ...SMALL, contextTokens, calls: 9 };
       const whole = await run(work);
       assert.ok(whole.compactions.length > 0);
@@ -229,7 +229,7 @@ describe("a long run that is killed", () => {
   }
 });
 
-/** Kills the first owner behind its write of this number. `ended` where it has no so many. */
+/** Kills the first owner after its write of this number. `ended` if it has fewer writes. */
 async function killAndResume(work: Work, at: number, whole: Done): Promise<"ended" | "resumed"> {
   const bench = await openLocalBench(openMemoryRecord);
   const model = createWorkingModel(work);
@@ -266,14 +266,14 @@ async function killAndResume(work: Work, at: number, whole: Done): Promise<"ende
   assert.equal(told.length, whole.compactions.length, "each is told once");
   assert.ok(model.summaries.length <= told.length + 1, "only the one in flight is asked again");
   assert.deepEqual(new Set(worked).size, 9);
-  assert.deepEqual(shapesOf(model), shapesOf(whole.model), `killed behind write ${at}`);
+  assert.deepEqual(shapesOf(model), shapesOf(whole.model), `killed after write ${at}`);
   await bench.close();
   return isEnded && !isDead ? "ended" : "resumed";
 }
 
 const WRITES: ReadonlySet<string> = new Set(["append", "saveStep", "finish", "claim", "createRun"]);
 
-/** The requests, each once, without the words of the summaries, which are numbered as they are asked for. */
+/** The requests, each once, without the words of the summaries, which are numbered in the order of the requests. */
 function shapesOf({ asked }: WorkingModel): string[] {
   return [
     ...new Set(

@@ -22,12 +22,12 @@ const result = (call_id: string, output = "done"): Item => ({
 });
 
 describe("cutting a conversation", () => {
-  it("never comes between a call and its result, nor behind thinking", () => {
+  it("never separates a call from its result, nor thinking from what follows", () => {
     const items = [user("a"), thought, call("1"), call("2"), result("1"), result("2"), user("b")];
     assert.deepEqual(findCutPoints(items), [0, 1, 6, 7]);
   });
 
-  it("lets a call that waits for its result hold nothing", () => {
+  it("may come right after a call that has no result yet", () => {
     assert.deepEqual(findCutPoints([user("a"), call("1"), user("b")]), [0, 1, 2, 3]);
     assert.equal(findOpenCall([user("a"), thought, call("1"), user("b")]), 1);
     assert.equal(findOpenCall([user("a"), call("1"), result("1")]), 3);
@@ -60,7 +60,7 @@ describe("cutting a conversation", () => {
     assert.deepEqual(truncate(items, { maxTokens: 100 }), items.slice(2));
   });
 
-  it("keeps the end of what cannot be made to fit", () => {
+  it("keeps the end of a conversation that cannot be made to fit", () => {
     const items = [user("a"), call("1"), result("1", "x".repeat(3000))];
     assert.deepEqual(truncate(items, { maxTokens: 10 }), items);
   });

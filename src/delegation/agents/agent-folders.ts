@@ -1,4 +1,4 @@
-/** Where agents are looked for. Looks at folders, reads and makes nothing. */
+/** Where agents are looked for. Checks which folders exist; reads and creates nothing. */
 
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -14,7 +14,7 @@ interface Surroundings {
   readonly standingOf: AgentPlace["standingOf"];
 }
 
-/** In rising order, as `loadAgents` takes them. */
+/** The places of agents in rising order of precedence, as `loadAgents` takes them. */
 export function toAgentPlaces({ userFolder, cwd, home, standingOf }: Surroundings): AgentPlace[] {
   const project = findProjectFolder(cwd, home, (at) => existsSync(join(at, PROJECT_FOLDER)));
   const user = { scope: "user", folder: userFolder, standingOf } as const;
@@ -22,7 +22,7 @@ export function toAgentPlaces({ userFolder, cwd, home, standingOf }: Surrounding
   return [user, { scope: "project", folder: join(project, PROJECT_FOLDER), standingOf }];
 }
 
-/** Where a new agent of the project goes: undefined in the home folder, which is no project. */
+/** The folder for a new agent of the project; undefined in the home folder, which is not a project. */
 export function toProjectAgentsFolder(cwd: string, home: string): string | undefined {
   if (resolve(cwd) === resolve(home)) return undefined;
   const isProject = (at: string): boolean => existsSync(join(at, ".offshoot"));
@@ -30,8 +30,8 @@ export function toProjectAgentsFolder(cwd: string, home: string): string | undef
 }
 
 /**
- * The nearest folder that fits, `cwd` or above it. The search ends with the folder that holds `.git`,
- * and before the home folder: agents there would be those of every project of the user.
+ * The nearest folder that matches: `cwd` or one above it. The search ends with the folder that holds `.git`, and
+ * before the home folder: agents there would belong to every project of the user.
  */
 function findProjectFolder(
   cwd: string,

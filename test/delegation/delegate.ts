@@ -1,4 +1,4 @@
-/** One call of `subagent` by a scripted parent, with everything that came of it. */
+/** One call of `subagent` by a scripted parent, with everything that followed. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -10,7 +10,7 @@ import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { RunRequest, RuntimeOptions } from "../../src/runtime/runtime.ts";
 import { type Reply, reply, respond } from "../../src/testing/index.ts";
-import { startTree, type Tree, type TreeRun } from "./tree-bench.ts";
+import { startTree, type Tree, type TreeRun } from "./tree-fixture.ts";
 
 export interface Delegated extends TreeRun {
   readonly tree: Tree;
@@ -56,7 +56,7 @@ export async function delegate(
   return { ...run, tree, told, envelope, asked, parent, observed: tree.observed };
 }
 
-/** What makes a child fail at once: nothing is tried again after it. */
+/** Makes a child fail at once: a refusal is not retried. */
 export function refusal(message: string): Reply {
   return reply.status(400, { error: { message, type: "invalid_request_error" } });
 }
@@ -73,7 +73,7 @@ export function saidIn(request: ModelRequest | undefined): string[] {
   );
 }
 
-/** What it was asked to do, without how it is to report. */
+/** What it was asked to do, without the report prompt. */
 export function taskOf(request: ModelRequest | undefined): string {
   return dropReportWish(saidIn(request)[0] ?? "");
 }

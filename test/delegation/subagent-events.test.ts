@@ -1,12 +1,12 @@
 /**
- * The six events of a subagent as a run emits them: which come, in which order, with which values. How
- * a line of the log spells them is in `telemetry-log.test.ts`.
+ * The six events of a subagent as a run emits them: which come, in which order, with which values.
+ * `telemetry-log.test.ts` tests how a line of the log spells them.
  */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply } from "../../src/testing/index.ts";
-import { CALL, call, delegate, outputsIn, refusal } from "./seed-002-call.ts";
+import { CALL, call, delegate, outputsIn, refusal } from "./delegate.ts";
 
 const READ = { name: "read", arguments: { path: "a.txt" } };
 
@@ -43,7 +43,7 @@ describe("the events of a subagent", () => {
     });
   });
 
-  it("`error` comes in place of `complete` when the child fails, with its message", async (t) => {
+  it("`error` comes instead of `complete` when the child fails, with its message", async (t) => {
     const { observed, envelope } = await delegate(t, CALL, {
       child: () => refusal("No luck."),
     });
@@ -73,7 +73,7 @@ describe("the events of a subagent", () => {
   });
 
   for (const max_turns of [1, 2, 4]) {
-    it(`\`max_turns_exceeded\` names a limit of ${max_turns} also where the report fails`, async (t) => {
+    it(`\`max_turns_exceeded\` names a limit of ${max_turns} even if the report fails`, async (t) => {
       const { observed } = await delegate(
         t,
         { ...CALL, max_turns },

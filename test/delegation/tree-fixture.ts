@@ -21,7 +21,7 @@ export interface Tree {
   readonly runtime: Runtime;
   readonly upstream: Upstream;
   readonly root: string;
-  /** What was told of subagents, in order. */
+  /** The observed events of subagents, in order. */
   readonly observed: readonly SubagentEvent[];
   /** Runs it to its end. */
   run(request?: Partial<RunRequest>): Promise<TreeRun>;
@@ -65,7 +65,11 @@ export async function startTree(
     return events;
   };
   return {
-    ...{ runtime, upstream, observed, eventsOf, root: folder.root },
+    runtime,
+    upstream,
+    observed,
+    eventsOf,
+    root: folder.root,
     async run(request = {}) {
       const run = await runtime.run({
         model: "custom/test",

@@ -1,6 +1,6 @@
 /**
- * A finished child that is asked again: a new child that begins with the whole conversation of the finished
- * one, read from the record. What its call does not say stays as it was: agent, model, tools, limits.
+ * A finished child that is asked again: a new child that begins with the whole conversation of the finished one, read
+ * from the record. What its call does not say stays as it was: agent, model, tools, limits.
  */
 
 import { type AgentTask, parseTask } from "../agent/task.ts";
@@ -9,13 +9,13 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { OtherRuns } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ChildStart, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { WatchingNode } from "./background-door.ts";
 import type { ChildWish } from "./child.ts";
 import { readMessages } from "./conversation-messages.ts";
-import type { DelegationNode } from "./node.ts";
 
 /** Rejects with `Failure("invalid_request")` for a name that no finished child of the run has. */
 export async function readContinued(
-  { background }: DelegationNode,
+  { background }: WatchingNode,
   wish: ChildWish,
   name: string,
 ): Promise<ChildWish> {
@@ -36,7 +36,7 @@ export async function readContinued(
   };
 }
 
-/** What the finished child had, where the call does not say otherwise. */
+/** The fields of the finished child, for those that the call leaves out. */
 function toOwnWords(
   wish: ChildWish,
   task: AgentTask,
@@ -48,7 +48,7 @@ function toOwnWords(
   if (agent) checkWithin(wish, task, toNumber(max_turns));
   return {
     model,
-    // The same server and the same key, whatever its parent's are.
+    // The server and the key of the finished child, whatever its parent's are.
     sameAddress: { provider, url, api_key_name, deployments, fell_back },
     instructions,
     ...(options ? { options } : {}),
@@ -63,7 +63,7 @@ function toOwnWords(
   };
 }
 
-/** What an agent's file allows holds when it is asked again, too. */
+/** The limits of an agent's file also apply when it is asked again. */
 function checkWithin({ tools, maxTurns }: ChildWish, task: AgentTask, turns = Infinity): void {
   const missing = tools?.find((tool) => !task.tools.includes(tool));
   if (missing !== undefined) throw refuse(`The agent \`${task.agent}\` has no tool \`${missing}\``);
@@ -76,7 +76,7 @@ function toNumber(value: Json | undefined): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** By its id, by its place below the run, or by its label; of several the last. */
+/** True if the name is its id, its place below the run, or its label; if several match, the last one is used. */
 export function isNamed(
   child: { readonly id: string; readonly label: string },
   name: string,
@@ -108,7 +108,7 @@ async function readEvents(runs: Pick<OtherRuns, "follow">, id: string): Promise<
   return events;
 }
 
-/** Servers refuse a call without its result: one that the child's end cut off is left out. */
+/** Servers refuse a call without its result: a call that the child's end interrupted is left out. */
 function toWhole(items: readonly Item[]): Item[] {
   const answered = new Set(
     items.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : [])),

@@ -1,4 +1,4 @@
-/** Child processes for tests: the executor over a line of shell in place of the runner. */
+/** Child processes for tests: the executor with a line of shell instead of the runner. */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import { openChildAccount } from "./child-account.ts";
 
 export const KEY = Buffer.alloc(32, 3);
 
-/** Waits a twentieth of what it is asked, where a test is about a wait that runs out. */
+/** Waits a twentieth of the requested time, for tests of waits that run out. */
 export const fastClock: Clock = {
   now: systemClock.now,
   sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
@@ -41,7 +41,7 @@ export interface ShellBench {
 interface Setup extends Partial<ChildProcessParts> {
   readonly task?: Partial<AgentTask>;
   readonly budget?: Partial<Limits>;
-  /** What of it the child has when it starts; all when left out. */
+  /** The part of it that the child has when it starts; all when left out. */
   readonly share?: Partial<Limits>;
   readonly timeoutMs?: number;
 }
@@ -160,7 +160,7 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-  // A zombie that nobody has waited for yet runs no more.
+  // A zombie that was not waited for yet does not run any more.
   return !/^State:\s+Z/m.test(statusOf(pid));
 }
 

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { createAccount } from "../../../src/agent/account.ts";
 import { AGENT_CALLS } from "../../../src/agent/calls.ts";
 import { estimateTokens } from "../../../src/agent/context/token-estimate.ts";
-import { type LoopParts, runLoop } from "../../../src/agent/loop.ts";
+import { runLoop } from "../../../src/agent/loop.ts";
+import type { LoopParts } from "../../../src/agent/loop-parts.ts";
 import { createOutputCheck } from "../../../src/agent/structured-output.ts";
 import { type AgentTask, SAFEGUARDS } from "../../../src/agent/task.ts";
 import { Failure } from "../../../src/base/failure.ts";
@@ -40,9 +41,9 @@ export const TASK: AgentTask = {
 };
 
 export interface Work {
-  /** What the vendor takes. */
+  /** The window that the vendor accepts. */
   readonly window: number;
-  /** What we know of it. */
+  /** The window that we know of. */
   readonly contextTokens?: number | undefined;
   /** How many calls the model makes before it answers. */
   readonly calls: number;
@@ -52,7 +53,7 @@ export interface Work {
   readonly task?: Partial<AgentTask> | undefined;
   /** How long its answer is. */
   readonly answerTokens?: number | undefined;
-  /** Whether the vendor says how many tokens it counted. */
+  /** True if the vendor does not report token counts. */
   readonly isUncounted?: boolean | undefined;
 }
 
@@ -67,7 +68,9 @@ export interface WorkingModel extends Provider {
 export function createWorkingModel(work: Work): WorkingModel {
   const { window, calls, summary, isUncounted, answerTokens = 20 } = work;
   const lists: Pick<WorkingModel, "asked" | "refused" | "summaries"> = {
-    ...{ asked: [], refused: [], summaries: [] },
+    asked: [],
+    refused: [],
+    summaries: [],
   };
   return {
     name: "working",
@@ -113,7 +116,7 @@ function lastNumber(items: readonly Item[]): number {
   return typeof given === "object" && given !== null && "n" in given ? Number(given["n"]) : 0;
 }
 
-/** The body of such a run. `worked` is told of each call that is made. */
+/** The body of such a run. `worked` is called with each call that is made. */
 export function toBody(
   model: WorkingModel,
   work: Work,
@@ -138,10 +141,17 @@ export function toBody(
     const clock = createManualClock(1000);
     const own = { context, task, clock, gate, account: createAccount(task.limits) };
     const keeper = openKeeper({
-      ...{ ...own, model: opened, nativeTools: [], backgroundChildren: undefined },
+      ...own,
+      model: opened,
+      nativeTools: [],
+      backgroundChildren: undefined,
     });
     return runLoop({
-      ...{ ...own, ...opened, keeper, calls: AGENT_CALLS, spentBelow: () => undefined },
+      ...own,
+      ...opened,
+      keeper,
+      calls: AGENT_CALLS,
+      spentBelow: () => undefined,
       checkOutput: await createOutputCheck(task.format),
     });
   };

@@ -1,4 +1,4 @@
-/** For tests of background subagents: models that wait until the test lets them go on. */
+/** For tests of background subagents: models that wait until the test lets them continue. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
@@ -6,12 +6,12 @@ import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { RuntimeOptions } from "../../src/runtime/runtime.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createGate, playing, type Roles, toCalls } from "./family.ts";
-import { startTree, type Tree } from "./tree-bench.ts";
+import { startTree, type Tree } from "./tree-fixture.ts";
 
 export interface BackgroundTree extends Tree {
-  /** Lets those go on that have called `hold` with this name, now or later. */
+  /** Lets the calls of `hold` with this name continue, now or later. */
   release(name: string): void;
-  /** Resolves when somebody has called `hold` with this name. */
+  /** Resolves when `hold` was called with this name. */
   held(name: string): Promise<void>;
 }
 

@@ -11,14 +11,14 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { sseExchange } from "../../src/testing/exchange.ts";
 import { reply, respond, startUpstream, type Upstream } from "../../src/testing/index.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
-import { report, say } from "./child-process-bench.ts";
-import { eventsIn, outputsIn } from "./seed-002-call.ts";
-import { startTree } from "./tree-bench.ts";
+import { report, say } from "./child-process-fixture.ts";
+import { eventsIn, outputsIn } from "./delegate.ts";
+import { startTree } from "./tree-fixture.ts";
 
 interface Called {
   /** What the parent's model is told. */
   readonly told: string;
-  /** What the subprocess read; undefined where none was started. */
+  /** What the subprocess read; undefined if none was started. */
   readonly payload: JsonObject | undefined;
   readonly children: number;
   readonly end: RunEnd;
@@ -80,7 +80,7 @@ describe("the flow from the main agent to a subagent", () => {
     );
     assert.equal(told, "Error: Unknown tool names: nope");
     assert.deepEqual([payload, children], [undefined, 0]);
-    assert.equal(end.ending, "completed", "the main agent goes on");
+    assert.equal(end.ending, "completed", "the main agent continues");
   });
 
   it("gives the subprocess its parent's model, provider, address and key name", async (t) => {
@@ -93,10 +93,10 @@ describe("the flow from the main agent to a subagent", () => {
     assert.deepEqual([prompt, system_prompt, tool_subset], ["Count.", "Be exact.", ["read"]]);
   });
 
-  it("answers a subprocess that leaves with another code than 0 with an error that has it", async (t) => {
+  it("answers with an error that has the exit code if the subprocess exits with another code than 0", async (t) => {
     const { told, end } = await callOnce(t, { prompt: "Count." }, "echo 'it broke' >&2; exit 7");
     assert.equal(told, "Error: Subagent exited with code 7: it broke");
-    assert.equal(end.ending, "completed", "the main agent goes on");
+    assert.equal(end.ending, "completed", "the main agent continues");
   });
 });
 
@@ -165,7 +165,7 @@ describe("the flow over OpenAI Responses", () => {
     assert.deepEqual(roles, ["user", "none"], "no `assistant`, no `tool`, no `system`");
   });
 
-  it("acceptance 2: the follow-up names the id of response.created, and sends the result alone", async (t) => {
+  it("acceptance 2: the follow-up names the id of response.created, and sends only the result", async (t) => {
     const { upstream } = await respondOnce(t);
     const [first, second] = upstream.requests.map(({ body }) => body["previous_response_id"]);
     assert.deepEqual([first, second], [undefined, "resp_of_created"]);
@@ -184,7 +184,7 @@ describe("the flow over OpenAI Responses", () => {
     assert.equal(Array.isArray(tools) && tools.length, 1);
   });
 
-  it("goes on behind a line of the stream that is no JSON", async (t) => {
+  it("continues after a line of the stream that is not JSON", async (t) => {
     assert.ok(CALLED.some((line) => line.includes("no JSON")));
     const { end } = await respondOnce(t);
     assert.equal(end.ending, "completed");

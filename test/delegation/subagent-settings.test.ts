@@ -9,7 +9,7 @@ import { createRedact } from "../../src/base/redact.ts";
 import { type Config, loadConfig } from "../../src/runtime/config/config.ts";
 import { createManualClock, reply } from "../../src/testing/index.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
-import { CALL, call, delegate, eventsIn, outputsIn } from "./seed-002-call.ts";
+import { CALL, call, delegate, eventsIn, outputsIn } from "./delegate.ts";
 
 function load(t: TestContext, subagent: JsonObject): Promise<Config> {
   const sandbox = createSandbox(t);
@@ -53,7 +53,7 @@ for (const { name, default: usual, takes, refuses } of KEYS) {
     }
 
     for (const value of refuses) {
-      it(`may not be ${JSON.stringify(value)}, which is said with the place`, async (t) => {
+      it(`must not be ${JSON.stringify(value)}, and the error names the place`, async (t) => {
         await assert.rejects(load(t, { [name]: value as never }), (failure: Error) => {
           assert.match(failure.message, new RegExp(`^\\S+:\\d+:\\d+: .*\`${key}\` must be `));
           return true;
@@ -64,7 +64,7 @@ for (const { name, default: usual, takes, refuses } of KEYS) {
 }
 
 describe("the section agent.subagent", () => {
-  it("takes all five settings side by side, nested as the contract shows them", async (t) => {
+  it("accepts all five settings together, nested as the contract shows them", async (t) => {
     const sandbox = createSandbox(t);
     const lines = [
       "agent:",
@@ -83,7 +83,7 @@ describe("the section agent.subagent", () => {
     );
   });
 
-  it("refuses a name that there is not", async (t) => {
+  it("refuses an unknown name", async (t) => {
     await assert.rejects(load(t, { max_depht: 3 }), /max_depht/);
   });
 
@@ -92,7 +92,7 @@ describe("the section agent.subagent", () => {
     ["max_total_tokens", 100_000],
     ["max_total_time", 60],
   ] as const) {
-    it(`has the quota \`${name}\`, which is none by default`, async (t) => {
+    it(`has the quota \`${name}\`, which is unset by default`, async (t) => {
       const key = `agent.subagent.${name}` as const;
       assert.equal((await loadConfig(createSandbox(t))).get(key), undefined);
       assert.equal((await load(t, { [name]: value })).get(key), value);
@@ -100,7 +100,7 @@ describe("the section agent.subagent", () => {
   }
 });
 
-describe("what the settings do", () => {
+describe("the effects of the settings", () => {
   it("telemetry_enabled decides whether the lifecycle is logged", async (t) => {
     for (const telemetryEnabled of [true, false]) {
       const lines: string[] = [];
@@ -126,13 +126,13 @@ describe("what the settings do", () => {
     assert.match(outputsIn(asked.at(-1))[0] ?? "", /recursion depth \(1\) exceeded/);
   });
 
-  it("default_max_turns gives way to the `max_turns` of a call", async (t) => {
+  it("default_max_turns is overridden by the `max_turns` of a call", async (t) => {
     const delegation = { defaultMaxTurns: 15 };
     const { events } = await delegate(t, { ...CALL, max_turns: 4 }, { delegation });
     assert.equal(eventsIn(events, "child_start")[0]?.effective["max_turns"], 4);
   });
 
-  it("max_executions holds for the whole session's tree", async (t) => {
+  it("max_executions limits the whole session's tree", async (t) => {
     const { envelope, asked } = await delegate(t, CALL, {
       request: { limits: { turns: null, tokens: null, usd: null, tool_calls: null, children: 1 } },
       child: (request) =>
