@@ -1,6 +1,6 @@
 /**
- * What a model's answer looks like where no API promises it, as the failures they are on every wire. The
- * server is there and works: another one is asked in its place, and nothing is held against it.
+ * Failures for answers of a model that no API allows, the same on every wire. The server is up and works,
+ * so a fallback is asked, and the server's health is not lowered.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -9,20 +9,23 @@ export function toNamelessCall(): Failure {
   return new Failure("broken_answer", "A tool call came without the name of its tool.");
 }
 
-/** The answer's ending asks for results of calls that it has not made. */
+/** The failure for an answer that ends with a request for results of calls that it did not make. */
 export function toMissingCall(): Failure {
-  const message = "The model's server says that a tool is called, and named none.";
+  const message = "The model's server announced a tool call but named no tool.";
   return new Failure("broken_answer", message);
 }
 
-/** In the vendor's own words: its server could not read what the model wrote. Asking again may help. */
+/**
+ * The failure for an answer that its own server could not parse, with the vendor's message. A retry may
+ * help.
+ */
 export function toUnreadable(vendorCode: string, message: string | undefined): Failure {
   const told = message ? `${vendorCode}: ${message}` : vendorCode;
   const said = `The model wrote what its server cannot read (${told}). Ask it again.`;
   return new Failure("broken_answer", said, { vendorCode });
 }
 
-/** Fields of wrong types: the same request gets the same form again. */
+/** The failure for an answer with fields of wrong types. A retry would get the same form again. */
 export function toMisshapen(problem: string): Failure {
   return new Failure("broken_answer", problem, { retryable: false });
 }

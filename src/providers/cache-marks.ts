@@ -1,42 +1,42 @@
 /**
- * The ends of prefixes that a caller wants to have cached: `prompt_cache_breakpoint` on a part of the
- * conversation, and for how long (`prompt_cache_retention`). Each wire that can says it in its own words;
- * the others name it as left out.
+ * The ends of the prefixes that a caller wants to have cached: `prompt_cache_breakpoint` on a part of the
+ * conversation, and `prompt_cache_retention` for how long. Each wire that can encodes it; the others report
+ * it as left out.
  */
 
 import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ModelRequest } from "./provider.ts";
 
-/** Claude takes no more in one request, wherever it is asked. */
+/** The most cache marks that Claude accepts in one request, at every vendor. */
 export const MAX_MARKS = 4;
 
-/** How long Claude keeps what is marked, in its maker's words: five minutes, or an hour. */
+/** A cache mark in Anthropic's words. Claude keeps the prefix for five minutes, or for an hour. */
 export interface CacheMark {
   readonly type: "ephemeral";
   readonly ttl?: "1h";
 }
 
-/** The mark for a request's word; none for words that mean nothing to Claude. */
+/** The mark for a retention of a request; undefined for one that means nothing to Claude. */
 export function markFor(retention: string | undefined): CacheMark | undefined {
   if (retention === undefined || retention === "in_memory") return { type: "ephemeral" };
-  // An hour is the longest there is.
+  // An hour is the longest that Claude has.
   return retention === "24h" || retention === "1h" ? { type: "ephemeral", ttl: "1h" } : undefined;
 }
 
-/** Whether the caller wants what ends with this part to be cached. A blank text ends nothing. */
+/** True if the caller wants the prefix that ends with this part to be cached. A blank text cannot be an end. */
 export function isMarked(part: ContentPart): boolean {
   if (!("prompt_cache_breakpoint" in part) || !part.prompt_cache_breakpoint) return false;
   return !("text" in part && typeof part.text === "string" && part.text.trim() === "");
 }
 
-/** For how long the caller wants it to be kept, where it says so of this part alone. */
+/** The mark of one part, with the retention that it names itself, if any. */
 export function ownMark(part: ContentPart): CacheMark {
   const { prompt_cache_breakpoint: mark } = part as { prompt_cache_breakpoint?: { ttl?: unknown } };
   return mark?.ttl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
 }
 
-/** The parts of an item; none where it is a plain text. */
+/** The parts of an item; empty if its content is plain text. */
 export function partsOf(item: Item): readonly ContentPart[] {
   const content = contentOf(item);
   return content === undefined || typeof content === "string" ? [] : content;
@@ -54,7 +54,10 @@ function contentOf(item: Item): string | readonly ContentPart[] | undefined {
   }
 }
 
-/** Names the marks of a request where one of them is not sent. `isSent` tells of a marked item. */
+/**
+ * The names of the request's cache parameters if one of the marks is not sent. `isSent` answers for one
+ * marked item.
+ */
 export function omittedMarks(
   { items }: Pick<ModelRequest, "items">,
   isSent: (item: Item) => boolean = () => false,

@@ -1,18 +1,19 @@
 /**
- * Fields that clients of compatible servers send beside the published ones (`top_k`, `seed`), and where
- * each vendor wants them. A field is passed on only where this table knows that the vendor takes it: some
- * vendors refuse a whole request for one name that they do not know.
+ * Fields that clients of compatible servers send beside the published ones (`top_k`, `seed`), and their
+ * names at each vendor. A field is passed on only if this table says that the vendor accepts it: some
+ * vendors refuse a whole request because of one unknown name.
  */
 
 import type { Json, JsonObject } from "../base/json.ts";
 import { layOver } from "../protocol/own-options.ts";
 import { parseModelId } from "./bedrock/model-id.ts";
 import { isVendor, type VendorName } from "./vendors/catalog.ts";
-import { isWire, type WireName } from "./wires.ts";
+import type { WireName } from "./wire.ts";
+import { isWire } from "./wires.ts";
 
 /**
- * How words are chosen, which costs no more and tells nothing: whoever may set `temperature` may set
- * these. All others take the permission of a key.
+ * Fields that choose how tokens are sampled. They add no cost and reveal nothing, so every key that may
+ * set `temperature` may set these. All others need a permission of the key.
  */
 export const SAMPLING_FIELDS = [
   "top_k",
@@ -28,7 +29,7 @@ export const SAMPLING_FIELDS = [
   "enable_thinking",
 ] as const;
 
-/** By the name that clients use, the place in the vendor's body: a point leads into a map. */
+/** A map from the name that clients use to the path in the vendor's body. A dot leads into an object. */
 type Places = Readonly<Record<string, string>>;
 
 const GEMINI: Places = {
@@ -40,7 +41,10 @@ const GEMINI: Places = {
   cached_content: "cachedContent",
 };
 
-/** Where it runs, how fast, with which skills, and who answers in its place: each may cost more than is counted. */
+/**
+ * Fields for where a request runs, how fast, with which skills, and which models replace a failed one. Each
+ * may cost more than is counted.
+ */
 const MESSAGES: Places = asNamed(["top_k", "container", "inference_geo", "speed", "fallbacks"]);
 
 const BEDROCK: Places = {
@@ -48,7 +52,7 @@ const BEDROCK: Places = {
   guardrail_config: "guardrailConfig",
 };
 
-/** Behind Bedrock each maker has words of its own, or none. */
+/** At Bedrock each maker has fields of its own, or none. */
 const MAKERS = {
   anthropic: { top_k: "additionalModelRequestFields.top_k" },
   amazon: { top_k: "additionalModelRequestFields.inferenceConfig.topK" },
@@ -61,7 +65,7 @@ function placesAtBedrock(model: string): Places {
   return Object.hasOwn(MAKERS, maker) ? MAKERS[maker as keyof typeof MAKERS] : {};
 }
 
-/** Of wires whose vendors all take the same. */
+/** Fields of wires whose vendors all accept the same ones. */
 const BY_WIRE: Readonly<Partial<Record<WireName, Places>>> = {
   gemini: GEMINI,
   "vertexai-gemini": GEMINI,
@@ -71,7 +75,7 @@ const BY_WIRE: Readonly<Partial<Record<WireName, Places>>> = {
   ollama: inside("options", asNamed(["top_k", "min_p", "typical_p", "seed", "repeat_penalty"])),
 };
 
-/** Servers of open models, whoever runs them. They pass over what they do not know. */
+/** Fields of servers of open models. They ignore unknown names. */
 const OPEN_SERVER = asNamed([
   ...SAMPLING_FIELDS,
   ...["guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs"],
@@ -80,7 +84,7 @@ const OPEN_SERVER = asNamed([
 
 const OPENAI = asNamed(["seed", "logit_bias", "prediction"]);
 
-/** Of the vendors of the catalogue that speak chat completions. Who is not here takes none. */
+/** Fields of the catalogue's vendors that speak chat completions. A vendor that is not here accepts none. */
 const ON_CHAT: Readonly<Partial<Record<VendorName, Places>>> = {
   custom: OPEN_SERVER,
   vllm: OPEN_SERVER,
@@ -103,7 +107,7 @@ const ON_CHAT: Readonly<Partial<Record<VendorName, Places>>> = {
   alibaba: asNamed(["top_k", "seed", "enable_thinking", "thinking_budget", "enable_search"]),
 };
 
-/** Who takes what, by the name of a wire, of models, or, on chat completions, of a vendor. For the docs. */
+/** The accepted fields by wire, by family of models, or, on chat completions, by vendor. For the docs. */
 export const CARRIED_FIELDS: readonly (readonly [string, Places])[] = [
   ...Object.entries({ ...BY_WIRE, bedrock: BEDROCK, llamacpp: OPEN_SERVER }),
   ["bedrock/anthropic.*", MAKERS.anthropic],
@@ -119,11 +123,11 @@ interface Place {
 }
 
 interface Carried {
-  /** As the vendor's API spells it; undefined where nothing is. */
+  /** The fields as the vendor's API spells them; undefined if there are none. */
   readonly body: JsonObject | undefined;
-  /** What is in it, by the client's name and by the vendor's. */
+  /** The accepted fields, by the client's name and by the vendor's. */
   readonly taken: readonly (readonly [name: string, field: string])[];
-  /** The names that it has no place for. */
+  /** The names that the vendor does not accept. */
   readonly left: readonly string[];
 }
 
@@ -153,7 +157,7 @@ function placesOf({ vendor, wire, model }: Place): Places {
   if (wire === "bedrock") return { ...BEDROCK, ...placesAtBedrock(model) };
   const known = isWire(wire) ? BY_WIRE[wire] : undefined;
   if (known || wire !== "openai-chat") return known ?? {};
-  // A server that a user named takes what other servers of open models take.
+  // A server that a user configured accepts what other servers of open models accept.
   return isVendor(vendor) ? (ON_CHAT[vendor] ?? {}) : OPEN_SERVER;
 }
 

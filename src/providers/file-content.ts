@@ -1,14 +1,13 @@
 /**
- * What a file part holds: its type and its bytes. Where an API takes no files, or not of this type, a
- * file of text goes as text; `toFileText` writes it with its name, so that it can be told from what
- * the user says.
+ * Reads a file part: its type and its bytes. If an API takes no files, or not of this type, a text file is
+ * sent as text. `toFileText` writes it with its name, so that the model can tell it from the user's words.
  */
 
 import { Failure } from "../base/failure.ts";
 import type { InputFile } from "../protocol/content.ts";
 
-export interface FileContent {
-  /** Lower case, without parameters; empty where neither the data nor the name tells it. */
+export interface EncodedFile {
+  /** Lower case, without parameters; empty if neither the data nor the name says it. */
   readonly mediaType: string;
   readonly base64: string;
 }
@@ -16,7 +15,7 @@ export interface FileContent {
 type FilePart = Pick<InputFile, "file_data" | "filename">;
 
 /** The file, if the part has its data. */
-export function readFileContent({ file_data, filename }: FilePart): FileContent | undefined {
+export function readFileContent({ file_data, filename }: FilePart): EncodedFile | undefined {
   if (!file_data) return undefined;
   const named = typeOfName(filename ?? "") ?? "";
   const inline = readDataUrl(file_data);
@@ -25,9 +24,9 @@ export function readFileContent({ file_data, filename }: FilePart): FileContent 
   return isUntold && named !== "" ? { ...inline, mediaType: named } : inline;
 }
 
-/** A `data:` URL as what it holds, or none for any other text. */
-export function readDataUrl(url: string): FileContent | undefined {
-  // Cut by hand: a pattern over many megabytes of base64 would be walked twice.
+/** The content of a `data:` URL; undefined for any other text. */
+export function readDataUrl(url: string): EncodedFile | undefined {
+  // Not split by a pattern, which would go through megabytes of base64 twice.
   const comma = url.startsWith("data:") ? url.indexOf(",") : -1;
   if (comma === -1) return undefined;
   const [type = "", ...parameters] = url.slice("data:".length, comma).split(";");
@@ -40,12 +39,12 @@ function toBase64(escaped: string): string {
   try {
     return Buffer.from(decodeURIComponent(escaped)).toString("base64");
   } catch (cause) {
-    const message = "A `data:` URL is not escaped as one. Give its data in base64.";
+    const message = "A `data:` URL has invalid escapes. Give its data in base64.";
     throw new Failure("invalid_request", message, { cause, param: "input" });
   }
 }
 
-/** Whether its bytes are text, whatever the text is about. */
+/** True if the bytes are text, such as source code or JSON. */
 export function isTextType(mediaType: string): boolean {
   return TEXT_TYPES.test(mediaType);
 }
@@ -53,7 +52,10 @@ export function isTextType(mediaType: string): boolean {
 const TEXT_TYPES =
   /^text\/|^application\/(json|jsonl|x-ndjson|xml|yaml|x-yaml|toml|javascript|typescript|x-sh|sql|graphql)$|\+(json|xml)$/;
 
-/** The text of a file of text, under its name; none where it is no text, or its data is not here. */
+/**
+ * The text of a text file, under its name; undefined if it is not text, or if the part does not have its
+ * data.
+ */
 export function toFileText(part: FilePart): string | undefined {
   const file = readFileContent(part);
   if (!file || !isTextType(file.mediaType)) return undefined;
@@ -65,7 +67,7 @@ export function decodeText(base64: string): string {
   return Buffer.from(base64, "base64").toString("utf8");
 }
 
-/** By the ending of a name or of an address's path. */
+/** The type by the extension of a name or of an address's path. */
 export function typeOfName(name: string): string | undefined {
   const [path = ""] = name.split(/[?#]/);
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
@@ -106,7 +108,7 @@ const TYPES: Readonly<Record<string, string>> = {
   webm: "video/webm",
 };
 
-/** Programs and notes, whose types nobody agrees on. */
+/** Extensions of source code and notes, which have no common media types. */
 const SOURCE_ENDINGS: ReadonlySet<string> = new Set(
   "log rst tex ini cfg conf env sql sh bash py js mjs cjs ts tsx jsx css java kt c h cpp hpp cs go rs rb php swift scala lua r pl diff patch".split(
     " ",

@@ -1,6 +1,6 @@
 /**
- * The items of an answer that comes as loose pieces of thinking and text, and as whole calls. An item
- * ends where another kind begins; a call ends where it started. Pushes in the order of
+ * Writes the items of an answer that comes as pieces of reasoning and text, and as whole calls. An item
+ * ends where another kind begins; a call ends where it started. Pushes events in the order of
  * `protocol/model-events.ts`; the caller has pushed `start`.
  */
 
@@ -23,7 +23,7 @@ export class ItemWriter {
   #open: OpenItem | undefined;
   #hasCalls = false;
 
-  /** Whether anything was said or called. */
+  /** True if there was any text, reasoning or call. */
   get hasOutput(): boolean {
     return this.#nextIndex > 0;
   }
@@ -36,7 +36,7 @@ export class ItemWriter {
     else out.push({ type: "reasoning_delta", index, part: 0, kind: "text", delta });
   }
 
-  /** Text of which the server also told how likely it was. */
+  /** Writes text for which the server also sent probabilities. */
   writeLikely(delta: string, logprobs: readonly Logprob[], out: ModelEvent[]): void {
     const open = this.#open?.kind === "text" ? this.#open : this.#openItem("text", out);
     open.pieces.push(delta);
@@ -57,7 +57,7 @@ export class ItemWriter {
     );
   }
 
-  /** `ending` is `length` when the limit cut the answer. */
+  /** Ends the answer. `ending` is `length` if the token limit ended it. */
   finish(ending: "whole" | "length", usage: Usage, out: ModelEvent[]): void {
     const isCut = ending === "length";
     this.#closeItem(isCut ? "incomplete" : "completed", out);

@@ -1,13 +1,13 @@
 /**
- * A JSON object of any shape, from an API that has no mode for it. Whoever uses this checks the answer:
- * a model that is told in words alone may write something else.
+ * Asks for a JSON object of any shape from an API without a mode for it. The caller must check the answer:
+ * a model with instructions alone may write something else.
  */
 
 import { JSON_RULE } from "./json-rule.ts";
 import { type ModelRequest, type Provider, TEXT_FORMAT } from "./provider.ts";
-import type { WireName } from "./wires.ts";
+import type { WireName } from "./wire.ts";
 
-/** The provider as it is where its API has such a mode. */
+/** Asks for JSON in the prompt. Returns the provider unchanged if its API has a JSON mode. */
 export function askInWords(provider: Provider): Provider {
   const { name } = provider;
   const reword = REWORDINGS[name as WireName];
@@ -31,7 +31,10 @@ const inInstructions: Reword = ({ instructions, ...request }) => ({
   format: TEXT_FORMAT,
 });
 
-/** A schema that is no more than a wish becomes a tool's there, and whatever a tool takes is an object. */
+/**
+ * Wraps the format in a schema that is not strict: some APIs make a tool of it, and a tool's input is
+ * always an object.
+ */
 const asSchema: Reword = (request) => ({
   ...request,
   format: { type: "json_schema", name: "object", schema: { type: "object" }, strict: false },

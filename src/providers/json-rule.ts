@@ -1,4 +1,7 @@
-/** The sentence that asks for JSON in words, where an API wants it said, and whether it was said. */
+/**
+ * The sentence that asks for JSON, for APIs that require it in the prompt, and the check whether the prompt
+ * has it.
+ */
 
 import type { Item } from "../protocol/items.ts";
 import type { OutputFormat } from "./provider.ts";
@@ -6,8 +9,8 @@ import type { OutputFormat } from "./provider.ts";
 export const JSON_RULE = "Answer with one JSON document and nothing else.";
 
 /**
- * Characters that are looked at, the latest first: looking through megabytes would hold up everybody else. Where
- * the word stands only further on, it is said once more.
+ * How many characters are searched, the latest first: searching megabytes would block other requests. If
+ * the word is only further on, the sentence is added again.
  */
 const MAX_LOOKED_AT = 256 * 1024;
 
@@ -26,7 +29,7 @@ export function mentionsJson(instructions: string | undefined, items: readonly I
   return items.findLast((item) => item.type === "message" && hasWord(item)) !== undefined;
 }
 
-/** A schema in words, for an API that has no other place for it. */
+/** A schema as instructions, for an API without a parameter for it. */
 export function toSchemaRule({
   description,
   schema,

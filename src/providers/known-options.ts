@@ -1,4 +1,7 @@
-/** What of a request's options an API can be told; the names of the others are for whoever asked. */
+/**
+ * Divides a request's options into those that an API supports and the names of the others, which are reported
+ * to the caller.
+ */
 
 import { type ModelOptions, type ModelRequest, toParameter } from "./provider.ts";
 
@@ -6,7 +9,7 @@ export type OptionName = keyof ModelOptions;
 
 interface Fitted {
   readonly request: ModelRequest;
-  /** As requests spell them. */
+  /** Their names in the request. */
   readonly dropped: readonly string[];
 }
 
@@ -24,7 +27,7 @@ function findLost(
   return lost;
 }
 
-/** The request without the options that `isKnown` does not know. Costs nothing where there are none. */
+/** The request without the options that `isKnown` rejects. Costs nothing if there are none. */
 export function keepOptions(request: ModelRequest, isKnown: (name: OptionName) => boolean): Fitted {
   const { options } = request;
   const lost = options ? findLost(options, isKnown) : NONE;
@@ -36,12 +39,12 @@ export function keepOptions(request: ModelRequest, isKnown: (name: OptionName) =
   };
 }
 
-/** What an answer has anyway: whoever asks for it loses nothing. */
+/** True for the default value: nothing is lost if it is left out. */
 function isUsual(name: OptionName, { service_tier }: ModelOptions): boolean {
   return name === "service_tier" && (service_tier === "auto" || service_tier === "default");
 }
 
-/** What is lost of a format where its API has no word for what it is for. */
+/** The parts of a format that the API cannot express. */
 export function omittedOfFormat({ format }: Pick<ModelRequest, "format">): readonly string[] {
   return format.type === "json_schema" && format.description ? FORMAT_DESCRIPTION : NONE;
 }

@@ -1,4 +1,4 @@
-/** How likely tokens were, as servers that copy the fields of OpenAI's API write it. */
+/** Probabilities of tokens in the form of servers that copy the fields of OpenAI's API. */
 
 import type { Logprob } from "../protocol/content.ts";
 import { list, loose, number, object, type Shape, text } from "./shape.ts";
@@ -9,10 +9,10 @@ const FIELDS = object({ ...TOKEN, top_logprobs: loose(list(withBoth(object(TOKEN
 
 const LOGPROB = withBoth(FIELDS);
 
-/** All of them or none: with one left out, nobody could tell which token another one is of. */
+/** All of them or none: if one is left out, the others can no longer be matched with their tokens. */
 export const LOGPROBS: Shape<readonly Logprob[]> = loose(list(LOGPROB));
 
-/** Readers count on the token and its probability. Where there are no others, some servers write null. */
+/** Readers need the token and its probability. Some servers write null if there are no alternatives. */
 function withBoth(shape: Shape<unknown>): Shape<Logprob> {
   return {
     check(value) {

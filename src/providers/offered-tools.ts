@@ -1,12 +1,12 @@
 /**
- * The tools to offer under a tool choice. `allowedTools` is for APIs with words for every choice but a
- * list of allowed ones; `offeredTools` for those without any: there, what may not be called is left
- * out, and nothing can be forced.
+ * The tools to offer under a tool choice. `allowedTools` is for APIs that can express every choice except a
+ * list of allowed tools. `offeredTools` is for APIs without a tool choice: tools that may not be called are
+ * left out, and nothing can be forced.
  */
 
 import type { FunctionTool, Tool, ToolChoice } from "../protocol/tools.ts";
 
-/** All of them, but for those that a list of allowed ones leaves out. */
+/** All tools, except those that a list of allowed tools leaves out. */
 export function allowedTools(tools: readonly Tool[], choice: ToolChoice): readonly Tool[] {
   if (typeof choice === "string" || choice.type !== "allowed_tools") return tools;
   const allowed = choice.tools;
@@ -17,7 +17,7 @@ export function allowedTools(tools: readonly Tool[], choice: ToolChoice): readon
   );
 }
 
-/** Functions alone: tools that only other vendors run are never among them. */
+/** Functions only: tools that only other vendors run are never among them. */
 export function offeredTools(tools: readonly Tool[], choice: ToolChoice): FunctionTool[] {
   const functions = allowedTools(tools, choice).filter((tool) => tool.type === "function");
   if (choice === "none") return [];
@@ -25,13 +25,13 @@ export function offeredTools(tools: readonly Tool[], choice: ToolChoice): Functi
   return functions.filter(({ name }) => name === choice.name);
 }
 
-/** Whether a tool of the vendor's own must be called, for which few APIs have a word. */
+/** True if a tool of the vendor's own must be called, which few APIs support. */
 export function forcesHosted(choice: ToolChoice): boolean {
   if (typeof choice === "string") return false;
   return choice.type !== "function" && choice.type !== "custom" && choice.type !== "allowed_tools";
 }
 
-/** Whether some call must be made. */
+/** True if the model must make a call. */
 export function isForced(choice: ToolChoice): boolean {
   if (typeof choice === "string") return choice === "required";
   return choice.type === "allowed_tools" ? choice.mode === "required" : choice.type === "function";

@@ -1,6 +1,6 @@
 /**
- * Addresses that a vendor reads itself and that nobody could fetch for it: files in its own cloud, which
- * it reads with the rights of whoever asks it, and videos that only its own service has.
+ * Addresses that a vendor reads itself and that we cannot fetch for it: files in its own cloud, which it
+ * reads with the caller's rights, and videos that only its own service has.
  */
 
 const YOUTUBE =
@@ -12,12 +12,12 @@ const READ_BY: Readonly<Record<string, (url: string) => boolean>> = {
   bedrock: (url) => url.startsWith("s3://"),
 };
 
-/** Whether the API of this wire reads what is at the address. */
+/** True if the API of this wire reads what is at the address. */
 export function readsAddress(wire: string, url: string): boolean {
   return READ_BY[wire]?.(url) ?? false;
 }
 
-/** A page to everyone else; to Google's models the video that it shows. */
+/** True for a YouTube address: a web page for everyone else, the video itself for Google's models. */
 export function isYouTube(url: string): boolean {
   return YOUTUBE.test(url);
 }

@@ -1,6 +1,6 @@
 /**
- * Reasoning as plain text, for servers that take no other. What a vendor sealed is that vendor's own:
- * its readable part would pass for this model's thoughts, so it is left out.
+ * Reasoning as plain text, for servers that accept only that. Reasoning that a vendor sealed is left out:
+ * its readable part would look like this model's own thinking.
  */
 
 import type { Reasoning } from "../protocol/items.ts";

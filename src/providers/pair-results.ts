@@ -1,11 +1,11 @@
 /**
- * Results right behind their calls. The Responses API lets a message stand between the two; most other
- * APIs refuse the conversation then.
+ * Moves results directly after their calls. The Responses API allows a message between the two; most other
+ * APIs refuse such a conversation.
  */
 
 import type { CustomToolCallOutput, FunctionCallOutput, Item } from "../protocol/items.ts";
 
-/** The items themselves where nothing stands between a call and its result, which is nearly always. */
+/** Returns the items themselves if nothing is between a call and its result, which is nearly always so. */
 export function pairResults(items: readonly Item[]): readonly Item[] {
   if (!hasGap(items)) return items;
   const results = new Map<string, FunctionCallOutput[]>();
@@ -19,13 +19,13 @@ export function pairResults(items: readonly Item[]): readonly Item[] {
     if (item.type === "function_call_output") continue;
     paired.push(item);
     if (item.type === "function_call") waiting.push(...takeFirst(results, item.call_id));
-    // Calls of one turn stand together, and so do their results.
+    // Calls of one turn stay together, and so do their results.
     if (items[at + 1]?.type !== "function_call") paired.push(...waiting.splice(0));
   }
   return [...paired, ...[...results.values()].flat()];
 }
 
-/** There are servers that count ids from 0 in every answer: a call has the first result that is left. */
+/** Some servers count ids from 0 in every answer, so a call gets the first result that is left. */
 function takeFirst(
   results: Map<string, FunctionCallOutput[]>,
   callId: string,
@@ -49,10 +49,10 @@ function hasGap(items: readonly Item[]): boolean {
   return false;
 }
 
-/** The result of a call, of a function or of a tool that takes free text. */
+/** The result of a function call, or of a call to a tool that takes free text. */
 export type CallOutput = FunctionCallOutput | CustomToolCallOutput;
 
-/** The results by the ids of their calls, in their order: several where a server repeats an id. */
+/** The results by the ids of their calls, in their order: several if a server repeats an id. */
 export function outputsByCall(items: readonly Item[]): Map<string, CallOutput[]> {
   const outputs = new Map<string, CallOutput[]>();
   for (const item of items) {

@@ -1,8 +1,8 @@
 /**
- * What went wrong at a vendor, as a `Failure` that tells the person what to do.
+ * Turns errors of a vendor into a `Failure` that tells the user what to do.
  *
- * The only place that reads vendors' error bodies. A body is clipped here, because some servers
- * answer with a page of HTML, and cleaned of the key, which some repeat: a failure is also stored.
+ * The only place that reads vendors' error bodies. A body is shortened here, because some servers answer
+ * with a page of HTML, and secrets are removed, because some repeat the key: a failure is also stored.
  */
 
 import { Failure, type FailureCode, toFailure } from "../base/failure.ts";
@@ -19,7 +19,7 @@ interface HttpAnswer {
   readonly body: string;
 }
 
-/** The same for an answer to a request that names a model, which may not be there. */
+/** The failure of a request that names a model, which may not exist. */
 export function toModelFailure(who: string, answer: HttpAnswer): Failure {
   const failure = toHttpFailure(who, answer);
   const { message } = readError(tryParseJson(answer.body) ?? answer.body);
@@ -33,14 +33,17 @@ export function toModelFailure(who: string, answer: HttpAnswer): Failure {
 
 const MISSING_CODES: ReadonlySet<string> = new Set(["model_not_found", "DeploymentNotFound"]);
 
-/** Where vendors have no code for it, their 404 speaks of a model; that of a wrong address does not. */
+/**
+ * True if a 404 is about the model. Some vendors have no code for it, but the message names a model; that
+ * of a wrong address does not.
+ */
 function isMissingModel(status: number, { vendorCode }: Failure, message: string): boolean {
   if (vendorCode && MISSING_CODES.has(vendorCode)) return true;
   if (/provided model identifier is invalid/i.test(message)) return true;
   return status === 404 && /\bmodels?\b/i.test(message);
 }
 
-/** An HTTP answer that is no success. `who` names the vendor. */
+/** The failure of an HTTP answer that is not a success. `who` names the vendor. */
 export function toHttpFailure(who: string, answer: HttpAnswer): Failure {
   const { status, headers, body } = answer;
   const parsed = tryParseJson(body) ?? body;
@@ -58,7 +61,7 @@ export function toHttpFailure(who: string, answer: HttpAnswer): Failure {
   });
 }
 
-/** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`. */
+/** Reads a header like `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`. */
 function awsErrorType(headers: Readonly<Record<string, string | undefined>>): string | undefined {
   return headers["x-amzn-errortype"]?.split(":")[0];
 }
@@ -70,7 +73,7 @@ const AWS_ADVICE: Readonly<Record<string, string>> = {
   AccessDeniedException: " Check that the model may be used with this account and region.",
 };
 
-/** An error a vendor put into its stream: `{code, message}`, `{error: {…}}` or a bare text. */
+/** The failure of an error in a vendor's stream: `{code, message}`, `{error: {…}}` or plain text. */
 export function toVendorFailure(error: Json | undefined): Failure {
   const { message, code, param } = readError(error ?? "");
   const text = `The model's server failed in the middle of its answer: ${message || code || "no reason given"}`;
@@ -79,7 +82,7 @@ export function toVendorFailure(error: Json | undefined): Failure {
   return new Failure(streamCodeFor(code, status), text, { vendorCode: code, param, retryAfterMs });
 }
 
-/** The failure without secrets; one that held any loses its cause, which says the same. */
+/** The failure without secrets. If it had any, its cause, which repeats them, is dropped. */
 export function redactFailure(thrown: unknown, redact: Redact = (text) => text): Failure {
   const failure = toFailure(thrown);
   const message = redact(failure.message);
@@ -88,22 +91,22 @@ export function redactFailure(thrown: unknown, redact: Redact = (text) => text):
   return new Failure(code, message, { param, vendorCode, retryAfterMs, retryable });
 }
 
-/** Groq's word for a call that its model wrote and that it cannot read. The same request may well succeed. */
+/** Groq's code for a call that its model wrote and that it cannot parse. The same request may well succeed. */
 const SLIP = "tool_use_failed";
 
-/** Whether it was the model that slipped, and not the request that was wrong. */
+/** True if the model made the mistake, and the request was not wrong. */
 export function isSlip({ vendorCode }: Failure): boolean {
   return vendorCode === SLIP;
 }
 
-/** A spent quota or balance: no wait of seconds helps, and the request is not at fault. */
+/** A used-up quota or balance: a wait of seconds does not help, and the request is not at fault. */
 const QUOTA_CODES: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "billing_hard_limit_reached",
   "billing_not_active",
 ]);
 
-/** Whether the vendor refuses the account that asks (its key, its balance) and not the request. */
+/** True if the vendor refuses the account (its key, its balance) and not the request. */
 export function isAccountFailure({ code, vendorCode }: Failure): boolean {
   return code === "provider_unauthorized" || QUOTA_CODES.has(vendorCode ?? "");
 }
@@ -128,22 +131,23 @@ const OVERLOAD_STATUSES: ReadonlySet<number> = new Set([408, 409, 429, 503, 529]
 function codeFor(status: number, vendorCode: string | undefined, message: string): FailureCode {
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
   if (CONTEXT_WORDS.test(message) && status === 400) return "context_exceeded";
-  // Routers refuse what somebody asked with the status of a key that may not ask: the key is well.
+  // Routers refuse flagged content with the status of a key without permission. The key itself is valid.
   if (status === 403 && isFlagged(vendorCode, message)) return "provider_rejected";
   if (isUnauthorized(status, message)) return "provider_unauthorized";
   if (vendorCode === SLIP) return "provider_failed";
-  // A spent quota comes as 429 as well, and no wait mends it. Cohere tells it in words alone.
+  // A used-up quota is a 429 as well, and no wait helps. Cohere reports it in words alone.
   const isSpent = vendorCode !== undefined && QUOTA_CODES.has(vendorCode);
   if (isSpent || /API calls \/ month/i.test(message)) return "provider_rejected";
   if (OVERLOAD_STATUSES.has(status)) return "provider_overloaded";
-  // 424 is the model that failed behind the service of AWS.
+  // 424 means that the model behind the service of AWS failed.
   if (status >= 500 || status === 424) return "provider_failed";
   return "provider_rejected";
 }
 
 function isUnauthorized(status: number, message: string): boolean {
   if (status >= 401 && status <= 403) return true;
-  // Google calls a wrong key a wrong argument, and Anthropic a spent balance a wrong request.
+  // Google reports a wrong key as an invalid argument, and Anthropic a used-up balance as an invalid
+  // request.
   return /API key not valid|API key expired|credit balance is too low/i.test(message);
 }
 
@@ -161,7 +165,10 @@ function streamCodeFor(vendorCode: string | undefined, status: number | undefine
   return status === undefined ? "provider_failed" : codeFor(status, vendorCode, "");
 }
 
-/** What of a request its vendor does not take, told when the answer has begun: the request is at fault. */
+/**
+ * Codes for parts of a request that the vendor does not accept, sent after the answer has begun: the
+ * request is at fault.
+ */
 const REFUSED_CODES: ReadonlySet<string> = new Set([
   ...["invalid_request_error", "invalid_prompt", "content_filter", "content_policy_violation"],
   ...["bio_policy", "misalignment_policy_violation", "data_residency_mismatch"],
@@ -181,7 +188,7 @@ function adviceFor(status: number, retryAfterMs: number | undefined): string {
   return "";
 }
 
-/** A key is never carried to another address than the one it was given for. */
+/** The advice for a redirect. A key is only sent to the address that it was given for. */
 function redirectAdvice(status: number, location: string | undefined): string {
   return status >= 300 && status < 400 && location ? ` Use ${clip(location, 200)} as the URL.` : "";
 }
@@ -192,7 +199,7 @@ interface VendorError {
   readonly param: string | undefined;
 }
 
-/** Reads every shape seen: nested and flat, `detail`, an array around it, a code that is a number. */
+/** Reads every known form: nested and flat, `detail`, an array around it, a code that is a number. */
 function readError(body: Json): VendorError {
   if (Array.isArray(body)) return readError((body[0] as Json | undefined) ?? "");
   if (!isJsonObject(body)) return { message: toMessage(body), code: undefined, param: undefined };
@@ -206,14 +213,14 @@ function readFlat(error: JsonObject): VendorError {
   const code = error["code"] ?? error["type"];
   const param = error["param"];
   return {
-    // Services of AWS write it either way.
+    // Services of AWS use both spellings.
     message: toMessage(error["message"] ?? error["Message"] ?? ""),
     code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
     param: typeof param === "string" ? param : undefined,
   };
 }
 
-/** Google puts the wait into the body: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}`. */
+/** The wait that Google puts into the body: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}`. */
 function readRetryInfo(body: Json): number | undefined {
   const [first] = Array.isArray(body) ? body : [body];
   if (!isJsonObject(first)) return undefined;
@@ -226,7 +233,7 @@ function readRetryInfo(body: Json): number | undefined {
 
 function toMessage(value: Json): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  // A proxy's page, not a vendor's word.
+  // A proxy's page, not a vendor's message.
   const plain = /^\s*</.test(text)
     ? text.replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, " ")
     : text;

@@ -1,9 +1,9 @@
 /**
  * The contract of a model: a request in, batches of model events out.
  *
- * A batch is what one read from the network brought, so a consumer that writes once a batch writes
- * once a read. Rejects with a `Failure`; a stream that ends without its `end` event never ends
- * quietly. Stopping early (`return()`) or aborting the signal closes the connection.
+ * A batch is the result of one read from the network, so a consumer that writes once for each batch writes
+ * once for each read. Rejects with a `Failure`; a stream without its `end` event never ends without a
+ * failure. Stopping early (`return()`) or aborting the signal closes the connection.
  */
 
 import type { Failure } from "../base/failure.ts";
@@ -15,28 +15,28 @@ import type { Tool, ToolChoice } from "../protocol/tools.ts";
 import type { Usage } from "../protocol/usage.ts";
 
 export interface Provider {
-  /** As in config and on the command line: `openai-chat`, `openai-responses`, `embedded`. */
+  /** The name in the config and on the command line: `openai-chat`, `openai-responses`, `embedded`. */
   readonly name: string;
   stream(request: ModelRequest, call: ModelCall): AsyncGenerator<readonly ModelEvent[], void>;
   /**
-   * What `stream` gives, at once, for whoever does not watch it being written: without the cost of a
-   * generator. `collectAnswer` does it with a stream where this is left out.
+   * The events of `stream`, all at once, for callers that do not stream: without the cost of a generator.
+   * If missing, `collectAnswer` uses a stream.
    */
   answer?: ((request: ModelRequest, call: ModelCall) => Promise<WholeAnswer>) | undefined;
-  /** Which of these options its API is not told, as requests spell them; none where it is left out. */
+  /** The options that its API does not support, in the spelling of requests. If missing, there are none. */
   omits?: ((options: ModelOptions) => readonly string[]) | undefined;
 }
 
-/** An answer that nobody watched being written. */
+/** An answer that was not streamed. */
 export interface WholeAnswer {
   readonly events: readonly ModelEvent[];
-  /** Why it broke off behind those events, where it did. */
+  /** Why the answer broke off after those events; undefined if it did not. */
   readonly failure: Failure | undefined;
 }
 
 /**
- * What is asked of a model. Whatever a request of the Responses API has a name for is spelled as it is there, from
- * the request's body to the wire's: `top_p` is `top_p` everywhere.
+ * A request to a model. Parameters that exist in the Responses API have the same spelling everywhere, from
+ * the request's body to the wire's: `top_p` is `top_p`.
  */
 export interface ModelRequest {
   /** The vendor's own name of the model. */
@@ -50,38 +50,38 @@ export interface ModelRequest {
   readonly temperature: number | undefined;
   readonly top_p: number | undefined;
   readonly max_output_tokens: number | undefined;
-  /** True if `max_output_tokens` is what a budget still pays for, and nobody asked for that length. */
+  /** True if `max_output_tokens` is what a budget still pays for, and the client did not set it. */
   readonly is_length_of_budget?: boolean | undefined;
-  readonly reasoning: Reasoning;
+  readonly reasoning: ReasoningOptions;
   readonly format: OutputFormat;
-  /** Where the last answer of the same provider ended, and how many of `items` it knows. */
+  /** The end of the last answer of the same provider, and how many of `items` it covers. */
   readonly previous: { readonly at: Continuation; readonly covered: number } | undefined;
-  /** The deployment that answered the turn before, where the model's name stands for several. */
+  /** The deployment that answered the turn before, if the model's name has several. */
   readonly deployment?: string | undefined;
-  /** Overrides the vendor's way of going on from an earlier answer. */
+  /** Overrides how the vendor continues from an earlier answer. */
   readonly continuation?: "auto" | "chain" | "replay" | undefined;
-  /** What only some APIs have a word for. */
+  /** Options that only some APIs support. */
   readonly options?: ModelOptions | undefined;
-  /** Fields of the vendor's own, as its API spells them: laid over the body. */
+  /** Fields of the vendor's own, in the spelling of its API. Merged into the body. */
   readonly own?: JsonObject | undefined;
   /**
-   * Fields that clients of compatible servers send (`top_k`), as those spell them. What the API has no
-   * place for is left out, and whoever asked is told (`dropped`).
+   * Fields from clients of compatible servers (`top_k`), in their spelling. Unsupported ones are left out,
+   * and `dropped` names them for the caller.
    */
   readonly extras?: JsonObject | undefined;
-  /** Asks for the answer in one piece, where the API can and nobody watches it being written. */
+  /** Asks for the answer in one piece, if the API can and the client does not stream. */
   readonly whole?: boolean | undefined;
 }
 
 /**
- * Wishes that not every API knows. A wire lists those it can write (`Wire.options`); the others are
- * left out of the request, and whoever asked is told (`dropped`).
+ * Options that not every API supports. A wire lists those that it can write (`Wire.options`); the others
+ * are left out of the request, and `dropped` names them for the caller.
  */
 export interface ModelOptions {
   readonly stop?: readonly string[] | undefined;
   readonly frequency_penalty?: number | undefined;
   readonly presence_penalty?: number | undefined;
-  /** How many likely tokens to tell beside each one; 0 for the chosen ones' probabilities alone. */
+  /** How many likely tokens to report for each one; 0 for only the chosen ones' probabilities. */
   readonly top_logprobs?: number | undefined;
   readonly verbosity?: "low" | "medium" | "high" | undefined;
   readonly service_tier?: string | undefined;
@@ -94,16 +94,16 @@ export interface ModelOptions {
   readonly moderation?: JsonObject | undefined;
 }
 
-/** The parameter of a request that an option is: its own name, but for the one that stands inside of `text`. */
+/** The parameter of an option: its own name, except for the one inside `text`. */
 export function toParameter(option: keyof ModelOptions): string {
   return option === "verbosity" ? "text.verbosity" : option;
 }
 
-/** `effort` undefined leaves the choice to the vendor; `none` asks it not to think. */
-export interface Reasoning {
+/** With `effort` undefined the vendor chooses; with `none` the model should not think. */
+export interface ReasoningOptions {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
   readonly summary: "auto" | "concise" | "detailed" | undefined;
-  /** Whether the model gives its reasoning in a sealed form that can be sent back. */
+  /** True if the model returns its reasoning in a sealed form that can be sent back. */
   readonly sealed?: boolean | undefined;
 }
 
@@ -113,7 +113,7 @@ export type OutputFormat =
   | {
       readonly type: "json_schema";
       readonly name: string;
-      /** What the answer is for, told to the model where its API has a word for it. */
+      /** The purpose of the answer. Sent to the model if its API has a field for it. */
       readonly description?: string | undefined;
       readonly schema: JsonObject;
       readonly strict: boolean;
@@ -121,27 +121,30 @@ export type OutputFormat =
 
 export interface ModelCall {
   readonly signal: AbortSignal;
-  /** The run that asks. Calls of one owner that wait for a busy vendor take turns by it. */
+  /** The run that makes the call. Calls of one owner that wait for a busy vendor take turns by run. */
   readonly run?: string | undefined;
   /**
-   * Whose call it is. Calls that wait for a busy vendor, and large requests that are written, take turns by it; by
-   * the run where it is left out.
+   * The tenant of the call. Calls that wait for a busy vendor, and large requests that are written, take
+   * turns by owner; if missing, by run.
    */
   readonly owner?: string | undefined;
-  /** Told of retries, waits and parameters left out; never of secrets. */
+  /** Called for retries, waits and left-out parameters. Never gets secrets. */
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
-  /** Whether another deployment can be asked: a call that would have to wait here fails at once. */
+  /** True if another deployment can be asked: a call that would have to wait here fails at once. */
   readonly hasOthers?: boolean | undefined;
-  /** Awaited for each try, right before the request leaves. Nothing is sent, and nothing tried again, where it rejects. */
+  /**
+   * Awaited for each attempt, directly before the request is sent. If it rejects, nothing is sent and the
+   * call is not retried.
+   */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /**
-   * Called for each try, when the request leaves: from then on it may cost something. Told which
-   * deployment it goes to, where there are several.
+   * Called for each attempt when the request is sent: from then on it may cost something. Gets the
+   * deployment, if there are several.
    */
   readonly onSend?: ((deployment?: string) => void) | undefined;
   /**
-   * Told what the vendor has counted of an answer that breaks off, where it has counted anything. An
-   * answer that ends tells it in its `end`.
+   * Called with the vendor's counts for an answer that breaks off, if there are any. A complete answer has
+   * them in its `end`.
    */
   readonly onUsage?: ((usage: Usage) => void) | undefined;
 }

@@ -1,14 +1,14 @@
 /**
- * A schema that a vendor will not hold its model to is sent once more as a wish.
+ * Sends a refused strict schema again without `strict`.
  *
- * Strict output wants every object closed and every property required; most schemas people write
- * are neither. The answer is validated here in either case.
+ * Strict output requires closed objects and no optional properties; most schemas have neither. The answer
+ * is validated here in either case.
  */
 
 import type { Failure } from "../base/failure.ts";
 import type { ModelRequest } from "./provider.ts";
 
-/** The request to send in place of one whose schema was refused, or none. */
+/** The request to send instead of one whose schema was refused; undefined if this is another failure. */
 export function relaxSchema(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   const { format } = request;
   if (format.type !== "json_schema" || !format.strict) return undefined;

@@ -1,27 +1,28 @@
 /**
- * Which fields a vendor's JSON has and of which types: written once, as data, from which the types of the
- * code are made. What a server sends is held against it where it is parsed, so a decoder never meets a list
- * where its types say text.
+ * Describes which fields a vendor's JSON has and of which types: written once, as data, from which the
+ * code's types are made. A server's JSON is checked against it when it is parsed, so a decoder never meets
+ * a list where its types say text.
  *
- * Every field may be missing or null, because each of them is missing somewhere. Fields that no shape names
- * are left alone. Costs about a microsecond an event: nothing is copied (bench/decode.ts).
+ * Every field may be missing or null, because every one is missing at some server. Fields that no shape
+ * names are left alone. A check costs about a microsecond for each event: nothing is copied
+ * (bench/decode.ts).
  */
 
 import { toMisshapen } from "./broken-answer.ts";
 
 export interface Shape<Type> {
-  /** What is wrong with a value that is there, as a path and a sentence; undefined where nothing is. */
+  /** The problem of a given value, as a path and a sentence; undefined if it fits. */
   check(value: unknown): string | undefined;
-  /** Whether a wrong value is taken for none, in place of failing the answer. */
+  /** True if a wrong value counts as missing, instead of failing the answer. */
   readonly isLoose?: boolean;
-  /** Never there: it carries the type. */
+  /** Never set: it only carries the type. */
   readonly of?: Type;
 }
 
-/** The type of what fits a shape. */
+/** The type of values that fit a shape. */
 export type Shaped<Of> = Of extends Shape<infer Type> ? Type : never;
 
-/** The value itself, without loose fields that do not fit. Rejects with `broken_answer` else. */
+/** The value itself, without loose fields that do not fit. Otherwise throws `broken_answer`. */
 export function readShape<Type>(value: unknown, shape: Shape<Type>): Type {
   const problem = shape.check(value);
   if (problem === undefined) return value as Type;
@@ -31,10 +32,10 @@ export function readShape<Type>(value: unknown, shape: Shape<Type>): Type {
 export const text: Shape<string> = plain("text", (value) => typeof value === "string");
 export const number: Shape<number> = plain("a number", (value) => Number.isFinite(value));
 export const flag: Shape<boolean> = plain("true or false", (value) => typeof value === "boolean");
-/** Of any type: it is looked into elsewhere, or handed on as it is. */
+/** A value of any type: it is checked elsewhere, or passed on. */
 export const anything: Shape<unknown> = { check: () => undefined };
 
-/** For figures, ids and other fields that an answer is whole without. */
+/** A shape for numbers, ids and other fields that an answer can do without. */
 export function loose<Type>(shape: Shape<Type>): Shape<Type> {
   return { check: shape.check, isLoose: true };
 }
@@ -52,7 +53,7 @@ export function list<Type>(of: Shape<Type>): Shape<readonly Type[]> {
   };
 }
 
-/** The first that fits counts. */
+/** The first shape that fits is used. */
 export function either<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<One | Other> {
   return {
     check: (value) => (one.check(value) === undefined ? undefined : other.check(value)),
@@ -92,7 +93,7 @@ function plain<Type>(what: string, fits: (value: unknown) => boolean): Shape<Typ
   };
 }
 
-/** The problem of what stands at a step: its path goes on with a point or a bracket, its sentence with a space. */
+/** The problem of a nested value: its path continues with a point or a bracket, its sentence with a space. */
 export function toPath(step: string, problem: string): string {
   return /^[.[]/.test(problem) ? step + problem : `${step} ${problem}`;
 }

@@ -1,4 +1,4 @@
-/** What vendors say of an ending beyond its reason, in the words that most of them have for it. */
+/** Details of an ending beyond its reason, in the words that most vendors use. */
 
 import type { StopDetail } from "../protocol/model-events.ts";
 
@@ -8,7 +8,7 @@ const REASONS: Readonly<Record<string, StopDetail["reason"] | undefined>> = {
   model_context_window_exceeded: "context_window",
 };
 
-/** Undefined for a reason that says all there is. `sequence` is the text that came up, where it is known. */
+/** Undefined for a reason without details. `sequence` is the stop text that was reached, if it is known. */
 export function toStopDetail(
   stopReason: string | undefined,
   sequence?: string | null | undefined,

@@ -1,7 +1,7 @@
 /**
- * What an answer cost, where the vendor says so in its usage: OpenRouter (`cost`), Perplexity
- * (`cost.total_cost`) and xAI (`cost_in_usd_ticks`). It is what is charged, with discounts and the
- * vendor's own tools in it, so it counts in place of a price by tokens.
+ * The cost of an answer if the vendor reports it in its usage: OpenRouter (`cost`), Perplexity
+ * (`cost.total_cost`) and xAI (`cost_in_usd_ticks`). It is the charged amount, with discounts and the
+ * vendor's own tools, so it replaces a price by tokens.
  */
 
 import type { ModelEvent } from "../protocol/model-events.ts";
@@ -10,11 +10,11 @@ import { MODELS } from "./models/model-table.ts";
 import type { ModelCall } from "./provider.ts";
 import { either, flag, loose, number, object, type Shaped } from "./shape.ts";
 
-/** The fields of a usage, for the shapes of wires whose vendors say it. */
+/** The fields of a usage, for the shapes of wires whose vendors report it. */
 export const TOLD_COST = {
   cost: loose(either(number, object({ total_cost: loose(number) }))),
   cost_in_usd_ticks: loose(number),
-  /** Whether the user's own key with the model's maker paid for the answer, beside the router. */
+  /** True if the user's own key with the model's maker paid for the answer, in addition to the router. */
   is_byok: loose(flag),
   cost_details: loose(object({ upstream_inference_cost: loose(number) })),
 };
@@ -25,13 +25,13 @@ type ToldUsage = Shaped<typeof USAGE>;
 /** xAI counts in parts of a dollar. */
 const TICKS_PER_USD = 10_000_000_000;
 
-/** For an answer's `end`. */
+/** The cost for an answer's `end`. */
 export function toToldCost(usage: ToldUsage): { readonly cost_usd?: number } {
   const cost_usd = readCost(usage);
   return cost_usd === undefined ? {} : { cost_usd };
 }
 
-/** US dollars; undefined where the vendor does not say. */
+/** US dollars; undefined if the vendor does not report them. */
 export function readCost(usage: ToldUsage): number | undefined {
   const { cost, cost_in_usd_ticks: ticks, is_byok, cost_details } = usage;
   const upstream = is_byok ? (cost_details?.upstream_inference_cost ?? 0) : 0;
@@ -40,14 +40,17 @@ export function readCost(usage: ToldUsage): number | undefined {
   return usd !== undefined && usd >= 0 ? usd : undefined;
 }
 
-/** Beside its tokens an answer may have many searches in it, a picture, or a vendor's long research. */
+/**
+ * The most that an answer may cost beside its tokens: for many searches, a picture, or a vendor's long
+ * research.
+ */
 export const MOST_BESIDE_USD = 20;
-/** How much dearer than any model we know one that we do not know may be. */
+/** How much more expensive than the most expensive known model an unknown one may be. */
 export const DEARER = 10;
 
 /**
- * The events without a told cost that cannot be true: a vendor's slip in one number must not use up the
- * budget of a key. The answer then costs what its tokens do, and whoever asked is told.
+ * The events without a reported cost that is impossible: a vendor's error in one number must not use up the
+ * budget of a key. The answer then costs what its tokens cost, and a notice says so.
  */
 export function dropAbsurdCost(
   events: readonly ModelEvent[],
@@ -58,7 +61,7 @@ export function dropAbsurdCost(
   const { cost_usd, ...rest } = end;
   const most = toMostUsd(end.usage);
   if (cost_usd <= most) return events;
-  const message = `The vendor says that this answer cost $${cost_usd.toPrecision(3)}. That is more than its ${end.usage.total_tokens} tokens can cost ($${most.toFixed(2)}), so it is not counted.`;
+  const message = `The vendor says that this answer cost $${cost_usd.toPrecision(3)}. That is more than its ${end.usage.total_tokens} tokens can cost ($${most.toFixed(2)}), so this price is not used.`;
   notice?.({ code: "cost", message });
   return [...events.slice(0, -1), rest];
 }
@@ -69,7 +72,7 @@ function toMostUsd({ total_tokens }: Usage): number {
 
 let dearest: number | undefined;
 
-/** USD for a million tokens, of the dearest model in the table. */
+/** USD per million tokens of the most expensive model in the table. */
 function toDearest(): number {
   dearest ??= MODELS.reduce((most, { price }) => {
     if (!price) return most;

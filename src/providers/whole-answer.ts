@@ -1,10 +1,10 @@
-/** An answer that nobody watches being written, read to its end. */
+/** Reads an answer to its end, for callers that do not stream. */
 
 import { Failure, toFailure } from "../base/failure.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { WholeAnswer } from "./provider.ts";
 
-/** Rejects with the failure of an answer that had said nothing before. */
+/** Rejects with the failure of an answer that failed before any output. */
 export async function collectAnswer(
   batches: AsyncIterable<readonly ModelEvent[]>,
 ): Promise<WholeAnswer> {
@@ -18,7 +18,7 @@ export async function collectAnswer(
   }
 }
 
-/** Refuses an answer without a word, a call or a reason: whoever asked would take it for a success. */
+/** Rejects an answer without text, calls or a reason: the caller would take it for a success. */
 export function checkSaid(events: readonly ModelEvent[]): void {
   const end = events.at(-1);
   if (end?.type !== "end" || end.reason !== "stop") return;

@@ -1,13 +1,13 @@
 /**
- * Every wire by its name, with how to load it: a command pays for the one it speaks. The names are
- * those of providers in config and on the command line.
+ * Every wire by its name, with how to load it: a command loads only the one that it uses. The names are
+ * those of providers in the config and on the command line.
  */
 
-import type { Wire } from "./wire.ts";
+import type { Wire, WireName } from "./wire.ts";
 
 interface WireRow {
   readonly summary: string;
-  /** The vendor that is meant when the provider alone is named. */
+  /** The vendor that is used if only the provider is named. */
   readonly vendor: string;
   readonly load: () => Promise<Wire>;
 }
@@ -63,9 +63,7 @@ export const WIRES = {
     summary: "llama-server's chat completions, with its grammars",
     load: async () => (await import("./llamacpp/wire.ts")).llamacppWire,
   },
-} as const satisfies Record<string, WireRow>;
-
-export type WireName = keyof typeof WIRES;
+} as const satisfies Record<WireName, WireRow>;
 
 export function isWire(name: string): name is WireName {
   return Object.hasOwn(WIRES, name);

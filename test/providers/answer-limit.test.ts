@@ -33,7 +33,7 @@ function namesLimit(thrown: unknown): true {
   return true;
 }
 
-/** A text that was cut has not ended. */
+/** The item of a text that was cut is not ended. */
 function checkBeginning(events: readonly ModelEvent[]): void {
   const text = events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
   assert.ok(text.length > 0 && text.length <= MAX_BYTES, `${text.length} characters`);
@@ -41,7 +41,7 @@ function checkBeginning(events: readonly ModelEvent[]): void {
   assert.ok(events.every(({ type }) => type !== "item_end" && type !== "end"));
 }
 
-/** A server that only streams is asked another way. */
+/** A server that only streams gets the request in another form. */
 function checkAskedOnce({ requests }: Upstream): void {
   const asked = requests.map(({ body }) => JSON.stringify(body));
   assert.equal(new Set(asked).size, asked.length);
@@ -49,7 +49,7 @@ function checkAskedOnce({ requests }: Upstream): void {
 
 for (const row of CONTRACT_WIRES) {
   describe(`an answer larger than the limit, over ${row.name}`, () => {
-    it("gives on what came within it, then fails and is not asked for again", async () => {
+    it("emits everything within the limit, then fails and is not retried", async () => {
       const { provider, upstream } = await open(row, script(reply.text(ENDLESS)));
       const events: ModelEvent[] = [];
       const signal = patience();
@@ -60,7 +60,7 @@ for (const row of CONTRACT_WIRES) {
       checkAskedOnce(upstream);
     });
 
-    it("keeps what came within it where nobody watches it come", async () => {
+    it("keeps everything within the limit if the client does not stream", async () => {
       const { provider, upstream } = await open(row, script(reply.text(ENDLESS)));
       const call = { signal: patience() };
       const answer = (await provider.answer?.(request({ whole: true }), call)) ?? assert.fail();
@@ -69,7 +69,7 @@ for (const row of CONTRACT_WIRES) {
       checkAskedOnce(upstream);
     });
 
-    it("does so, too, where it is one document in place of a stream", async () => {
+    it("does so, too, if it is one document in place of a stream", async () => {
       const { provider, upstream } = await open(row, script(reply.text(ENDLESS)));
       const events: ModelEvent[] = [];
       const call = { signal: patience() };

@@ -13,9 +13,9 @@ import {
   type BedrockUpstreamOptions,
   startBedrockUpstream,
 } from "../../src/testing/bedrock-upstream.ts";
+import type { Upstream } from "../../src/testing/loopback.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS } from "../patience.ts";
 import { CLAUDE } from "./bedrock/converse.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
@@ -50,7 +50,7 @@ after(async () => {
 
 describe("the bedrock provider", () => {
   for (const part of ["head", "payload", "checksum"] as const) {
-    it(`never believes a frame that is damaged in its ${part}`, async () => {
+    it(`rejects a frame that is damaged in its ${part}`, async () => {
       const engine = script(reply.text("A text of several frames."));
       await using upstream = await startBedrockUpstream({ engine, faults: damagedFrame({ part }) });
       await assert.rejects(eventsOf(over(upstream), request()), {
@@ -77,7 +77,7 @@ describe("the bedrock provider", () => {
     });
   }
 
-  it("is let in with a Bedrock key", async () => {
+  it("accepts a Bedrock key", async () => {
     await using upstream = await startBedrockUpstream({
       engine: script(reply.text("Hi.")),
       key: "bedrock-key",
@@ -86,7 +86,7 @@ describe("the bedrock provider", () => {
     assert.equal(textOf(await eventsOf(over(upstream, { sign }), request())), "Hi.");
   });
 
-  it("asks for a schema as a tool where the model is not held to it", async () => {
+  it("asks for a schema as a tool if the schema is not strict", async () => {
     const engine = script(reply.calls([{ name: "json", arguments: { a: 1 } }]));
     await using upstream = await startBedrockUpstream({ engine });
     const schema = { type: "object", properties: { a: { type: "number" } } };
@@ -98,7 +98,7 @@ describe("the bedrock provider", () => {
     assert.equal(last?.type === "end" && last.reason, "stop");
   });
 
-  it("gives exceptions in the stream their meaning", async () => {
+  it("maps exceptions in the stream to failure codes", async () => {
     const frames = [
       '{"messageStart":{"role":"assistant"}}',
       '{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"So"}}}',

@@ -1,4 +1,4 @@
-/** `prompt_cache_breakpoint` on parts, and how long what is marked is kept, on each wire. */
+/** `prompt_cache_breakpoint` on parts, and the retention of the marked prefix, on each wire. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -7,21 +7,27 @@ import type { ContentPart } from "../../src/protocol/content.ts";
 import type { Item } from "../../src/protocol/items.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { VENDOR_NAMES, type VendorName, vendorOf } from "../../src/providers/vendors/catalog.ts";
-import type { Wire } from "../../src/providers/wire.ts";
-import { loadWire, type WireName } from "../../src/providers/wires.ts";
+import type { Wire, WireName } from "../../src/providers/wire.ts";
+import { loadWire } from "../../src/providers/wires.ts";
 import { assistant, call, user } from "./conversation.ts";
 import { request } from "./provider-contract.ts";
 
 const breakpoint = { mode: "explicit" as const };
 const text = (words: string): ContentPart => ({ type: "input_text", text: words });
 const marked = (words: string): ContentPart => ({
-  ...{ type: "input_text", text: words, prompt_cache_breakpoint: breakpoint },
+  type: "input_text",
+  text: words,
+  prompt_cache_breakpoint: breakpoint,
 });
 const said = (role: "user" | "system", ...content: ContentPart[]): Item => ({
-  ...{ type: "message", role, content },
+  type: "message",
+  role,
+  content,
 });
 const given = (call_id: string, ...output: ContentPart[]): Item => ({
-  ...{ type: "function_call_output", call_id, output },
+  type: "function_call_output",
+  call_id,
+  output,
 });
 
 const CLAUDE_SLUG = "anthropic/claude-sonnet-4.5";
@@ -47,7 +53,7 @@ async function send(
 
 const messagesOf = ({ body }: Sent): JsonObject[] => body["messages"] as unknown as JsonObject[];
 
-describe("a chat vendor that caches where it is told to", () => {
+describe("a chat vendor that caches marked prefixes", () => {
   const items = [said("system", marked("Rules.")), said("user", marked("A long one."), text("Go"))];
 
   it("gets Anthropic's marks on the parts, and one for the end (openrouter)", async () => {
@@ -66,7 +72,7 @@ describe("a chat vendor that caches where it is told to", () => {
     assert.deepEqual(sent.omits, []);
   });
 
-  it("gets them for an hour, all of them alike", async () => {
+  it("gets them for an hour, all with the same retention", async () => {
     for (const prompt_cache_retention of ["24h", "1h"]) {
       const options = { prompt_cache_retention };
       const sent = await send("openrouter", { model: CLAUDE_SLUG, items, options });
@@ -77,7 +83,7 @@ describe("a chat vendor that caches where it is told to", () => {
     }
   });
 
-  it("says that it keeps nothing for longer than a word it knows, or for other models", async () => {
+  it("reports a retention that it does not know, or that is for other models", async () => {
     for (const [model, prompt_cache_retention] of [
       [CLAUDE_SLUG, "forever"],
       ["openai/gpt-5.1", "24h"],
@@ -88,13 +94,13 @@ describe("a chat vendor that caches where it is told to", () => {
     }
   });
 
-  it("gets the marks of a caller whatever the model, and none of its own for others", async () => {
+  it("gets the caller's marks for every model, and marks of ours only for some", async () => {
     const sent = await send("openrouter", { model: "google/gemini-3.1-pro", items });
     assert.match(JSON.stringify(messagesOf(sent)), /"cache_control":\{"type":"ephemeral"\}/);
     assert.equal(sent.body["cache_control"], undefined);
   });
 
-  it("gets four marks at most", async () => {
+  it("gets at most four marks", async () => {
     const many = [said("user", ...["1", "2", "3", "4", "5"].map(marked))];
     const sent = await send("openrouter", { model: CLAUDE_SLUG, items: many });
     const parts = messagesOf(sent)[0]?.["content"] as unknown as JsonObject[];
@@ -105,7 +111,7 @@ describe("a chat vendor that caches where it is told to", () => {
     assert.equal(sent.body["cache_control"], undefined);
   });
 
-  it("gets the marks as they are (openai, azure)", async () => {
+  it("gets the marks unchanged (openai, azure)", async () => {
     for (const vendor of ["openai", "azure"] as const) {
       const sent = await send(vendor, { items }, "openai-chat");
       assert.deepEqual(messagesOf(sent)[0]?.["content"], [
@@ -115,9 +121,10 @@ describe("a chat vendor that caches where it is told to", () => {
     }
   });
 
-  it("is not told of marks on what a tool gave, and says so", async () => {
+  it("does not get marks on a tool's result, and reports them", async () => {
     const sent = await send("openrouter", {
-      ...{ model: CLAUDE_SLUG, items: [user("Go"), call("a"), given("a", marked("1"))] },
+      model: CLAUDE_SLUG,
+      items: [user("Go"), call("a"), given("a", marked("1"))],
     });
     assert.deepEqual(sent.omits, ["prompt_cache_breakpoint"]);
   });
@@ -127,7 +134,7 @@ describe("a vendor without such marks", () => {
   const chats = VENDOR_NAMES.filter((name) => vendorOf(name).wire === "openai-chat");
   const others = ["gemini", "vertex", "cohere", "ollama", "llamacpp"] as const;
   for (const vendor of [...chats.filter((name) => name !== "openrouter"), ...others]) {
-    it(`says that they are left out: ${vendor}`, async () => {
+    it(`reports that they are left out: ${vendor}`, async () => {
       const { body, omits } = await send(vendor, { items: [said("user", marked("Go"))] });
       assert.ok(omits.includes("prompt_cache_breakpoint"), omits.join());
       assert.doesNotMatch(JSON.stringify(body), /breakpoint|cache_control/);
@@ -137,11 +144,11 @@ describe("a vendor without such marks", () => {
   }
 });
 
-describe("the points of a caller at Bedrock", () => {
+describe("the caller's cache points at Bedrock", () => {
   const model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
   const POINT = { cachePoint: { type: "default" } };
 
-  it("stand behind the blocks of the marked parts", async () => {
+  it("follow the blocks of the marked parts", async () => {
     const items = [said("system", marked("Rules.")), said("user", marked("Long."), text("Go"))];
     const { body, omits } = await send("bedrock", { model, items });
     assert.deepEqual(body["system"], [{ text: "Rules." }, POINT]);
@@ -151,7 +158,7 @@ describe("the points of a caller at Bedrock", () => {
     assert.deepEqual(omits, []);
   });
 
-  it("stand behind a turn's results, and never inside of one", async () => {
+  it("follow a turn's results, and are never inside one", async () => {
     const tools = [{ type: "function" as const, name: "read" }];
     const items = [
       ...[user("Go"), call("a"), call("b")],
@@ -166,7 +173,7 @@ describe("the points of a caller at Bedrock", () => {
     assert.doesNotMatch(JSON.stringify(content.slice(0, 2)), /cachePoint/);
   });
 
-  it("come first, and are four at most with those that are set unasked", async () => {
+  it("come first, and are at most four with those that we add", async () => {
     const instructions = "Be brief. ".repeat(600);
     const tools = [{ type: "function" as const, name: "read" }];
     const points = async (count: number): Promise<number[]> => {
@@ -183,7 +190,7 @@ describe("the points of a caller at Bedrock", () => {
     assert.deepEqual(await points(6), [0, 4, 0]);
   });
 
-  it("last an hour where the model keeps them so long", async () => {
+  it("last an hour if the model keeps them so long", async () => {
     const options = { prompt_cache_retention: "24h" };
     const items = [said("user", marked("Long."), text("Go"))];
     const hour = await send("bedrock", { model, items, options });
@@ -196,7 +203,7 @@ describe("the points of a caller at Bedrock", () => {
     }
   });
 
-  it("are left out where the model refuses them, and named", async () => {
+  it("are left out if the model refuses them, and reported", async () => {
     const items = [said("user", marked("Long."), text("Go"))];
     const { body, omits } = await send("bedrock", { model: "meta.llama4-v1:0", items });
     assert.doesNotMatch(JSON.stringify(body), /cachePoint/);
@@ -204,21 +211,23 @@ describe("the points of a caller at Bedrock", () => {
   });
 });
 
-describe("the marks of a caller for Claude", () => {
+describe("the caller's marks for Claude", () => {
   const model = "claude-sonnet-4-5";
 
-  it("stand on instructions that came as messages", async () => {
+  it("are on instructions that came as messages", async () => {
     const items = [said("system", marked("Rules.")), user("Go")];
     const { body } = await send("anthropic", { model, items });
     assert.deepEqual(body["system"], [{ type: "text", text: "Rules.", cache_control: MARK }]);
   });
 
-  it("stand on a result, and not inside of it", async () => {
+  it("are on a result, and not inside it", async () => {
     const items = [user("Go"), call("a"), given("a", marked("1")), user("And?")];
     const { body, omits } = await send("anthropic", { model, items });
     const turns = messagesOf({ body, omits }).map(({ content }) => content as unknown as object[]);
     assert.deepEqual(turns[2]?.[0], {
-      ...{ type: "tool_result", tool_use_id: "a", content: [{ type: "text", text: "1" }] },
+      type: "tool_result",
+      tool_use_id: "a",
+      content: [{ type: "text", text: "1" }],
       cache_control: MARK,
     });
   });

@@ -22,7 +22,7 @@ const CASES: readonly (readonly [string, string, JsonObject, JsonObject, readonl
   ["vllm", "openai-chat", { top_k: null, toString: 1 }, {}, ["toString"]],
 ];
 
-/** What a model behind Bedrock is told, where its maker has words for it. */
+/** Fields for a model at Bedrock whose maker supports them. */
 const AT_BEDROCK: readonly (readonly [string, JsonObject, readonly string[]])[] = [
   ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", { top_k: 5 }, ["seed"]],
   ["amazon.nova-pro-v1:0", { inferenceConfig: { topK: 5 } }, ["seed"]],
@@ -32,7 +32,7 @@ const AT_BEDROCK: readonly (readonly [string, JsonObject, readonly string[]])[] 
 
 describe("fields that clients of compatible servers send", () => {
   for (const [model, told, left] of AT_BEDROCK) {
-    it(`go to a model at Bedrock in its maker's words: ${model}`, () => {
+    it(`are sent to a model at Bedrock in its maker's form: ${model}`, () => {
       const place = { vendor: "bedrock", wire: "bedrock", model };
       const carried = carryFields({ top_k: 5, seed: 7 }, place);
       assert.deepEqual(carried.left, left);
@@ -42,13 +42,13 @@ describe("fields that clients of compatible servers send", () => {
   }
 
   for (const [vendor, wire, fields, body, left] of CASES) {
-    it(`go where ${vendor} wants them over ${wire}: ${Object.keys(fields).join(", ")}`, () => {
+    it(`are sent where ${vendor} expects them over ${wire}: ${Object.keys(fields).join(", ")}`, () => {
       const carried = carryFields(fields, { vendor, wire, model: "m" });
       assert.deepEqual([carried.body, carried.left], [body, left]);
     });
   }
 
-  it("are never fields that the runtime writes", () => {
+  it("are never fields that the runtime itself writes", () => {
     for (const [who, places] of CARRIED_FIELDS) {
       for (const path of Object.values(places)) {
         const [first = "", second] = path.split(".");

@@ -12,9 +12,9 @@ import { createTransport } from "../../src/providers/http/transport.ts";
 import { costOf, findModel } from "../../src/providers/models/models.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { startCohereUpstream } from "../../src/testing/cohere-upstream.ts";
+import type { Upstream } from "../../src/testing/loopback.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS, patience } from "../patience.ts";
 import { eventsOf, itemsOf, request, textOf, WEATHER } from "./provider-contract.ts";
 
@@ -35,7 +35,7 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
   });
 
 describe("the cohere provider", () => {
-  it("says which model is not there, and which key is wrong", async () => {
+  it("reports a missing model, and a wrong key", async () => {
     const models = ["command-a-03-2025"];
     await using upstream = await startCohereUpstream({ engine: script(), key: "k", models });
     const signed = over(upstream, { sign: () => ({ authorization: "Bearer k" }) });
@@ -55,7 +55,7 @@ describe("the cohere provider", () => {
     await assert.rejects(eventsOf(over(upstream), request()), { code: "context_exceeded" });
   });
 
-  it("does not take a limit of the answer that is too high for a conversation that is too long", async () => {
+  it("does not mistake a limit of the answer that is too high for a conversation that is too long", async () => {
     const message =
       "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model - received 8192.";
     const refused = reply.status(400, { id: "x", error_type: "TOO_MANY_TOKENS", message });
@@ -71,7 +71,7 @@ describe("the cohere provider", () => {
     assert.equal(upstream.requests.length, 2);
   });
 
-  it("asks once more without thinking where the model cannot, and tells of it", async () => {
+  it("retries without thinking if the model cannot think, and reports it", async () => {
     const message = "invalid request: thinking is not supported for this model.";
     const refused = reply.status(400, { message });
     const engine = script(refused, reply.text("Hi."));
@@ -90,7 +90,7 @@ describe("the cohere provider", () => {
     assert.deepEqual(notices, ["replay"]);
   });
 
-  it("sends documents and a safety mode of the user's own, and tells what is cited", async () => {
+  it("sends documents and a safety mode of the user, and returns citations", async () => {
     const documents = [{ id: "tides", data: { text: "Bergen: 90 cm." } }];
     const own = { documents, safety_mode: "STRICT" };
     const annotation = { type: "file_citation", file_id: "tides" } as const;
@@ -117,7 +117,7 @@ describe("the cohere provider", () => {
     }
   });
 
-  it("asks for JSON in words where documents of the user's own forbid a format", async () => {
+  it("asks for JSON in the instructions if the user's documents forbid a format", async () => {
     const own = { documents: ["Bergen: 90 cm."] };
     const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
     const format = { type: "json_schema" as const, name: "out", schema, strict: true };
@@ -130,7 +130,7 @@ describe("the cohere provider", () => {
     assert.match(taken?.text ?? "", /fits this JSON schema/);
   });
 
-  it("does not wait for a month where a trial is used up", async () => {
+  it("does not wait for a month if a trial is used up", async () => {
     const message = "You are using a Trial key, which is limited to 1000 API calls / month.";
     const spent = reply.status(429, { message });
     await using upstream = await startCohereUpstream({ engine: script(spent, reply.text("Hi.")) });
@@ -138,7 +138,7 @@ describe("the cohere provider", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("gives back what the model planned for its calls", async () => {
+  it("sends the model's plan for its calls back", async () => {
     const calls = reply.calls([{ name: "weather", arguments: { city: "Oslo" } }]);
     const engine = script(reply.reasoning("I will look.", calls), reply.text("Cold."));
     await using upstream = await startCohereUpstream({ engine });
@@ -155,7 +155,7 @@ describe("the cohere provider", () => {
     assert.match(sent, /"tool_plan":"I will look\."/);
   });
 
-  it("costs what is paid for", async () => {
+  it("costs the billed tokens", async () => {
     const usage = { input: 1000, cached: 900, output: 40 };
     const engine = script(reply.text("Hi.", { usage }));
     await using upstream = await startCohereUpstream({ engine });
@@ -166,7 +166,7 @@ describe("the cohere provider", () => {
   });
 });
 
-describe("a server of cohere for tests", () => {
+describe("a scripted cohere server", () => {
   const user = { role: "user", content: "Hi" };
   const good = { model: "command-a-03-2025", messages: [user], stream: true };
   const call = { id: "a", type: "function", function: { name: "read", arguments: "{}" } };

@@ -1,4 +1,4 @@
-/** Every wire with its own strict upstream, as one table: what runs over one runs over all. */
+/** Every wire with its own strict upstream, as one table: every contract test runs over all of them. */
 
 import { createAwsSign } from "../../src/providers/bedrock/aws-auth.ts";
 import {
@@ -7,7 +7,8 @@ import {
 } from "../../src/providers/http/http-provider.ts";
 import type { Transport } from "../../src/providers/http/transport.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { loadWire, type WireName } from "../../src/providers/wires.ts";
+import type { WireName } from "../../src/providers/wire.ts";
+import { loadWire } from "../../src/providers/wires.ts";
 import {
   type Faults,
   type Script,
@@ -34,10 +35,10 @@ export interface ContractWire {
   readonly name: string;
   readonly wire: WireName;
   readonly start: (options: StartOptions) => Promise<Upstream>;
-  /** What else the provider needs: a signature, another address of the same server. */
+  /** Further needs of the provider: a signature, another address of the same server. */
   readonly more?: (upstream: Upstream) => Partial<HttpProviderOptions>;
   readonly traits: Traits;
-  /** None for a server that speaks less than its API has. */
+  /** Undefined for a server that does not support all of its API. */
   readonly words?: Words;
 }
 
@@ -131,7 +132,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     name: "cohere",
     wire: "cohere",
     start: startCohereUpstream,
-    // A refusal is text there, no PDF is taken, and tokens of thoughts are not told.
+    // A refusal is text there, PDFs are refused, and reasoning tokens are not reported.
     traits: { hasRefusals: false, hasDocuments: false, countsReasoning: false },
     words: {
       options: ["stop", "frequency_penalty", "presence_penalty"],
@@ -145,7 +146,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     name: "ollama",
     wire: "ollama",
     start: startOllamaUpstream,
-    // A refusal is text there, no PDF is taken, parts of tokens are not told, JSON lines end with LF.
+    // A refusal is text there, PDFs are refused, counts are not detailed, JSON lines end with LF.
     traits: {
       hasRefusals: false,
       hasDocuments: false,
@@ -174,16 +175,16 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     wire: "bedrock",
     start: (options) => startBedrockUpstream({ ...options, callers: CALLERS }),
     more: () => ({ sign: createAwsSign(AWS) }),
-    // Frames are binary: what is put before the first is no frame.
+    // Frames are binary: bytes before the first one are not a frame.
     traits: { hasJsonObject: false, countsReasoning: false, breakingFaults: ["BOM"] },
     words: { options: ["stop", "service_tier"], canSerialize: false, hasImageUrls: false },
   },
 ];
 
-/** Silence is what only a limit ends. */
+/** Only a limit ends silence. */
 const SILENT = { connectMs: PATIENCE_MS, firstByteMs: 100, idleMs: 100 };
 
-/** A provider that speaks the wire to the upstream, with limits as short as the test needs them. */
+/** A provider for the wire and the upstream, with limits as short as the test needs them. */
 export async function providerOver(
   { name, wire, more }: ContractWire,
   upstream: Upstream,

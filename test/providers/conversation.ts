@@ -1,4 +1,4 @@
-/** Items written short, for tests of what a conversation becomes on a wire. */
+/** Short constructors of items, for tests of how a conversation is encoded on a wire. */
 
 import type { Item } from "../../src/protocol/items.ts";
 

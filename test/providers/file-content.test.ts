@@ -19,7 +19,7 @@ describe("the content of a file part", () => {
     });
   });
 
-  it("is what its name says where the data says nothing", () => {
+  it("is known by its name if the data does not say it", () => {
     assert.equal(readFileContent({ file_data: "AA", filename: "a.csv" })?.mediaType, "text/csv");
     const unknown = "data:application/octet-stream;base64,AA";
     assert.equal(
@@ -29,7 +29,7 @@ describe("the content of a file part", () => {
     assert.equal(readFileContent({ file_data: "AA" })?.mediaType, "");
   });
 
-  it("is none without data", () => {
+  it("is undefined without data", () => {
     assert.equal(readFileContent({ filename: "a.csv" }), undefined);
   });
 
@@ -40,7 +40,7 @@ describe("the content of a file part", () => {
     assert.equal(toFileText({ file_data }), "<file>\n# Grüße\n</file>");
   });
 
-  it("is no text where it is none", () => {
+  it("is not text if it is binary", () => {
     assert.equal(toFileText({ file_data: "data:application/pdf;base64,AA" }), undefined);
     assert.equal(toFileText({ file_data: "AA" }), undefined);
   });
@@ -54,14 +54,14 @@ describe("a data URL", () => {
     });
   });
 
-  it("is refused where its escapes are none", () => {
+  it("is refused with invalid escapes", () => {
     assert.throws(() => readDataUrl("data:text/plain,%E0%A4%A"), {
       code: "invalid_request",
       param: "input",
     });
   });
 
-  it("is told from an address", () => {
+  it("is recognized among addresses", () => {
     assert.equal(readDataUrl("https://example.org/a,b"), undefined);
   });
 });
@@ -79,7 +79,7 @@ describe("types", () => {
     it(`takes \`${type}\` for no text`, () => assert.ok(!isTextType(type)));
   }
 
-  it("follow from the ending of a name or an address", () => {
+  it("follow from the extension of a name or an address", () => {
     assert.equal(typeOfName("https://example.org/a.PDF?x=1#2"), "application/pdf");
     assert.equal(typeOfName("Makefile"), undefined);
   });

@@ -10,9 +10,9 @@ import {
 import { createTransport } from "../../src/providers/http/transport.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { startGeminiUpstream } from "../../src/testing/gemini-upstream.ts";
+import type { Upstream } from "../../src/testing/loopback.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS } from "../patience.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
 import { endOf, itemsOf } from "./streams.ts";
@@ -62,7 +62,7 @@ describe("the gemini provider", () => {
   ]);
 
   for (const model of ["gemini-2.5-flash", "gemini-3.1-pro-preview", "gemini-4-argon"]) {
-    it(`gives signatures back through two steps and a new turn: ${model}`, async () => {
+    it(`sends signatures back through two steps and a new turn: ${model}`, async () => {
       const thinking = reply.reasoning("Hm.", CALLS);
       const answer = reply.text("Both read.");
       await using upstream = await startGeminiUpstream({
@@ -78,14 +78,14 @@ describe("the gemini provider", () => {
       const bye: Item = { type: "message", role: "user", content: "Thanks." };
       const last = { ...asked, items: [...asked.items, ...answered, bye] };
       assert.equal(textOf(await eventsOf(provider, last)), "Bye.");
-      // Nothing was refused on the way and sent again.
+      // No request was refused and sent again.
       assert.equal(upstream.requests.length, 4);
       const signatures = upstream.requests[3]?.text.match(/"thoughtSignature"/g) ?? [];
       assert.equal(signatures.length, model.startsWith("gemini-2") ? 2 : 3);
     });
   }
 
-  it("goes on with calls that another model made", async () => {
+  it("continues with calls of another model", async () => {
     await using upstream = await startGeminiUpstream({ engine: script(reply.text("Done.")) });
     const foreign: Item[] = [
       { type: "reasoning", summary: [], encrypted_content: "sealed.anthropic.e30" },
@@ -99,7 +99,7 @@ describe("the gemini provider", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("leaves out signatures that another server made, once they are refused", async () => {
+  it("leaves out another server's signatures after they were refused", async () => {
     await using first = await startGeminiUpstream({ engine: script(CALLS) });
     await using second = await startGeminiUpstream({ engine: script(reply.text("Done.")) });
     const asked = request({ model: "gemini-3-flash", items: [USER], tools: [READ] });
@@ -109,7 +109,7 @@ describe("the gemini provider", () => {
     assert.equal(second.requests.length, 2);
   });
 
-  it("asks in words for what an older model cannot be held to together with functions", async () => {
+  it("asks in the instructions for what an older model cannot enforce together with functions", async () => {
     await using upstream = await startGeminiUpstream({ engine: script(reply.text('{"a":1}')) });
     const schema = { type: "object", properties: { a: { type: "number" } } };
     const format = { type: "json_schema", name: "out", schema, strict: true } as const;
@@ -120,7 +120,7 @@ describe("the gemini provider", () => {
     assert.doesNotMatch(JSON.stringify(sent["generationConfig"]), /json/i);
   });
 
-  it("lets a long answer go on where it paused", async () => {
+  it("continues a long answer where it paused", async () => {
     const paused = { ...reply.text("Once upon "), ending: "pause" } as const;
     await using upstream = await startGeminiUpstream({
       engine: script(paused, paused, reply.text("a time.")),
@@ -141,7 +141,7 @@ describe("the gemini provider", () => {
     assert.ok(upstream.requests[2]?.body["continuationToken"]);
   });
 
-  it("asks again when the model wrote a call that its server could not read", async () => {
+  it("asks again if the model wrote a call that its server could not read", async () => {
     const broken = reply.calls([{ name: "read", arguments: '{"path":' }]);
     await using upstream = await startGeminiUpstream({ engine: script(broken, reply.text("Ok.")) });
     const asked = request({ tools: [READ] });

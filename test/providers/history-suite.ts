@@ -1,4 +1,4 @@
-/** What came as an answer and goes back as history: nothing that the server needs is lost on the way. */
+/** Checks that an answer that is sent back as history keeps everything that the server needs. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,7 +13,8 @@ import { decodeBody, itemsOf, type Stream, type StreamFolder, toSseBody } from "
 
 export function describeChatHistory(title: string, { streams }: StreamFolder): void {
   describe(title, () => {
-    it("have calls", () => assertSome(chatWire, streams, "function_call"));
+    it("the recorded conversations contain tool calls", () =>
+      assertSome(chatWire, streams, "function_call"));
 
     for (const stream of streams) {
       it(`keep every call and its answer together: ${stream.name}`, () => {
@@ -49,7 +50,7 @@ export function describeResponsesHistory(title: string, { streams }: StreamFolde
         assert.deepEqual(body["input"], items);
       });
 
-      it(`come back without what an unstored server does not know: ${stream.name}`, () => {
+      it(`come back without items that a server that stores nothing does not know: ${stream.name}`, () => {
         const items = decode(responsesWire, stream);
         const input = responsesWire.encode(request({ items }), { store: false })["input"];
         const known = items.filter((item) => item.type !== "reasoning" || item.encrypted_content);
@@ -59,7 +60,7 @@ export function describeResponsesHistory(title: string, { streams }: StreamFolde
   });
 }
 
-/** The items of a stream; none where the server says in it that it failed. */
+/** The items of a stream; none if the server reports a failure in it. */
 function decode(wire: Wire, { lines }: Stream): Item[] {
   try {
     return itemsOf(decodeBody(wire.decoder(request(), {}), toSseBody(lines)));

@@ -1,4 +1,4 @@
-/** A JSON object without a schema, where the API has no such mode. */
+/** A JSON object without a schema, if the API has no such mode. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,14 +6,15 @@ import { Failure } from "../../src/base/failure.ts";
 import { askInWords } from "../../src/providers/json-in-words.ts";
 import { JSON_RULE } from "../../src/providers/json-rule.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
-import { loadWire, WIRES, type WireName } from "../../src/providers/wires.ts";
+import type { WireName } from "../../src/providers/wire.ts";
+import { loadWire, WIRES } from "../../src/providers/wires.ts";
 import { patience } from "../patience.ts";
 import { request } from "./provider-contract.ts";
 
 const NAMES = Object.keys(WIRES) as WireName[];
 const asked = request({ format: { type: "json_object" } });
 
-/** A provider over a wire, which keeps what it is asked. */
+/** A provider over a wire, which records its requests. */
 function keeping(name: string): { readonly provider: Provider; readonly kept: ModelRequest[] } {
   const kept: ModelRequest[] = [];
   const provider: Provider = {
@@ -35,7 +36,7 @@ async function passed(name: string, given: ModelRequest): Promise<ModelRequest> 
 
 describe("a JSON object without a schema", () => {
   for (const name of NAMES) {
-    it(`can be asked for over ${name}`, async () => {
+    it(`can be requested over ${name}`, async () => {
       const wire = await loadWire(name);
       let refuses = false;
       try {
@@ -50,7 +51,7 @@ describe("a JSON object without a schema", () => {
     });
   }
 
-  it("is asked for in words behind the instructions", async () => {
+  it("is requested after the instructions", async () => {
     const given = await passed("anthropic", asked);
     assert.deepEqual(given.format, { type: "text" });
     assert.ok(given.instructions?.startsWith(`Be brief.\n\n${JSON_RULE}`));
@@ -58,7 +59,7 @@ describe("a JSON object without a schema", () => {
     assert.ok(bare.instructions?.startsWith(JSON_RULE));
   });
 
-  it("leaves every other request as it is", async () => {
+  it("leaves every other request unchanged", async () => {
     const text = request();
     assert.equal(await passed("anthropic", text), text);
     const { provider } = keeping("openai-chat");

@@ -6,7 +6,7 @@ import { mentionsJson } from "../../src/providers/json-rule.ts";
 const say = (content: unknown, type = "message"): Item =>
   ({ type, role: "user", content }) as unknown as Item;
 
-describe("whether a conversation asks for JSON in words", () => {
+describe("whether a conversation asks for JSON in its text", () => {
   it("is read from the instructions and from messages of any form", () => {
     assert.equal(mentionsJson("As Json.", []), true);
     assert.equal(mentionsJson(undefined, [say("as JSON please"), say("Hello")]), true);
@@ -14,7 +14,7 @@ describe("whether a conversation asks for JSON in words", () => {
     assert.equal(mentionsJson("Be short.", [say("Hello"), say("json", "reasoning")]), false);
   });
 
-  it("is read from the latest of it, where it is long: nobody waits for all of it", () => {
+  it("is read from the latest part of a long conversation only", () => {
     let looks = 0;
     const items = Array.from({ length: 1000 }, () => {
       const item = say("");

@@ -1,4 +1,4 @@
-/** How likely tokens were, on the wires whose servers copy the fields of OpenAI's API. */
+/** Probabilities of tokens, on the wires whose servers copy the fields of OpenAI's API. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -34,14 +34,14 @@ for (const [wire, decode] of Object.entries(WIRES)) {
 
     const HOLES = [[{ token: null, logprob: -1 }], [{ token: "Ho", logprob: null }], [{}]];
     for (const wrong of [7, "word", {}, ["word"], [[]], [null], null, ...HOLES]) {
-      it(`are told without alternatives that are ${JSON.stringify(wrong)}`, () => {
+      it(`are reported without alternatives that are ${JSON.stringify(wrong)}`, () => {
         const likely = likelyOf([{ ...token, bytes: [72, 105], top_logprobs: wrong }]) ?? [];
         assert.deepEqual(toEmittedLogprobs(likely), [
           { ...token, bytes: [72, 105], top_logprobs: [] },
         ]);
       });
 
-      it(`are told without bytes that are ${JSON.stringify(wrong)}`, () => {
+      it(`are reported without bytes that are ${JSON.stringify(wrong)}`, () => {
         const top = { token: "Ho", logprob: -2, bytes: wrong };
         const likely = likelyOf([{ ...token, bytes: wrong, top_logprobs: [top] }]) ?? [];
         const told = { ...token, bytes: [], top_logprobs: [{ ...top, bytes: [] }] };
@@ -49,13 +49,13 @@ for (const [wire, decode] of Object.entries(WIRES)) {
       });
     }
 
-    it("are not told where a token or its probability is missing", () => {
+    it("are not reported if a token or its probability is missing", () => {
       for (const hole of [{ token: "Hi" }, { logprob: -1 }, { token: null, logprob: -1 }, 7]) {
         assert.equal(likelyOf([token, hole]), undefined);
       }
     });
 
-    it("may leave out what else was likely, and the bytes", () => {
+    it("may leave out the alternatives and the bytes", () => {
       for (const more of [{}, { bytes: null, top_logprobs: null }, { top_logprobs: [{}] }]) {
         assert.equal(likelyOf([{ ...token, ...more }])?.[0]?.token, "Hi");
       }

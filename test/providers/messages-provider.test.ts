@@ -10,10 +10,10 @@ import { createTransport } from "../../src/providers/http/transport.ts";
 import { vertexWire } from "../../src/providers/messages/vertex.ts";
 import { messagesWire } from "../../src/providers/messages/wire.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
+import type { Upstream } from "../../src/testing/loopback.ts";
 import { startMessagesUpstream } from "../../src/testing/messages-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS } from "../patience.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
 import { endOf, itemsOf } from "./streams.ts";
@@ -53,7 +53,7 @@ async function follow(provider: Provider, asked: ModelRequest): Promise<ModelReq
 }
 
 describe("the Messages provider", { concurrency: 8 }, () => {
-  it("shows its key where the vendor wants it, and names no other", async () => {
+  it("sends its key in the vendor's header, and in no other", async () => {
     const engine = script(reply.text("Hi."));
     await using upstream = await startMessagesUpstream({ engine, key: "k-123456" });
     const headers = { "x-api-key": "k-123456" };
@@ -73,7 +73,7 @@ describe("the Messages provider", { concurrency: 8 }, () => {
   });
 
   for (const model of ["claude-opus-5-5", "claude-sonnet-4-5", "claude-opus-4-6", "kimi-k3"]) {
-    it(`takes thoughts through three turns with tools: ${model}`, async () => {
+    it(`keeps its reasoning through three turns with tools: ${model}`, async () => {
       const engine = script(
         reply.reasoning("One.", CALL),
         reply.reasoning("Two.", CALL),
@@ -88,7 +88,7 @@ describe("the Messages provider", { concurrency: 8 }, () => {
     });
   }
 
-  it("takes up another vendor's turn in its middle, thinking or not", async () => {
+  it("continues another vendor's turn in its middle, thinking or not", async () => {
     for (const effort of ["none", "high"] as const) {
       await using upstream = await startMessagesUpstream({ engine: script(reply.text("Done.")) });
       const items: Item[] = [
@@ -103,7 +103,7 @@ describe("the Messages provider", { concurrency: 8 }, () => {
     }
   });
 
-  it("goes on where the vendor paused", async () => {
+  it("continues where the vendor paused", async () => {
     const use = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
     const paused = reply.raw(
       [
@@ -125,7 +125,7 @@ describe("the Messages provider", { concurrency: 8 }, () => {
     assert.deepEqual(Array.isArray(turns) && turns.at(-1), { role: "assistant", content: [use] });
   });
 
-  it("asks again without holding the model to a tool that the vendor does not hold it to", async () => {
+  it("retries without `strict` for a tool that the vendor cannot enforce", async () => {
     const message = "tools.0.custom.strict: Extra inputs are not permitted";
     const error = { type: "error", error: { type: "invalid_request_error", message } };
     const engine = script(reply.status(400, JSON.stringify(error)), reply.text("Loosely."));
@@ -139,7 +139,7 @@ describe("the Messages provider", { concurrency: 8 }, () => {
     assert.deepEqual(strict, [true, undefined]);
   });
 
-  it("says in one line what the vendor refused", async () => {
+  it("reports in one line what the vendor refused", async () => {
     const long = "prompt is too long: 213462 tokens > 200000 maximum";
     const error = { type: "error", error: { type: "invalid_request_error", message: long } };
     await using upstream = await startMessagesUpstream({

@@ -1,6 +1,6 @@
 /**
- * A conversation with tools and reasoning that moves from one provider to another in its middle, and
- * goes on: every pair, each against upstreams that refuse what their real service refuses.
+ * A conversation with tools and reasoning that moves from one provider to another in the middle, and
+ * continues: every pair, each with upstreams that refuse what their real service refuses.
  */
 
 import assert from "node:assert/strict";
@@ -68,18 +68,16 @@ function toResult({ call_id }: FunctionCall): Item {
   return { type: "function_call_output", call_id, output: "the file's text" };
 }
 
-// The older vocabulary takes no history at all: nothing can move to it.
+// The older vocabulary accepts no history, so no conversation can move to it.
 const rows = CONTRACT_WIRES.filter(({ name }) => !name.includes("older"));
 
 for (const from of rows) {
   describe(`a conversation begun with ${from.name}`, { concurrency: 4 }, () => {
     for (const to of rows) {
-      it(`goes on with ${to.name}, and comes back`, async () => {
-        const [first, second, again] = [
-          await open(from, "First"),
-          await open(to, "Second"),
-          await open(from, "Again"),
-        ];
+      it(`continues with ${to.name}, and comes back`, async () => {
+        const first = await open(from, "First");
+        const second = await open(to, "Second");
+        const again = await open(from, "Again");
         const begun = await goOn(first, [], "First is done.");
         const moved = await goOn(second, begun, "Second is done.");
         await goOn(again, moved, "Again is done.");

@@ -8,10 +8,10 @@ import { createTransport } from "../../src/providers/http/transport.ts";
 import { ollamaWire } from "../../src/providers/ollama/wire.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import type { Quirks } from "../../src/providers/wire.ts";
+import type { Upstream } from "../../src/testing/loopback.ts";
 import { startOllamaUpstream } from "../../src/testing/ollama-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS, patience } from "../patience.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
 
@@ -39,7 +39,7 @@ after(async () => {
 describe("the ollama provider", () => {
   const think = { effort: "high", summary: undefined } as const;
 
-  it("asks a model that cannot think once more without, and tells of it", async () => {
+  it("retries without thinking if a model cannot think, and reports it", async () => {
     await using upstream = await startOllamaUpstream({ engine: script(reply.text("Hi.")) });
     const notices: string[] = [];
     const asked = request({ model: "plain-model", reasoning: think });
@@ -58,7 +58,7 @@ describe("the ollama provider", () => {
     }
   });
 
-  it("says which model is not there", async () => {
+  it("reports a missing model", async () => {
     await using upstream = await startOllamaUpstream({ engine: script() });
     await assert.rejects(eventsOf(over(upstream), request({ model: "qwen9" })), {
       code: "model_not_found",
@@ -67,7 +67,7 @@ describe("the ollama provider", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("says that a model knows no tools", async () => {
+  it("reports that a model does not support tools", async () => {
     await using upstream = await startOllamaUpstream({ engine: script() });
     const tools = [{ type: "function" as const, name: "read" }];
     await assert.rejects(eventsOf(over(upstream), request({ model: "plain-model", tools })), {
@@ -84,7 +84,7 @@ describe("the ollama provider", () => {
     assert.equal(textOf(await eventsOf(over(upstream), request())), "Whole.");
   });
 
-  it("keeps the model in memory as long as it is told", async () => {
+  it("keeps the model in memory as long as configured", async () => {
     await using upstream = await startOllamaUpstream({ engine: script(reply.text("Hi.")) });
     const quirks: Quirks = { keepAlive: -1 };
     await eventsOf(over(upstream, { quirks }), request());

@@ -1,4 +1,4 @@
-/** What a wire leaves out of some requests only, by their values or their models: each is told of. */
+/** Parameters that a wire leaves out only for some values or models: each is reported. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -100,7 +100,7 @@ const ROWS: readonly Row[] = [
     body: { serviceTier: undefined },
   },
   {
-    name: "Gemini is told of no other tokens where none is asked for",
+    name: "Gemini gets no request for other tokens without one",
     wire: geminiWire,
     asked: { options: { top_logprobs: 0 } },
     omits: [],
@@ -130,7 +130,7 @@ const ROWS: readonly Row[] = [
     body: { serviceTier: undefined },
   },
   {
-    name: "Claude at Bedrock is told of one call at a time with its choice",
+    name: "Claude at Bedrock gets the limit of one call with its tool choice",
     wire: bedrockWire,
     asked: { model: CLAUDE, tools, tool_choice: "required", parallel_tool_calls: false },
     omits: [],
@@ -141,7 +141,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: "a model at Bedrock whose words for it nobody knows thinks as much as it likes",
+    name: "a model at Bedrock without a known parameter uses its default thinking",
     wire: bedrockWire,
     asked: { model: "meta.llama3-3-70b-instruct-v1:0", reasoning: thinking },
     omits: ["reasoning.effort"],
@@ -155,7 +155,7 @@ const ROWS: readonly Row[] = [
     body: { additionalModelRequestFields: undefined },
   },
   {
-    name: "a model at Bedrock is told of an effort in its maker's words",
+    name: "a model at Bedrock gets an effort in its maker's form",
     wire: bedrockWire,
     asked: { model: "openai.gpt-oss-120b-1:0", reasoning: thinking },
     omits: [],
@@ -184,7 +184,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe("what a wire leaves out of some requests", () => {
+describe("parameters that a wire leaves out of some requests", () => {
   for (const { name, wire, asked, omits, body } of ROWS) {
     it(name, () => {
       const whole = request({ model: MODELS[wire.name] ?? "test-model", ...asked });
@@ -202,10 +202,10 @@ const MODELS: Readonly<Record<string, string>> = {
   gemini: "gemini-3.8-flash",
 };
 
-describe("what vendors refuse", () => {
+describe("parameters that vendors refuse", () => {
   const known = [...OPTION_NAMES.map(toParameter), "stream_options"];
   for (const vendor of VENDOR_NAMES) {
-    it(`is spelled as requests spell it: ${vendor}`, () => {
+    it(`are named in the spelling of requests: ${vendor}`, () => {
       for (const name of vendorOf(vendor).quirks.refuses ?? [])
         assert.ok(known.includes(name), name);
     });

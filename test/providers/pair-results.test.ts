@@ -16,13 +16,13 @@ const result = (call_id: string, output = call_id): Item => ({
   output,
 });
 
-describe("results behind their calls", () => {
-  it("stay where they are when nothing stands between", () => {
+describe("results after their calls", () => {
+  it("stay in place if nothing is between", () => {
     const items = [say("a"), call("1"), call("2"), result("1"), result("2"), say("b")];
     assert.equal(pairResults(items), items);
   });
 
-  it("are moved in front of what was said between", () => {
+  it("are moved before messages in between", () => {
     const items = [call("1"), say("wait"), result("1"), say("b")];
     assert.deepEqual(pairResults(items), [call("1"), result("1"), say("wait"), say("b")]);
   });
@@ -33,7 +33,7 @@ describe("results behind their calls", () => {
     assert.deepEqual(pairResults(items), paired);
   });
 
-  it("belong to their own turn where ids come again", () => {
+  it("belong to their own turn if ids repeat", () => {
     const items = [call("0"), say("x"), result("0", "one"), call("0"), result("0", "two")];
     const paired = [call("0"), result("0", "one"), say("x"), call("0"), result("0", "two")];
     assert.deepEqual(pairResults(items), paired);

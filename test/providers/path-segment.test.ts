@@ -8,7 +8,7 @@ import { toModelPath } from "../../src/providers/gemini/model-path.ts";
 import { request } from "./provider-contract.ts";
 
 describe("a model's name in an address", () => {
-  it("leads nowhere else", () => {
+  it("does not lead to another address", () => {
     const refused = { code: "invalid_request", param: "model" };
     for (const model of ["a/../models/dear", "../../endpoints/7", "./x", "a/.."]) {
       assert.throws(() => toModelPath(model), refused, model);

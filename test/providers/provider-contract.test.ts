@@ -1,4 +1,4 @@
-/** The provider contract over every wire. What only one wire has is in that wire's own tests. */
+/** The provider contract over every wire. Special features of a wire are in its own tests. */
 
 import { after, describe } from "node:test";
 import { createTransport } from "../../src/providers/http/transport.ts";
@@ -10,7 +10,7 @@ import { describeRequests } from "./request-contract.ts";
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 
-// Side by side: most of each is waiting for a server that says nothing.
+// In parallel: most of the time is spent waiting for a silent server.
 describe("every wire", { concurrency: 10 }, () => {
   for (const row of CONTRACT_WIRES) {
     const open: OpenUpstream = async (engine, { faults, isSilent = false } = {}) => {
@@ -23,8 +23,8 @@ describe("every wire", { concurrency: 10 }, () => {
   }
 });
 
-// Connections are kept for the next request, and a failed test closes nothing: either would keep the
-// test process alive.
+// Connections are kept for the next request, and a failed test closes nothing: both would keep the test
+// process alive.
 after(async () => {
   await transport.close();
   await Promise.all(upstreams.map((upstream) => upstream.close()));

@@ -1,6 +1,6 @@
 /**
- * What every provider must do, whatever it speaks. Each wire calls this with its own upstream; the
- * embedded provider calls the part that needs no network.
+ * The contract of every provider, on every wire. Each wire calls this with its own upstream; the embedded
+ * provider calls the part that needs no network.
  */
 
 import assert from "node:assert/strict";
@@ -27,8 +27,8 @@ export interface Opened {
 }
 
 /**
- * Starts an upstream that plays the script, and a provider that talks to it. With `isSilent` its
- * limits are short, because nothing else will end the wait.
+ * Starts an upstream that plays the script, and a provider that talks to it. With `isSilent` its limits are
+ * short, because nothing else will end the wait.
  */
 export type OpenUpstream = (
   engine: Script,
@@ -64,7 +64,7 @@ function answerOf(provider: Provider, asked: ModelRequest): Promise<WholeAnswer>
   return provider.answer?.(asked, { signal }) ?? collectAnswer(provider.stream(asked, { signal }));
 }
 
-/** Servers make up new ones for every answer. */
+/** Servers create new ones for every answer. */
 function withoutIds(item: Item): object {
   const { id: _, call_id: _call, ...rest } = item as Item & { id?: string; call_id?: string };
   return rest;
@@ -94,17 +94,17 @@ export const TWO_CALLS = reply.calls([
   { name: "weather", arguments: { city: "Köln" } },
 ]);
 
-/** In what a vocabulary is poorer or other than the rest; what is left out, it has. */
+/** Limits of an API compared with the others. If a trait is missing, the API has the feature. */
 export interface Traits {
-  /** A word for a refusal; without one it is shown as plain text. */
+  /** A field for a refusal; without one it is shown as plain text. */
   readonly hasRefusals?: boolean;
   /** A mode for a JSON object without a schema; without one it is refused before anything is sent. */
   readonly hasJsonObject?: boolean;
   readonly hasDocuments?: boolean;
-  /** Whether cached and reasoning tokens are told apart. */
+  /** Counts of cached and reasoning tokens. */
   readonly countsParts?: boolean;
   readonly countsReasoning?: boolean;
-  /** What a body that asks for a schema contains. */
+  /** A word in every body that asks for a schema. */
   readonly schemaWord?: string;
   /** Faults that leave nothing readable in this framing, although another would survive them. */
   readonly breakingFaults?: readonly string[];
@@ -117,7 +117,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
     countsReasoning = countsParts,
     schemaWord = '"json_schema"',
   } = traits;
-  // Side by side, because what takes time here is waiting for limits.
+  // In parallel, because the time is spent waiting for limits.
   describe(name, { concurrency: 8 }, () => {
     it("gives text in pieces and whole", async () => {
       const { provider, upstream } = await open(script(reply.text("Grüße, Welt! 👋")));
@@ -128,7 +128,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("answers whoever does not watch with what a stream of it says", async () => {
+    it("gives a client that does not stream the same answer as a stream", async () => {
       const answers = [reply.text("Grüße."), TWO_CALLS, reply.length("Once upon a")];
       for (const said of answers) {
         const { provider, upstream } = await open(script(said, said));
@@ -144,7 +144,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       }
     });
 
-    it("rejects for whoever does not watch where nothing was said, after trying again", async () => {
+    it("rejects for a client that does not stream if there was no output, after a retry", async () => {
       const refused = reply.status(503, "busy");
       const { provider, upstream } = await open(script(refused, refused, reply.text("Late.")));
       await assert.rejects(answerOf(provider, request({ whole: true })), Failure);
@@ -167,7 +167,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("takes two calls side by side, and their results", async () => {
+    it("accepts two parallel calls, and their results", async () => {
       const { provider, upstream } = await open(script(TWO_CALLS, reply.text("Cold in both.")));
       const first = request({ tools: [WEATHER] });
       const asked = await eventsOf(provider, first);
@@ -219,7 +219,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("asks for structured output in the API's own words", async () => {
+    it("asks for structured output in the API's own form", async () => {
       const { provider, upstream } = await open(script(reply.text('{"a":1}')));
       const schema = {
         type: "object",
@@ -233,7 +233,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("asks for a JSON object, or says that it cannot before anything is sent", async () => {
+    it("asks for a JSON object, or reports before anything is sent that it cannot", async () => {
       const { provider, upstream } = await open(script(reply.text("{}")));
       const asked = eventsOf(provider, request({ format: { type: "json_object" } }));
       if (hasJsonObject) assert.equal(textOf(await asked), "{}");
@@ -250,7 +250,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("tells a refusal and a length limit from an answer", async () => {
+    it("distinguishes a refusal and a length limit from an answer", async () => {
       const { provider, upstream } = await open(
         script(reply.refusal("No."), reply.length("Once upon")),
       );
@@ -262,7 +262,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("counts tokens", async () => {
+    it("the end of an answer counts its tokens", async () => {
       const usage = { input: 120, cached: 100, output: 30, reasoning: 20 };
       const { provider, upstream } = await open(script(reply.text("Ok.", { usage })));
       const counted = endOf(await eventsOf(provider, request())).usage;
@@ -274,7 +274,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("stops when it is cancelled in the middle, and lets go of the connection", async () => {
+    it("stops if it is cancelled in the middle, and closes the connection", async () => {
       const { provider, upstream } = await open(script(reply.silence("Some words")));
       const abort = new AbortController();
       const stream = provider.stream(request(), { signal: abort.signal });
@@ -288,7 +288,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       await upstream.close();
     });
 
-    it("lets go of the connection when nobody reads on", async () => {
+    it("closes the connection if the reader stops", async () => {
       const { provider, upstream } = await open(script(reply.silence("Some words")));
       for await (const _ of provider.stream(request(), { signal: patience() })) break;
       const recorded = await upstream.waitForRequest(1);

@@ -11,7 +11,7 @@ import {
 describe("redactFailure", () => {
   const redact = createRedact(["Grm7pQ2vXw9s"]);
 
-  it("takes a secret out of the message, and the cause that repeats it", () => {
+  it("removes a secret from the message, and the cause that repeats it", () => {
     const details = { param: "key", vendorCode: "invalid_api_key", retryAfterMs: 5, cause: "raw" };
     const failure = redactFailure(
       new Failure("provider_unauthorized", "Wrong key: Grm7pQ2vXw9s.", details),
@@ -25,7 +25,7 @@ describe("redactFailure", () => {
     );
   });
 
-  it("gives a failure without secrets back as it is", () => {
+  it("returns a failure without secrets unchanged", () => {
     const failure = new Failure("provider_failed", "It broke.", { cause: new Error("socket") });
     assert.equal(redactFailure(failure, redact), failure);
     assert.equal(redactFailure(failure), failure);
@@ -36,7 +36,7 @@ describe("toModelFailure", () => {
   const codeOf = (status: number, error: object | string): string =>
     toModelFailure("acme", { status, headers: {}, body: JSON.stringify({ error }) }).code;
 
-  it("takes a refused prompt for the client's, and not for the account's", () => {
+  it("counts a refused prompt as the client's fault, and not as the account's", () => {
     const flagged = "Your chosen model requires moderation and your input was flagged.";
     const metadata = { reasons: ["violence"], flagged_input: "…" };
     for (const error of [
@@ -50,7 +50,7 @@ describe("toModelFailure", () => {
     assert.equal(codeOf(401, { code: 401, message: flagged }), "provider_unauthorized");
   });
 
-  it("knows a model that is not there by the words of each vendor", () => {
+  it("recognizes a missing model in the words of each vendor", () => {
     for (const [status, error] of [
       [404, { message: "The model `x` does not exist.", type: "NotFoundError", code: 404 }],
       [400, { message: "The requested model 'x' does not exist.", code: "model_not_found" }],
@@ -67,7 +67,7 @@ describe("toModelFailure", () => {
     }
   });
 
-  it("knows an account that is refused by the words of each vendor", () => {
+  it("recognizes a refused account in the words of each vendor", () => {
     const failureOf = (status: number, error: object): Failure =>
       toModelFailure("acme", { status, headers: {}, body: JSON.stringify({ error }) });
     const spent = "Your credit balance is too low to access the API.";
@@ -85,7 +85,7 @@ describe("toModelFailure", () => {
     assert.ok(!isAccountFailure(failureOf(400, { message: "Wrong." })));
   });
 
-  it("leaves a wrong address and every other refusal as they are", () => {
+  it("leaves a wrong address and every other refusal unchanged", () => {
     assert.equal(codeOf(404, "page not found"), "provider_rejected");
     assert.equal(codeOf(400, "this model has no tools"), "provider_rejected");
   });

@@ -1,7 +1,7 @@
 /**
- * What every wire must make of a request: each option, each form of a tool choice and each part of a
- * message is written in the API's own words, told of, or refused before anything is sent. Nothing is
- * lost without a word.
+ * What every wire must do with a request: each option, each form of a tool choice and each part of a
+ * message is written in the API's own form, reported, or refused before anything is sent. Nothing is lost
+ * silently.
  */
 
 import assert from "node:assert/strict";
@@ -25,23 +25,23 @@ import {
 
 type OptionName = keyof ModelOptions;
 
-/** What an API has words for; the rest must be told of. */
+/** What an API supports; everything else must be reported. */
 export interface Words {
   readonly options: readonly OptionName[];
-  /** Whether some call can be forced. */
+  /** True if some call can be forced. */
   readonly canForce?: boolean;
-  /** Whether it can be told to make one call at a time. */
+  /** True if it can be limited to one call at a time. */
   readonly canSerialize?: boolean;
-  /** How the tools that may be called are told: by a list, or by offering no others. */
+  /** How the allowed tools are sent: as a list, or by offering no others. */
   readonly allowed?: "list" | "offer";
   readonly hasSound?: boolean;
   readonly hasImageUrls?: boolean;
   readonly hasPdfs?: boolean;
-  /** Whether it can be asked for the answer in one piece. */
+  /** True if the answer can be requested in one piece. */
   readonly hasWhole?: boolean;
 }
 
-/** A value of each that no API knows any other way, and what shows it in a body. */
+/** A value of each that is clearly visible in a body, and the text that shows it. */
 const WISHES: { readonly [Name in OptionName]-?: readonly [ModelOptions[Name], RegExp] } = {
   stop: [["HALT-7"], /HALT-7/],
   frequency_penalty: [0.375, /0\.375/],
@@ -63,7 +63,7 @@ export const OPTION_NAMES = Object.keys(WISHES) as OptionName[];
 const FORECAST: Tool = { ...WEATHER, name: "forecast" };
 
 export function describeRequests(name: string, open: OpenUpstream, words: Words): void {
-  describe(`${name}: what is asked`, { concurrency: 8 }, () => {
+  describe(`${name}: the parameters of a request`, { concurrency: 8 }, () => {
     describeOptions(open, words);
     describeToolChoices(open, words);
     describeParts(open, words);
@@ -83,7 +83,7 @@ function describeOptions(open: OpenUpstream, { options }: Words): void {
     });
   }
 
-  it("says nothing of options that nobody asked for", async () => {
+  it("does not report options that were not requested", async () => {
     const { dropped } = await ask(open, request({ options: { stop: undefined } }));
     assert.deepEqual(dropped, []);
   });
@@ -102,7 +102,7 @@ function describeToolChoices(open: OpenUpstream, words: Words): void {
     [{ type: "allowed_tools", mode: "required", tools: named }, true],
   ];
   for (const [tool_choice, isForced] of forms) {
-    it(`takes the tool choice ${JSON.stringify(tool_choice)}`, async () => {
+    it(`accepts the tool choice ${JSON.stringify(tool_choice)}`, async () => {
       const { sent, dropped } = await ask(open, request({ tools, tool_choice }));
       assert.deepEqual(dropped, isForced && !canForce ? ["tool_choice"] : []);
       const isList = typeof tool_choice === "object" && tool_choice.type === "allowed_tools";
@@ -111,7 +111,7 @@ function describeToolChoices(open: OpenUpstream, words: Words): void {
     });
   }
 
-  it("asks for one call at a time, or tells that it cannot", async () => {
+  it("asks for one call at a time, or reports that it cannot", async () => {
     const { sent, dropped } = await ask(open, request({ tools, parallel_tool_calls: false }));
     assert.equal(/parallel/.test(sent), canSerialize);
     assert.deepEqual(dropped, canSerialize ? [] : ["parallel_tool_calls"]);
@@ -153,7 +153,7 @@ function describeParts(open: OpenUpstream, words: Words): void {
     });
   }
 
-  it("takes text, images and files in the result of a call", async () => {
+  it("accepts text, images and files in the result of a call", async () => {
     const output = [
       { type: "input_text" as const, text: "See here." },
       image,
@@ -176,7 +176,7 @@ const TABLE = /city,cold\\nOslo,yes|Y2l0eSxjb2xkCk9zbG8seWVzCg==/;
 
 function describeAnswers(open: OpenUpstream, { options, hasWhole = false }: Words): void {
   if (options.includes("top_logprobs")) {
-    it("tells how likely the answer was", async () => {
+    it("reports the probabilities of the answer", async () => {
       const answer = script(reply.text("Grüße, Welt!", { pieceLength: 4 }));
       const { events } = await ask(open, request({ options: { top_logprobs: 2 } }), answer);
       const told = events.flatMap((event) =>
@@ -189,7 +189,7 @@ function describeAnswers(open: OpenUpstream, { options, hasWhole = false }: Word
       assert.deepEqual((part?.type === "output_text" ? part.logprobs : [])?.map(toKnown), LIKELY);
     });
 
-    it("tells nothing of likelihoods when nobody asked", async () => {
+    it("reports no probabilities without a request", async () => {
       const { events } = await ask(open, request());
       assert.ok(!JSON.stringify(itemsOf(events)).includes('"logprob"'));
       assert.ok(events.every((event) => !("logprobs" in event)));
@@ -205,7 +205,7 @@ function describeAnswers(open: OpenUpstream, { options, hasWhole = false }: Word
     ["a cut answer", reply.length("Once upon")],
   ] as const;
   for (const [what, answer] of answers) {
-    it(`says the same in one piece: ${what}`, async () => {
+    it(`has the same content in one piece: ${what}`, async () => {
       const reasoning = { effort: "high", summary: "detailed" } as const;
       const asked = request({ tools: [WEATHER], reasoning });
       const whole = await ask(open, { ...asked, whole: true }, script(answer));
@@ -235,7 +235,7 @@ const LIKELY = ["Grüß", "e, W", "elt!"].map((token) => ({
   ],
 }));
 
-/** Finished items and the end, without the ids that every answer makes anew. */
+/** Finished items and the end, without the ids that are new for every answer. */
 function toComparable(events: readonly ModelEvent[]): unknown {
   const ends = events.filter(({ type }) => type === "item_end" || type === "end");
   return JSON.parse(
@@ -263,7 +263,7 @@ async function ask(
     await upstream.close();
   }
   assertEventOrder(events);
-  // Of a server that nothing is known of, nobody knows how to say that its models are not to think.
+  // For an unknown server it is not known how to turn thinking off.
   const left = dropped.filter((name) => name !== "reasoning.effort");
   return { events, sent: upstream.requests.at(-1)?.text ?? "", dropped: left };
 }

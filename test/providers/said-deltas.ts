@@ -1,10 +1,10 @@
-/** Every item is told twice: in pieces, and whole at its end. */
+/** Checks that the deltas of every item have the same text as the item at its end. */
 
 import assert from "node:assert/strict";
 import type { Item } from "../../src/protocol/items.ts";
 import type { ModelEvent } from "../../src/protocol/model-events.ts";
 
-/** Fails where an item says something else than its deltas did. A shortened stream tells the beginning alone. */
+/** Fails if an item's text differs from its deltas. A shortened stream has only the beginning. */
 export function assertDeltas(
   events: readonly ModelEvent[],
   { isShortened = false }: { readonly isShortened?: boolean } = {},
@@ -18,7 +18,7 @@ export function assertDeltas(
   }
 }
 
-/** What an item says that deltas say too; undefined for items that come whole. */
+/** The text of an item that deltas have too; undefined for items that come whole. */
 function textIn(item: Item): string | undefined {
   if (item.type === "function_call") return item.arguments;
   if (item.type === "custom_tool_call") return item.input;

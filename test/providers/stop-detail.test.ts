@@ -1,4 +1,4 @@
-/** What each wire tells of an ending beyond its reason: which text stopped the model, or that its window was full. */
+/** The details of an ending on each wire: which text stopped the model, or that its window was full. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -79,12 +79,12 @@ const ROWS: Readonly<Record<string, [ModelEvent[], StopDetail | undefined]>> = {
   ],
 };
 
-describe("what a wire tells of an ending beyond its reason", () => {
+describe("the details of an ending on a wire", () => {
   for (const [name, [events, stop]] of Object.entries(ROWS)) {
     it(name, () => assert.deepEqual(endOf(events).stop, stop));
   }
 
-  it("is asked for on Bedrock where Claude can tell", () => {
+  it("is requested on Bedrock if Claude can report it", () => {
     const asked = request({ options: { stop: STOPS } });
     const paths = (model: string) =>
       encodeBody({ ...asked, model }).additionalModelResponseFieldPaths;

@@ -1,6 +1,6 @@
 /**
- * Streams and whole answers of every wire, and how they are given to a decoder. The ones of the project are
- * in `<wire>/streams/`: written by hand in the shapes that vendors send, one for each behaviour. Folders of
+ * Streams and whole answers of every wire, and helpers that pass them to a decoder. The project's own are
+ * in `<wire>/streams/`: written by hand in the forms that vendors send, one for each behaviour. Folders of
  * recordings from real servers have the same form, so one suite reads both.
  */
 
@@ -15,7 +15,7 @@ import type { Decoder } from "../../src/providers/wire.ts";
 export interface Stream {
   /** Its file: `calls-joined-by-index.jsonl`. */
   readonly name: string;
-  /** One event's JSON each. */
+  /** The JSON of one event each. */
   readonly lines: readonly string[];
 }
 
@@ -66,12 +66,12 @@ export function readFolder(folder: string): StreamFolder {
   };
 }
 
-/** The body as it came over the network. */
+/** The body in the form of the network. */
 export function toSseBody(lines: readonly string[]): Buffer {
   return Buffer.from(lines.map((line) => `data: ${line}\n\n`).join(""));
 }
 
-/** Reads the body in pieces of that many bytes, by default in one. */
+/** Reads the body in pieces of that many bytes; in one piece by default. */
 export function decodeBody(
   decoder: Decoder,
   body: Uint8Array,
@@ -96,7 +96,7 @@ export function decodeAll(
   return decodeBody(decoder, toSseBody(lines));
 }
 
-/** The finished items in the order of their places, between which a server may leave gaps. */
+/** The finished items in the order of their indexes, which a server may number with gaps. */
 export function itemsOf(events: readonly ModelEvent[]): Item[] {
   const ends = events.filter((event) => event.type === "item_end");
   return ends.sort((a, b) => a.index - b.index).map(({ item }) => item);
@@ -108,7 +108,7 @@ export function endOf(events: readonly ModelEvent[]): ModelEnd {
   return end;
 }
 
-/** The response of a stream's first terminal event; some hold two answers in a row. */
+/** The response of a stream's first terminal event; some have two answers in a row. */
 export function terminalOf({ lines }: Stream): {
   readonly output: readonly Item[];
   readonly id: string;

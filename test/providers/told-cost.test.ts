@@ -1,4 +1,4 @@
-/** What vendors say that an answer cost. The figures are made up; the forms are theirs. */
+/** The cost of an answer as vendors report it. The numbers are made up; the forms are the vendors'. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -22,7 +22,7 @@ const FORMS: readonly (readonly [string, object, number | undefined])[] = [
   ["one below nothing", { cost: -1 }, undefined],
 ];
 
-describe("the cost that an answer tells", () => {
+describe("the reported cost of an answer", () => {
   for (const [name, told, expected] of FORMS) {
     it(`is read on the chat wire: ${name}`, () => {
       const choice = { index: 0, delta: { content: "Yes." }, finish_reason: "stop" };

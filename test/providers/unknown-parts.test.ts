@@ -6,13 +6,13 @@ import { loadWire } from "../../src/providers/wires.ts";
 import { CONTRACT_WIRES } from "./contract-wires.ts";
 import { request } from "./provider-contract.ts";
 
-/** As a client may write one: nobody checks what stands in it. */
+/** In the form that a client may send: its content is not checked. */
 const PART = { type: "acme_part", text: { of: "no text" } };
 
-describe("a part of a kind that nobody knows, whose text is none", () => {
+describe("a part of an unknown kind, whose text is not a string", () => {
   for (const { name, wire } of CONTRACT_WIRES) {
     for (const role of ["assistant", "developer"] as const) {
-      it(`is no text to ${name} either, said by the ${role}`, async () => {
+      it(`is not sent as text to ${name} either, from the ${role}`, async () => {
         const content = [PART, { type: "input_text", text: "Hi" }];
         const item = { type: "message", role, content } as unknown as Item;
         const { encode } = await loadWire(wire);

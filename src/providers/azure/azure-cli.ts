@@ -1,20 +1,23 @@
-/** A token from the login of a person: `az account get-access-token`. */
+/** Gets a token from the login of a person by calling `az account get-access-token`. */
 
 import { Failure } from "../../base/failure.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What `az` needs to find itself, its login and the network. No key of anybody else's is told to it. */
+/**
+ * The variables that `az` needs to find itself, its login and the network. It gets no keys of other
+ * vendors.
+ */
 const VARIABLES =
   /^(PATH|PATHEXT|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TEMP|TMP|LANG|LC_ALL|AZURE_CONFIG_DIR|AZURE_EXTENSION_DIR|REQUESTS_CA_BUNDLE|(https?|no|all)_proxy)$/i;
 
-/** It starts Python, and may refresh the login over the network. */
+/** The time limit of `az`: it starts Python, and may refresh the login over the network. */
 const LIMIT_MS = 30_000;
 
-/** What it prints, as text. Rejects with one line that says why there is no token. */
+/** The standard output of `az`. Rejects with one line that says why there is no token. */
 export async function readAzureCli(resource: string, env: Environment): Promise<string> {
   if (!/^[\w.:/-]+$/.test(resource)) {
-    throw new Failure("invalid_request", "`AZURE_SCOPE` has signs that no scope has.");
+    throw new Failure("invalid_request", "`AZURE_SCOPE` has characters that a scope cannot have.");
   }
   const { execFile } = await import("node:child_process");
   const told = Object.entries(env).filter(([name]) => VARIABLES.test(name));
@@ -25,9 +28,10 @@ export async function readAzureCli(resource: string, env: Environment): Promise<
       ["account", "get-access-token", "--output", "json", "--resource", resource],
       {
         env: Object.fromEntries(told),
-        // Not in the folder of a project, where another `az` could lie.
+        // Not in the folder of a project, where another program named `az` could be.
         cwd: isWindows ? env["SYSTEMROOT"] : "/",
-        // Windows starts no `.cmd` otherwise; the words have no sign that a shell reads.
+        // Windows starts a `.cmd` file only through a shell. The arguments have no character that a shell
+        // interprets.
         shell: isWindows,
         ...LIMITS,
       },
@@ -42,6 +46,6 @@ function toFailure(cause: Error & { readonly code?: unknown }): Failure {
   const isMissing = cause.code === "ENOENT";
   const message = isMissing
     ? "`az` is not installed."
-    : "`az account get-access-token` gives no token: it may want a login.";
+    : "`az account get-access-token` gives no token: maybe no user is logged in.";
   return new Failure("key_missing", message, { cause });
 }

@@ -1,25 +1,26 @@
 /**
  * Requests to Azure, signed with a token of Microsoft Entra ID in place of a key.
  *
- * The endpoints that give tokens are plain HTTP, so there is no library for them: `entra-sources.ts`
- * asks them. One signature function keeps one token for each audience. All requests share it, and the
- * first one after most of its life fetches the next.
+ * The endpoints that give tokens are plain HTTP, so there is no library for them: `entra-sources.ts` asks
+ * them. One signature function keeps one token for each audience. All requests share it. The first request
+ * after most of its life has passed fetches the next one.
  */
 
 import { untilAborted } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import type { UnsignedRequest } from "../http/http-provider.ts";
 import type { Transport } from "../http/transport.ts";
-import { type EntraToken, type Environment, fetchEntraToken } from "./entra-sources.ts";
+import { type EntraToken, fetchEntraToken } from "./entra-sources.ts";
 
 export interface EntraRequest extends UnsignedRequest {
-  /** How the network is reached by whoever asks. */
+  /** Opens the network of the caller. */
   readonly transport: () => Promise<Transport>;
 }
 
 type EntraSign = (request: EntraRequest) => Promise<Readonly<Record<string, string>>>;
 
-/** A token is replaced this long before it expires, or in the middle of a shorter life. */
+/** A token is replaced this long before it expires, or in the middle of its life if that is shorter. */
 const REFRESH_BEFORE_MS = 5 * 60_000;
 
 interface Kept {
@@ -28,7 +29,10 @@ interface Kept {
   asking: Promise<EntraToken> | undefined;
 }
 
-/** Rejects, when called, with `key_missing` and what was looked at, or with why Entra ID refused. */
+/**
+ * Creates a signature function that uses tokens of Entra ID. When called, it rejects with `key_missing` and
+ * the sources that were tried, or with the reason why Entra ID refused.
+ */
 export function createEntraSign(env: Environment, clock: Clock = systemClock): EntraSign {
   const kept = new Map<string, Kept>();
 
@@ -46,14 +50,15 @@ export function createEntraSign(env: Environment, clock: Clock = systemClock): E
     kept.set(scope, entry);
     const known = entry.token;
     if (known && clock.now() < entry.refreshAtMs) return toHeaders(known);
-    // One fetch for all who wait. A run that is cancelled leaves; the token is there for the others.
+    // One fetch for all waiting requests. A cancelled run stops waiting; the token is still fetched for the
+    // others.
     entry.asking ??= ask(scope, request, entry).finally(() => {
       entry.asking = undefined;
     });
     try {
       return toHeaders(await untilAborted(entry.asking, request.signal));
     } catch (thrown) {
-      // The old one is good for some minutes: until then the service may be down.
+      // The old token is valid for some minutes more, so the service may be unreachable until then.
       const isGood = known && clock.now() < known.expiresAtMs && !request.signal.aborted;
       if (isGood) return toHeaders(known);
       throw thrown;
@@ -65,7 +70,7 @@ function toHeaders({ value }: EntraToken): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${value}` };
 }
 
-/** What the token is for. Each national cloud has a service of its own; a gateway may want another. */
+/** The scope of the token. Each national cloud has a service of its own; a gateway may need another one. */
 function scopeOf(url: string, env: Environment): string {
   const named = env["AZURE_SCOPE"]?.trim();
   if (named) return named;

@@ -1,21 +1,21 @@
 /**
- * Where a token of Entra ID comes from: a client secret, a workload identity, the identity of an App
- * Service or of a virtual machine, or the login of a person (`az login`).
+ * The sources of a token of Entra ID: a client secret, a workload identity, the identity of an App Service
+ * or of a virtual machine, or the login of a person (`az login`).
  *
- * What the environment has the variables of is the one that counts: if it fails, no other is tried, so
- * that nobody asks as somebody else by accident. Without variables the machine is asked, then `az`.
+ * The first source whose variables are in the environment is the only one used: if it fails, no other is
+ * tried, so that a request is never sent under another identity by accident. Without variables, the machine
+ * is asked, then `az`.
  */
 
 import { readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { clip } from "../../base/text.ts";
 import { createTransport, type HttpRequest, type Transport } from "../http/transport.ts";
 import { readAzureCli } from "./azure-cli.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface EntraToken {
   readonly value: string;
@@ -24,16 +24,16 @@ export interface EntraToken {
 
 export interface EntraParts {
   readonly env: Environment;
-  /** For Entra ID itself; what is on the machine is asked without proxies. */
+  /** The network for requests to Entra ID itself. Endpoints of the machine are asked without proxies. */
   readonly transport: Transport;
   readonly clock: Clock;
 }
 
 interface Source {
-  /** As `AZURE_TOKEN_CREDENTIALS` names it. */
+  /** The name of this source in `AZURE_TOKEN_CREDENTIALS`. */
   readonly name: string;
   readonly stage: "prod" | "dev";
-  /** The variables that make it count; of one without any it is found out by asking. */
+  /** The variables that select this source. If it has none, it is tried. */
   readonly variables: readonly string[];
   readonly get: (scope: string, parts: EntraParts) => Promise<EntraToken>;
 }
@@ -93,7 +93,7 @@ function fetchBySecret(scope: string, parts: EntraParts): Promise<EntraToken> {
   return fetchFromEntra({ scope, client_secret: read(parts.env, "AZURE_CLIENT_SECRET") }, parts);
 }
 
-/** The file is read for each token: who writes it replaces it every hour or so. */
+/** Reads the file for each token, because its owner replaces it every hour or so. */
 async function fetchByAssertion(scope: string, parts: EntraParts): Promise<EntraToken> {
   const path = read(parts.env, "AZURE_FEDERATED_TOKEN_FILE");
   const assertion = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -128,7 +128,7 @@ async function fetchFromEntra(
   return toToken(answer, { clock, secrets, who: "Entra ID" });
 }
 
-/** A secret goes by TLS alone, but for a server of this machine. */
+/** Checks that the secret is sent over TLS. A server on this machine is the only exception. */
 function checkAuthority(authority: string): void {
   const url = URL.canParse(authority) ? new URL(authority) : undefined;
   const isHere = url && ["127.0.0.1", "localhost", "[::1]"].includes(url.hostname);
@@ -146,7 +146,7 @@ function fetchFromAppService(scope: string, parts: EntraParts): Promise<EntraTok
 
 const MACHINE = "http://169.254.169.254";
 
-/** Outside of the cloud nothing answers at this address, and a person waits for the next source. */
+/** Outside of the cloud nothing answers at this address, and the user waits until the next source is tried. */
 const MACHINE_CONNECT_MS = 1000;
 
 function fetchFromMachine(scope: string, parts: EntraParts): Promise<EntraToken> {
@@ -163,7 +163,7 @@ interface IdentityQuestion {
   readonly scope: string;
 }
 
-/** `AZURE_CLIENT_ID` chooses among several identities of a machine. */
+/** Asks for the token of a machine's identity. `AZURE_CLIENT_ID` chooses among several identities. */
 async function fetchIdentity(
   { endpoint, headers, version, scope }: IdentityQuestion,
   { env, clock }: EntraParts,
@@ -176,7 +176,7 @@ async function fetchIdentity(
   url.searchParams.set("resource", toResource(scope));
   const client = env["AZURE_CLIENT_ID"]?.trim();
   if (client) url.searchParams.set("client_id", client);
-  // The machine's own address: no proxy of the environment stands before it.
+  // The endpoint is on this machine, so the proxies of the environment are not used.
   const direct = createTransport({});
   try {
     const answer = await ask(direct, { method: "GET", url: url.href, headers, body: undefined });
@@ -192,7 +192,7 @@ async function fetchFromCli(scope: string, { env, clock }: EntraParts): Promise<
   return toToken({ status: 200, body: tryParseJson(text) }, { clock, secrets: [], who: "`az`" });
 }
 
-/** The older endpoints name the service, the newer ones what may be done there. */
+/** The older endpoints take the name of the service, the newer ones the scope. */
 function toResource(scope: string): string {
   return scope.replace(/\/\.default$/, "");
 }
@@ -225,7 +225,7 @@ async function ask(
 interface Reading {
   readonly clock: Clock;
   readonly secrets: readonly string[];
-  /** Who was asked, to begin a sentence with. */
+  /** The endpoint that was asked, as the beginning of a sentence. */
   readonly who: string;
 }
 
@@ -244,12 +244,19 @@ function toToken({ status, body }: Answer, { clock, secrets, who }: Reading): En
   throw new Failure("provider_unreachable", `${who} gives no token: ${reason}`);
 }
 
-/** Where nobody says how long it lasts, the next request but a few asks again. */
+/**
+ * The life of a token whose answer does not say how long it lasts. With it, a token is fetched again after
+ * a few requests.
+ */
 const UNKNOWN_LIFE_MS = 5 * 60_000;
 
-/** Seconds as numbers or as texts; `az` also has a date in local time, which is not needed. */
+/**
+ * When a token expires. The seconds come as numbers or as text; `az` also prints a date in local time,
+ * which is not used.
+ */
 function expiryOf(fields: JsonObject, clock: Clock): number {
-  const [on, life] = [Number(fields["expires_on"]), Number(fields["expires_in"])];
+  const on = Number(fields["expires_on"]);
+  const life = Number(fields["expires_in"]);
   if (Number.isFinite(on) && on > 0) return on * 1000;
   if (Number.isFinite(life) && life > 0) return clock.now() + life * 1000;
   const date = Date.parse(String(fields["expiresOn"] ?? fields["expires_on"]));

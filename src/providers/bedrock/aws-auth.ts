@@ -1,10 +1,10 @@
 /**
- * Who asks, in AWS's words: a Bedrock key as a bearer token, or a signature (SigV4) with whatever
- * credentials AWS's own chain finds: environment, profile, SSO, web identity, process, container,
+ * How a request to AWS is authorized: with a Bedrock key as a bearer token, or with a signature (SigV4) by
+ * the credentials that AWS's own chain finds: environment, profile, SSO, web identity, process, container,
  * instance.
  *
- * The vendor's code is imported for the first request that needs it: 28 ms for the signature, 7 ms
- * for the chain. Credentials are kept, and fetched again before they expire.
+ * The vendor's code is imported for the first request that needs it: 28 ms for the signature, 7 ms for the
+ * chain. Credentials are kept, and fetched again before they expire.
  */
 
 import { createHash, createHmac } from "node:crypto";
@@ -20,11 +20,14 @@ import { regionOfUrl, requireAwsRegion } from "./aws-region.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface AwsSignOptions {
-  /** From the user's settings. Undefined: the address's own, or what the environment says. */
+  /**
+   * The region in the user's settings. If undefined, the one in the address, or else the one in the
+   * environment.
+   */
   readonly region?: string | undefined;
   readonly profile?: string | undefined;
   readonly clock?: Clock;
-  /** In place of AWS's own chain, for tests. */
+  /** Replaces AWS's own chain in tests. */
   readonly credentials?: () => Promise<AwsCredentials>;
 }
 
@@ -38,14 +41,17 @@ export interface AwsCredentials {
 /** Long enough for a request to arrive before its signature's credentials expire. */
 const REFRESH_BEFORE_MS = 5 * 60_000;
 
-/** One for all requests of a process that ask as the same person: it owns the credentials. */
+/**
+ * Creates the signature function for all requests of a process that use the same identity. It owns the
+ * credentials.
+ */
 export function createAwsSign(env: Environment, options: AwsSignOptions = {}): CloudSign {
   const bearer = keyIn(env, "AWS_BEARER_TOKEN_BEDROCK");
   if (bearer) return async () => ({ authorization: `Bearer ${bearer}` });
   const credentials = keepCredentials(options.credentials ?? openChain(env, options), options);
   const { clock = systemClock } = options;
   return async (unsigned) => {
-    // What the user set is meant for every address; then comes what the address itself says.
+    // A region in the settings is for every address; next comes the region that the address names.
     const region = options.region ?? regionOfUrl(unsigned.url) ?? requireAwsRegion(env, options);
     const held = await orAborted(credentials(), unsigned.signal);
     return await signRequest(unsigned, { region, credentials: held, now: new Date(clock.now()) });
@@ -54,7 +60,7 @@ export function createAwsSign(env: Environment, options: AwsSignOptions = {}): C
 
 type Fetch = () => Promise<AwsCredentials>;
 
-/** All requests wait for one fetch; one that failed is made again by the next request. */
+/** Fetches credentials once for all waiting requests. After a failed fetch the next request tries again. */
 function keepCredentials(fetchNew: Fetch, { clock = systemClock }: AwsSignOptions): Fetch {
   let current: Promise<AwsCredentials> | undefined;
   const isFresh = ({ expiration }: AwsCredentials): boolean =>
@@ -64,7 +70,7 @@ function keepCredentials(fetchNew: Fetch, { clock = systemClock }: AwsSignOption
     const asked = current;
     const known = await asked?.catch(() => undefined);
     if (known && isFresh(known)) return known;
-    // Whoever was first after the wait has begun to fetch already.
+    // The first request that stopped waiting may have started a new fetch already.
     if (current === asked) current = fetchNew();
     return (await current) as AwsCredentials;
   };
@@ -100,9 +106,9 @@ async function importChain(env: Environment, profile: string | undefined): Promi
     ...(profile && { profile }),
     ...(filepath && { filepath }),
     ...(configFilepath && { configFilepath }),
-    // The files are read anew: another program may have refreshed what is in them.
+    // Read the files again: another program may have refreshed the credentials in them.
     ignoreCache: true,
-    // Its warnings would go to the terminal.
+    // Warnings of the SDK would go to the terminal.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   });
   return () => provider({ forceRefresh: true });
@@ -132,7 +138,10 @@ interface Signing {
   readonly now: Date;
 }
 
-/** Signed are the host, the content type and what the signature adds: nothing a proxy may change. */
+/**
+ * Signs a request. The signature covers the host, the content type and the headers that it adds: nothing
+ * that a proxy may change.
+ */
 async function signRequest(
   { method, url, headers, body, owner }: UnsignedRequest,
   { region, credentials, now }: Signing,
@@ -150,7 +159,7 @@ async function signRequest(
     host,
     "content-type": headers["content-type"] ?? "application/json",
   };
-  // The signer hashes a body at once; of one that is large it is told the hash.
+  // The signer hashes a body in one go, so it gets the hash of a large body instead.
   if (typeof body !== "string") signable["x-amz-content-sha256"] = await hashPieces(body, owner);
   const path = pathname;
   const request = { method, protocol, hostname, path, headers: signable, body: "" };
@@ -172,7 +181,7 @@ async function hashPieces(pieces: readonly Uint8Array[], owner = ""): Promise<st
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** The runtime's hash in the shape that the signer asks for. */
+/** The runtime's hash in the interface that the signer expects. */
 class Sha256 {
   readonly #hash: { update(data: string | Buffer): unknown; digest(): Buffer };
 
@@ -197,7 +206,7 @@ function toBuffer(data: Bytes): Buffer {
     : Buffer.from(data);
 }
 
-/** Metadata services may let one wait; the person need not. */
+/** Stops waiting when the signal aborts: metadata services may be slow. */
 async function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   throwIfAborted(signal);
   let onAbort = (): void => {};

@@ -1,6 +1,6 @@
 /**
- * Which region of AWS is meant: the variables first, then the profile in the config file, as every
- * tool of AWS does it. A model's address and its signature both need it.
+ * Finds the region of AWS: first in the variables, then in the profile of the config file, as every tool of
+ * AWS does. A model's address and its signature both need it.
  */
 
 import { readFileSync } from "node:fs";
@@ -12,29 +12,29 @@ import { clip } from "../../base/text.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RegionSources {
-  /** From the user's settings; wins over everything. */
+  /** The region in the user's settings. It wins over everything else. */
   readonly region?: string | undefined;
-  /** The profile's name; `AWS_PROFILE` or `default` when left out. */
+  /** The profile's name; `AWS_PROFILE` or `default` if missing. */
   readonly profile?: string | undefined;
 }
 
-/** Undefined when no source names one. */
+/** The region, or undefined if no source names one. */
 export function findAwsRegion(env: Environment, sources: RegionSources = {}): string | undefined {
   const given = [sources.region, env["AWS_REGION"], env["AWS_DEFAULT_REGION"]];
   return given.find((region) => region?.trim())?.trim() ?? regionOfProfile(env, sources.profile);
 }
 
-/** Rejects when there is none, or one that cannot be. */
+/** The region. Throws if no source names one, or if the name is not valid. */
 export function requireAwsRegion(env: Environment, sources: RegionSources = {}): string {
   const region = findAwsRegion(env, sources);
   if (region && /^[a-z]{2,}(-[a-z0-9]+)+$/.test(region)) return region;
   const message = region
-    ? `\`${clip(region, 40)}\` is no AWS region. Write it like \`us-east-1\`.`
+    ? `\`${clip(region, 40)}\` is not an AWS region. Write it like \`us-east-1\`.`
     : "Bedrock needs a region: set `AWS_REGION`, or `region` in your profile of ~/.aws/config.";
   throw new Failure("invalid_request", message, { param: "region" });
 }
 
-/** Where Bedrock is reached in the region that is meant. */
+/** The address of Bedrock in the selected region. */
 export function bedrockBaseUrl(env: Environment, sources: RegionSources = {}): string {
   const region = requireAwsRegion(env, sources);
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";

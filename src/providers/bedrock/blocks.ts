@@ -1,49 +1,52 @@
 /**
- * Content blocks while they are being written, and the items they become.
+ * Content blocks while they are written, and the items that they become.
  *
- * A block of text and a block of reasoning are known by their first piece, a call by its start.
- * What the vendor's own tools say is kept as the block it is, in an item of the vendor's kind.
+ * The kind of a text block or a reasoning block is known from its first piece, that of a call from its
+ * start. Blocks of the vendor's own tools are kept unchanged, in an item of the vendor's kind.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Annotation, OutputText } from "../../protocol/content.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
-import type { Citation, ReasoningContent } from "./schema.ts";
+import type { ConverseCitation, ReasoningContent } from "./schema.ts";
 
-/** Who can open what is sealed here. */
+/** The wire that can open what is sealed here. */
 const WIRE = "bedrock";
 
-/** One record for all kinds, because all are made of pieces; its kind says which fields are used. */
+/**
+ * A block of any kind. One record for all kinds, because all are made of pieces; the kind says which fields
+ * are used.
+ */
 export interface Block extends BlockHead {
-  /** Text, or JSON of an input. */
+  /** The pieces of a text, or of the JSON of a call's input. */
   readonly pieces: string[];
   readonly annotations: Annotation[];
-  /** Over reasoning. */
+  /** The signature of reasoning. */
   signature: string;
-  /** Of an image, or of what stands in the place of reasoning. */
+  /** The bytes of an image, or of redacted reasoning. */
   readonly bytes: Buffer[];
-  /** Contents of a result of the vendor's own tool. */
+  /** The contents of a result of the vendor's own tool. */
   readonly results: Json[];
   isStopped: boolean;
 }
 
 export interface BlockHead {
-  /** `own`: `toolUse` of a tool that the vendor runs, its `toolResult`, an `image`. */
+  /** `own` is a `toolUse` of a tool that the vendor runs, its `toolResult`, or an `image`. */
   readonly kind: "text" | "reasoning" | "call" | "own";
-  /** Place among the items of the answer. */
+  /** Position among the items of the answer. */
   readonly index: number;
-  /** The vendor's number, which counts blocks that make no item as well. */
+  /** The vendor's number, which also counts blocks that do not become items. */
   readonly number: number;
-  /** Whose model writes it. */
+  /** The maker of the model. */
   readonly maker: string;
-  /** Whether that model is given back what it thought without a signature. */
+  /** True if unsigned reasoning is sent back to this model. */
   readonly keepsUnsigned: boolean;
-  /** Of a call, and of a search. */
+  /** The id of a call or a search. */
   readonly callId: string;
-  /** The tool of a call; the key of a block of the vendor's own. */
+  /** The tool of a call, or the key of a block of the vendor's own. */
   readonly name: string;
-  /** What a block of the vendor's own started with. */
+  /** The start event of a block of the vendor's own. */
   readonly start: JsonObject;
 }
 
@@ -52,10 +55,10 @@ export function createBlock(head: BlockHead): Block {
   return { ...head, ...room, isStopped: false };
 }
 
-export type Status = "in_progress" | "completed" | "incomplete";
+export type BlockStatus = "in_progress" | "completed" | "incomplete";
 
-/** The item as far as it has come; with `in_progress` as it starts. */
-export function toItem(block: Block, status: Status): Item {
+/** The item as far as it has been written. `in_progress` gives the item as it starts. */
+export function toItem(block: Block, status: BlockStatus): Item {
   switch (block.kind) {
     case "text":
       return toMessage(block, status);
@@ -68,33 +71,35 @@ export function toItem(block: Block, status: Status): Item {
   }
 }
 
-/** An item that only this wire reads again; the block goes back as it came. */
+/** An item that only this wire reads. Its block is sent back unchanged. */
 export function toOwnItem(type: string, block: JsonObject): Item {
-  // An item of an open kind, which the union of known ones does not name.
+  // The item's kind is open: the union of known kinds does not name it.
   return { type: `bedrock:${type}`, block } as unknown as Item;
 }
 
-/** The block in an item that was made of one of the vendor's own. */
+/** The block in an item that was made from a block of the vendor's own. */
 export function ownBlockOf(item: JsonObject): JsonObject | undefined {
   const own = item[WIRE];
   const holder = isJsonObject(own) ? own : String(item["type"]).startsWith(`${WIRE}:`) ? item : {};
   return isJsonObject(holder["block"]) ? holder["block"] : undefined;
 }
 
-/** A search of the vendor's, as whoever asked for `web_search` knows one. */
-export function toSearchItem(search: Block, status: Status): Item {
+/** A search by the vendor, in the form of `web_search` for clients that asked for that tool. */
+export function toSearchItem(search: Block, status: BlockStatus): Item {
   const block = toOwnBlock(search);
   const { input } = isJsonObject(block["toolUse"]) ? block["toolUse"] : {};
   const asked = isJsonObject(input) ? input["query"] : undefined;
   const query = typeof asked === "string" ? asked : "";
   return {
-    ...{ type: "web_search_call", id: search.callId, status },
+    type: "web_search_call",
+    id: search.callId,
+    status,
     action: { type: "search", query, queries: [query], sources: [] },
     ...(status !== "in_progress" && { [WIRE]: { block } }),
   } as unknown as Item;
 }
 
-/** What the model of this maker is given back; undefined for the reasoning of any other. */
+/** The reasoning block to send back to a model of this maker. Undefined for the reasoning of other makers. */
 export function unsealReasoning(
   sealed: string | null | undefined,
   maker: string,
@@ -109,7 +114,7 @@ export function isUnsigned(content: ReasoningContent): boolean {
   return "reasoningText" in content && content.reasoningText.signature === undefined;
 }
 
-export function toAnnotation(citation: Citation): Annotation {
+export function toAnnotation(citation: ConverseCitation): Annotation {
   const url = citation.location?.web?.url ?? (isUrl(citation.source) ? citation.source : undefined);
   if (url === undefined) return { type: "bedrock:citation", ...citation } as unknown as Annotation;
   return { type: "url_citation", url, title: citation.title ?? "" };
@@ -119,7 +124,7 @@ function isUrl(text: string | null | undefined): text is string {
   return /^https?:\/\//.test(text ?? "");
 }
 
-function toMessage({ pieces, annotations }: Block, status: Status): Item {
+function toMessage({ pieces, annotations }: Block, status: BlockStatus): Item {
   const part: OutputText = { type: "output_text", text: pieces.join(""), annotations };
   const content = part.text === "" ? [] : [part];
   return { type: "message", role: "assistant", status, content };
@@ -135,8 +140,8 @@ function toReasoning(block: Block): Item {
 }
 
 /**
- * The text goes in as well: the signature fits it as it was, whatever becomes of the text that people
- * see.
+ * The reasoning as a sealed block. The text is in it as well: the signature covers the original text, even
+ * if the visible text changes later.
  */
 function toSealed(
   { signature, bytes, keepsUnsigned }: Block,
@@ -147,7 +152,7 @@ function toSealed(
   return keepsUnsigned && text !== "" ? { reasoningText: { text } } : undefined;
 }
 
-function toCall({ callId, name, pieces }: Block, status: Status): FunctionCall {
+function toCall({ callId, name, pieces }: Block, status: BlockStatus): FunctionCall {
   return { type: "function_call", call_id: callId, name, arguments: pieces.join(""), status };
 }
 
@@ -158,7 +163,7 @@ function toOwnBlock({ name, start, pieces, bytes, results }: Block): JsonObject 
   return { [name]: bytes.length === 0 ? start : { ...start, source: { bytes: toBase64(bytes) } } };
 }
 
-/** Each piece is base64 of its own, so they are joined as bytes. */
+/** The pieces as one base64 text. Each piece is base64 of its own, so they are joined as bytes. */
 function toBase64(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString("base64");
 }

@@ -1,36 +1,36 @@
 /**
- * Where a prompt is worth caching: where its caller marked it, and, in the places that are left, behind the
- * tools, behind the instructions and at the end of the conversation, so that the next request of a loop
- * reads all of this one's.
+ * Places cache points in a prompt: where the caller set them, and, in the remaining places, after the
+ * tools, after the instructions and at the end of the conversation, so that the next request of a loop
+ * reads all of this one from the cache.
  *
- * Writing costs a quarter more than plain input, for an hour twice as much, and reading a tenth. So of
- * itself a request is not marked that no other will follow, nor a prompt below the least size, which would
- * not be cached anyway.
+ * Writing costs a quarter more than plain input, for an hour twice as much, and reading a tenth. So no
+ * point is added to a request that is not followed by another, nor to a prompt below the least size, which
+ * would not be cached anyway.
  */
 
 import { countJsonChars } from "../../base/json-size.ts";
 import { MAX_MARKS, markFor } from "../cache-marks.ts";
 import { claudeVersion, type ModelId } from "./model-id.ts";
-import type { CachePoint, ConverseBody, SystemBlock, ToolConfig, Turn } from "./schema.ts";
+import type { CachePoint, ConverseBody, ConverseTurn, SystemBlock, ToolConfig } from "./schema.ts";
 
 /** About 1,024 tokens, the least that any model caches. */
 const MIN_CHARS = 4096;
 
-/** A point of a caller's own; `placeCachePoints` says how long it lasts. */
+/** A cache point set by the caller. `placeCachePoints` sets how long it lasts. */
 export const POINT: CachePoint = { cachePoint: { type: "default" } };
 
-/** Whether the model caches at all. One that does not refuses the point itself. */
+/** True if the model caches at all. A model that does not cache refuses the cache point itself. */
 export function canCache(model: ModelId): boolean {
   return supportOf(model) !== "none";
 }
 
-/** Whether the model keeps what it caches for as long as the word says. */
+/** True if the model keeps its cache for the given retention. */
 export function keepsFor(model: ModelId, retention: string): boolean {
   const mark = markFor(retention);
   return mark !== undefined && canCache(model) && (mark.ttl === undefined || keepsHour(model));
 }
 
-/** The body with the model's points in it, all of them alike; `body` has the caller's. */
+/** The body with cache points, all with the same retention. `body` already has the caller's. */
 export function placeCachePoints(
   model: ModelId,
   body: ConverseBody,
@@ -55,12 +55,15 @@ function supportOf(model: ModelId): Support {
   return model.maker === "amazon" && model.name.startsWith("nova") ? "no tools" : "none";
 }
 
-/** Older models, and those of other makers, keep it for five minutes whatever they are told. */
+/**
+ * True for models that can keep the cache for an hour. Older models, and those of other makers, keep it for
+ * five minutes whatever the request says.
+ */
 function keepsHour(model: ModelId): boolean {
   return (claudeVersion(model) ?? 0) >= 4.5;
 }
 
-/** The caller's points as `point`; of too many the first are left out. */
+/** Writes the caller's points as `point`. If there are too many, the first ones are left out. */
 function keepLast(body: ConverseBody, point: CachePoint): ConverseBody {
   let left = countPoints(body) - MAX_MARKS;
   if (left <= -MAX_MARKS) return body;
@@ -85,19 +88,19 @@ export function isPoint(block: object | undefined): block is CachePoint {
 
 interface Ends {
   readonly point: CachePoint;
-  /** How many points may still be set. */
+  /** How many more points may be set. */
   readonly free: number;
   readonly support: Support;
 }
 
-/** The ends that matter most come first. */
+/** Sets the points in the order of what they save. */
 function placeEnds(body: ConverseBody, { point, free, support }: Ends): ConverseBody {
   let left = free;
   const end = <Block extends object>(blocks: readonly Block[]): readonly (Block | CachePoint)[] =>
     isPoint(blocks.at(-1)) || left-- <= 0 ? blocks : [...blocks, point];
   const system: readonly SystemBlock[] | undefined = body.system && end(body.system);
   const last = body.messages.at(-1);
-  const tail: Turn | undefined =
+  const tail: ConverseTurn | undefined =
     last?.role === "user" ? { ...last, content: end(last.content) } : last;
   const { toolConfig: config } = body;
   const toolConfig: ToolConfig | undefined =
@@ -110,7 +113,7 @@ function placeEnds(body: ConverseBody, { point, free, support }: Ends): Converse
   };
 }
 
-/** A request with tools, or one in the middle of a conversation, has another like it behind it. */
+/** A request with tools, or one in the middle of a conversation, is followed by another like it. */
 function isWorthIt(body: ConverseBody): boolean {
   if (!body.toolConfig && body.messages.length < 2) return false;
   return countJsonChars([body.system, body.toolConfig, body.messages]) >= MIN_CHARS;

@@ -1,9 +1,9 @@
 /**
- * Events of `ConverseStream`, or the one answer of `Converse`, to model events.
+ * Decodes events of `ConverseStream`, or the one answer of `Converse`, to model events.
  *
- * A block's end comes before the reason why the model stopped, and only the reason tells whether the
- * last block is whole: an item whose block has stopped is closed by the next block or by the reason.
- * Usage comes last, but some servers send it first or not at all.
+ * A block's end comes before the reason why the model stopped, and only that reason says whether the last
+ * block is complete. So an item whose block has stopped is closed by the next block or by the reason. Usage
+ * comes last, but some servers send it first or not at all.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -20,8 +20,8 @@ import type { Decoder } from "../wire.ts";
 import {
   type Block,
   type BlockHead,
+  type BlockStatus,
   createBlock,
-  type Status,
   toAnnotation,
   toItem,
   toOwnItem,
@@ -34,22 +34,22 @@ import {
   BLOCK_DELTA,
   BLOCK_START,
   BLOCK_STOP,
-  type BlockDelta,
   type BlockStart,
-  type Call,
-  type Citation,
   type ConverseAnswer,
+  type ConverseBlockDelta,
+  type ConverseCall,
+  type ConverseCitation,
+  type ConverseReasoningDelta,
   type ConverseUsage,
   type Delta,
   MESSAGE_STOP,
   METADATA,
   type MessageStop,
-  type ReasoningDelta,
 } from "./schema.ts";
 import { toStreamFailure } from "./stream-failure.ts";
 import { toStreamEvents } from "./whole-answer.ts";
 
-/** The `type` of a call that the vendor answers itself; other calls have another one, or none. */
+/** The `type` of a call that the vendor runs itself. Other calls have another type, or none. */
 const OWN_USE = "server_tool_use";
 
 type Asked = Pick<ModelRequest, "model" | "format"> & Partial<Pick<ModelRequest, "tools">>;
@@ -60,11 +60,11 @@ export function createDecoder(request: Asked): Decoder {
 
 class ConverseDecoder implements Decoder {
   readonly #model: ModelId;
-  /** Whether the answer is the input of `JSON_TOOL`, which turns what is said before into asides. */
+  /** True if the answer is the input of `JSON_TOOL`. Text before it then becomes reasoning. */
   readonly #isJsonTool: boolean;
-  /** Whether searches are told in the words of the Responses API. */
+  /** True if searches are shown in the words of the Responses API. */
   readonly #asksSearch: boolean;
-  /** Calls that the vendor made itself, by the name of the tool. */
+  /** Number of calls that the vendor made itself, by the name of the tool. */
   readonly #made: Record<string, number> = {};
   readonly #open = new Map<number, Block>();
   readonly #callIds = new Set<string>();
@@ -100,7 +100,7 @@ class ConverseDecoder implements Decoder {
     if (this.#stopReason !== undefined) return this.#finish(out);
     throw new Failure(
       "provider_broke_protocol",
-      "The stream ended before the answer did: it never said why the model stopped.",
+      "The stream ended before the answer was complete: it gave no stop reason.",
     );
   }
 
@@ -123,7 +123,7 @@ class ConverseDecoder implements Decoder {
     }
   }
 
-  /** The vendor names neither the answer nor the model in its stream. */
+  /** Starts the answer. The vendor's stream names neither the answer nor the model. */
   #start(out: ModelEvent[]): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -140,7 +140,7 @@ class ConverseDecoder implements Decoder {
     else if (image) this.#openOwn(number, "image", image, out);
   }
 
-  #readDelta({ contentBlockIndex, delta }: BlockDelta, out: ModelEvent[]): void {
+  #readDelta({ contentBlockIndex, delta }: ConverseBlockDelta, out: ModelEvent[]): void {
     if (!delta || this.#stopReason !== undefined) return;
     const number = contentBlockIndex ?? 0;
     if (delta.text) this.#writeText(number, delta.text, out);
@@ -208,7 +208,7 @@ class ConverseDecoder implements Decoder {
     else out.push({ type: "reasoning_delta", kind: "text", ...place });
   }
 
-  #writeReasoning(number: number, delta: ReasoningDelta, out: ModelEvent[]): void {
+  #writeReasoning(number: number, delta: ConverseReasoningDelta, out: ModelEvent[]): void {
     const { text, signature, redactedContent } = delta;
     if (text) this.#write(number, "reasoning", text, out);
     if (!signature && !redactedContent) return;
@@ -217,7 +217,7 @@ class ConverseDecoder implements Decoder {
     if (redactedContent) block.bytes.push(Buffer.from(redactedContent, "base64"));
   }
 
-  /** The open block of that number, unless it is of another kind: then a new one. */
+  /** The open block of that number. If it is of another kind, opens a new one. */
   #blockOf(number: number, kind: BlockHead["kind"], out: ModelEvent[]): Block {
     const known = this.#open.get(number);
     return known?.kind === kind ? known : this.#openBlock({ number, kind }, out);
@@ -234,7 +234,7 @@ class ConverseDecoder implements Decoder {
     else if (block.kind === "text") out.push({ type: "text_delta", index, part: 0, delta });
   }
 
-  #cite(number: number, citation: Citation, out: ModelEvent[]): void {
+  #cite(number: number, citation: ConverseCitation, out: ModelEvent[]): void {
     const block = this.#open.get(number);
     if (block?.kind !== "text") return;
     const annotation = toAnnotation(citation);
@@ -249,7 +249,7 @@ class ConverseDecoder implements Decoder {
     if (image?.source?.bytes) block.bytes.push(Buffer.from(image.source.bytes, "base64"));
   }
 
-  #openCall(number: number, { toolUseId, name }: Call, out: ModelEvent[]): void {
+  #openCall(number: number, { toolUseId, name }: ConverseCall, out: ModelEvent[]): void {
     if (!name) {
       throw toNamelessCall();
     }
@@ -260,7 +260,7 @@ class ConverseDecoder implements Decoder {
     else this.#openBlock({ number, kind: "call", callId: this.#callId(toolUseId), name }, out);
   }
 
-  #openOwnCall(number: number, call: Call, out: ModelEvent[]): void {
+  #openOwnCall(number: number, call: ConverseCall, out: ModelEvent[]): void {
     const tool = call.name ?? "unknown";
     this.#made[tool] = (this.#made[tool] ?? 0) + 1;
     this.#openOwn(number, "toolUse", call, out);
@@ -300,14 +300,14 @@ class ConverseDecoder implements Decoder {
     return this.#asksSearch && kind === "own" && name === "toolUse";
   }
 
-  #toItem(block: Block, status: Status): Item {
+  #toItem(block: Block, status: BlockStatus): Item {
     return this.#isSearch(block) ? toSearchItem(block, status) : toItem(block, status);
   }
 
-  #close(block: Block, status: Status, out: ModelEvent[]): void {
+  #close(block: Block, status: BlockStatus, out: ModelEvent[]): void {
     this.#open.delete(block.number);
     const { index } = block;
-    // A call without arguments has no input; its arguments are an empty object all the same.
+    // A call without arguments has no input, but its arguments are an empty object.
     if (block.kind === "call" && block.pieces.length === 0 && status === "completed") {
       block.pieces.push("{}");
       out.push({ type: "arguments_delta", index, delta: "{}" });
@@ -315,7 +315,7 @@ class ConverseDecoder implements Decoder {
     out.push({ type: "item_end", index, item: this.#toItem(block, status) });
   }
 
-  /** An aside is told as reasoning: it is not the document that was asked for. */
+  /** Emits held text. An aside becomes reasoning, because it is not the document that was requested. */
   #tellHeld(out: ModelEvent[]): void {
     for (const [number, text] of this.#held) {
       this.#write(number, this.#hasDocument ? "reasoning" : "text", text, out);
@@ -332,7 +332,7 @@ class ConverseDecoder implements Decoder {
     out.push({ type: "item_start", index, item }, { type: "item_end", index, item });
   }
 
-  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  /** The id of a call. Results are matched by id, so a missing or repeated id is replaced. */
   #callId(id: string | null | undefined): string {
     const wanted = id || "call";
     const callId = id && !this.#callIds.has(id) ? id : `${wanted}_${this.#callIds.size}`;
@@ -340,9 +340,9 @@ class ConverseDecoder implements Decoder {
     return callId;
   }
 
-  /** No two items of an answer have one id; one that is missing or given twice is replaced. */
+  /** The id of a search. Two items of an answer never share an id: a missing or repeated one is replaced. */
   #searchId({ start, index }: BlockHead): string {
-    const { toolUseId } = start as Call;
+    const { toolUseId } = start as ConverseCall;
     const id = toolUseId && !this.#searchIds.has(toolUseId) ? toolUseId : `search_${index}`;
     this.#searchIds.add(id);
     return id;
@@ -361,7 +361,7 @@ class ConverseDecoder implements Decoder {
   }
 }
 
-/** Reasons that are not here, and new ones, mean that the model had said what it wanted. */
+/** Any other reason, known or new, means that the model has finished its answer. */
 const END_REASONS: Readonly<Record<string, EndReason>> = {
   max_tokens: "length",
   model_context_window_exceeded: "length",

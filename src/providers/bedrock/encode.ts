@@ -1,8 +1,8 @@
 /**
- * A model request as the body of `ConverseStream`.
+ * Encodes a model request as the body of `ConverseStream`.
  *
- * A strict schema goes out in the API's own field; one that is only wished for is the input of a
- * tool that the model must call, which every model with tools can do. `decode.ts` unwraps it.
+ * A strict schema is sent in the API's own field. A schema that is not strict becomes the input of a tool
+ * that the model must call, which every model with tools can do; `decode.ts` unwraps it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -17,15 +17,15 @@ import {
   offeredTools,
 } from "../offered-tools.ts";
 import type { ModelRequest } from "../provider.ts";
-import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
-import { type Quirks, toBody } from "../wire.ts";
+import { isListed, NATIVE_TOOLS, runKindOf } from "../vendors/native-tools.ts";
+import { type NativeRow, type Quirks, toBody } from "../wire.ts";
 import { canCache, placeCachePoints } from "./cache-points.ts";
 import { claudeVersion, type ModelId, parseModelId } from "./model-id.ts";
 import { encodeTier, omittedOptions, stopsOf } from "./options.ts";
 import type {
   ConverseBody,
+  ConverseOutputConfig,
   ConverseToolChoice,
-  OutputConfig,
   SystemBlock,
   ToolConfig,
   ToolEntry,
@@ -33,14 +33,14 @@ import type {
 import { encodeThinking } from "./thinking.ts";
 import { encodeTurns } from "./turns.ts";
 
-/** The tool whose input is the answer, where the schema is no more than a wish. */
+/** The tool whose input is the answer if the schema is not strict. */
 export const JSON_TOOL = "json";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   return toBody(encodeBody(request), quirks);
 }
 
-/** What the body of this request leaves out. */
+/** The parameters that this body leaves out. */
 export function omitsOf(request: ModelRequest): readonly string[] {
   const { options, tools, tool_choice, parallel_tool_calls } = request;
   const model = parseModelId(request.model);
@@ -55,7 +55,10 @@ export function omitsOf(request: ModelRequest): readonly string[] {
   ];
 }
 
-/** Whether the model would think more or less than it is told to. Not to think needs no word. */
+/**
+ * True if the model thinks more or less than the request asks for. Thinking is off unless the body asks for
+ * it.
+ */
 function omitsEffort(request: ModelRequest, model: ModelId): boolean {
   const { effort = "none" } = request.reasoning;
   if (effort === "none") return false;
@@ -64,7 +67,7 @@ function omitsEffort(request: ModelRequest, model: ModelId): boolean {
   return told.effort === undefined && Object.keys(told.fields).length === 0;
 }
 
-/** Whether the answer comes as the input of `JSON_TOOL`. */
+/** True if the answer comes as the input of `JSON_TOOL`. */
 export function usesJsonTool({ format }: Pick<ModelRequest, "format">): boolean {
   return format.type === "json_schema" && !format.strict;
 }
@@ -106,12 +109,12 @@ export function encodeBody(request: ModelRequest): ConverseBody {
 
 const JSON_TOOL_RULE = `${JSON_RULE} Give it by calling the tool \`${JSON_TOOL}\`.`;
 
-/** A blank text is refused. */
+/** Bedrock refuses a blank text. */
 function toSystem(text: string): SystemBlock[] {
   return text.trim() === "" ? [] : [{ text }];
 }
 
-/** `tool_choice: none` has no word here: the tools themselves are left out. */
+/** `tool_choice: none` does not exist here, so the tools themselves are left out. */
 function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefined {
   const { tools, tool_choice } = request;
   const isNamed = typeof tool_choice === "object" && tool_choice.type === "function";
@@ -128,7 +131,7 @@ function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefi
 
 const OWN = NATIVE_TOOLS.bedrock as NativeRow;
 
-/** Tools that the service runs have a name and nothing else. */
+/** Tools that the service runs consist of a name only. */
 function encodeOwn({ tools, tool_choice }: ModelRequest): ToolEntry[] {
   if (tool_choice === "none") return [];
   const names = allowedTools(tools, tool_choice).flatMap(({ type }) => {
@@ -143,7 +146,10 @@ function isForcing(config: ToolConfig | undefined): boolean {
   return config?.toolChoice !== undefined && !("auto" in config.toolChoice);
 }
 
-/** From 5.5 on Claude refuses to be told which tool to call: it is offered that one alone. */
+/**
+ * True if a call of one named tool can be forced. Claude 5.5 and later refuse that: the request offers only
+ * that tool instead.
+ */
 function canForce(model: ModelId): boolean {
   return (claudeVersion(model) ?? 0) < 5.5;
 }
@@ -152,7 +158,7 @@ function encodeTool({ name, description, parameters, strict }: FunctionTool): To
   return {
     toolSpec: {
       name,
-      // An empty one is refused.
+      // Bedrock refuses an empty description.
       ...(description && { description }),
       inputSchema: { json: parameters ?? { type: "object", properties: {} } },
       ...(strict && { strict }),
@@ -173,7 +179,7 @@ function encodeToolChoice(choice: ToolChoice): ConverseToolChoice {
   return isForcedBy(choice) ? { any: {} } : { auto: {} };
 }
 
-/** Only Claude can be told to make one call at a time: in its maker's words, with the choice again. */
+/** Asks for one call at a time. Only Claude can do that: its own field repeats the tool choice. */
 function serialCalls({ parallel_tool_calls }: ModelRequest, model: ModelId, config?: ToolConfig) {
   if (parallel_tool_calls !== false || claudeVersion(model) === undefined || !config) return {};
   const [[type = "auto", value] = []] = Object.entries(config.toolChoice ?? {});
@@ -195,7 +201,7 @@ function inferenceConfig(
   return Object.keys(inferenceConfig).length > 0 ? { inferenceConfig } : {};
 }
 
-/** Claude says which of several texts stopped it, where it is asked. */
+/** Asks Claude to report which stop text ended the answer. */
 function asksForStop(
   { options = {} }: ModelRequest,
   model: ModelId,
@@ -208,7 +214,7 @@ function outputConfig(
   { format }: ModelRequest,
   effort: string | undefined,
 ): Pick<ConverseBody, "outputConfig"> {
-  const outputConfig: OutputConfig = {
+  const outputConfig: ConverseOutputConfig = {
     ...(format.type === "json_schema" && format.strict && { textFormat: toTextFormat(format) }),
     ...(effort !== undefined && { effort }),
   };

@@ -1,12 +1,12 @@
 /**
- * AWS event-stream framing: bytes to events, wherever the bytes were cut.
+ * AWS event-stream framing: bytes to events, wherever the bytes were split.
  *
- * A frame is its length, the length of its headers and a checksum of these two; then headers and
- * payload; then a checksum of everything before it. Both checksums are verified before a byte of the
- * frame is believed. Written here and not taken from a package: the vendor's own codec costs 23 ms
- * to load, and the runtime has the CRC.
+ * A frame is its length, the length of its headers and a checksum of these two; then headers and payload;
+ * then a checksum of everything before it. Both checksums are verified before any byte of the frame is
+ * used. Written here and not taken from a package: the vendor's own codec costs 23 ms to load, and the
+ * runtime has the CRC.
  *
- * The decoder is given `{"name": payload}`, the form in which the API documents its union of events:
+ * The decoder emits `{"name": payload}`, the form in which the API documents its union of events:
  * `{"messageStop": {"stopReason": "end_turn"}}`. An exception has its name in the same place.
  */
 
@@ -15,18 +15,18 @@ import { Failure } from "../../base/failure.ts";
 import type { LineReader } from "../../base/lines.ts";
 
 const PRELUDE_BYTES = 12;
-/** Prelude and the checksum at the end. */
+/** The prelude and the checksum at the end. */
 const MIN_FRAME_BYTES = 16;
-/** A real event is far below; a length that is noise is not waited for. */
+/** Real events are far smaller. A larger length is noise, and the decoder does not wait for that many bytes. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
 export function createEventStreamReader(onData: (data: string) => void): LineReader {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
-  /** How many bytes must be there before anything can be read: the prelude, then the whole frame. */
+  /** How many bytes are needed before anything can be read: the prelude, then the whole frame. */
   let wanted = PRELUDE_BYTES;
 
-  /** Joined when a prelude is there and when a frame is, not once a piece. */
+  /** Joins the pieces once the prelude is complete and once the frame is, not for each piece. */
   function join(): Buffer {
     const first = pieces[0] ?? new Uint8Array();
     const joined =
@@ -95,7 +95,7 @@ function toEvent(headers: ReadonlyMap<string, string>, payload: string): string 
   return `{${JSON.stringify(name)}:${payload === "" ? "{}" : payload}}`;
 }
 
-/** Bytes of a value by its type; what is absent here says its own length in two bytes. */
+/** Bytes of a value by its type. A type that is not here has its own length in two bytes. */
 const VALUE_BYTES: Readonly<Record<number, number>> = {
   0: 0,
   1: 0,
@@ -108,7 +108,7 @@ const VALUE_BYTES: Readonly<Record<number, number>> = {
 };
 const STRING_TYPE = 7;
 
-/** The headers that are text; others are passed over. */
+/** Reads the headers that are text and skips the others. */
 function readHeaders(bytes: Buffer): Map<string, string> {
   const headers = new Map<string, string>();
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * Images, documents and sound as Converse takes them: the bytes themselves, or a place in S3. It
- * fetches no URL and keeps no files.
+ * Images, documents and sound in the form of Converse: the bytes themselves, or a location in S3. This
+ * module fetches no URLs and keeps no files.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -9,10 +9,10 @@ import { isTextType, readDataUrl, typeOfName } from "../file-content.ts";
 import type {
   AudioFormat,
   ContentBlock,
+  ConverseSource,
   DocumentFormat,
   ImageFormat,
   MediaBlock,
-  Source,
   VideoFormat,
 } from "./schema.ts";
 
@@ -46,7 +46,7 @@ const VIDEOS: Readonly<Record<string, VideoFormat>> = {
   wmv: "wmv",
   "3gp": "three_gp",
 };
-/** Types of videos whose second half is no ending. */
+/** Types of video whose second half is not a file extension. */
 const VIDEO_TYPES: Readonly<Record<string, VideoFormat>> = {
   "video/quicktime": "mov",
   "video/x-matroska": "mkv",
@@ -64,7 +64,7 @@ export function encodeImage({ image_url }: Pick<InputImage, "image_url">): Media
   throw refused(`PNG, JPEG, GIF and WebP images, not \`${mediaType || "this kind"}\``);
 }
 
-/** `name` is what the model knows the document by, free of what Converse refuses in a name. */
+/** A document. The model knows it by `name`, without the characters that Converse refuses in names. */
 export function encodeDocument(
   { file_data, file_url, filename }: Pick<InputFile, "file_data" | "file_url" | "filename">,
   name: string,
@@ -78,7 +78,7 @@ export function encodeDocument(
   const format =
     DOCUMENTS[mediaType] ??
     DOCUMENTS[named] ??
-    // A program's text is text, whatever its kind.
+    // Source code is text, whatever its media type.
     (isTextType(mediaType) || isTextType(named) ? "txt" : undefined);
   if (format) return { document: { format, name, source } };
   const kinds = "PDF, Word, Excel, CSV, HTML, Markdown and text files";
@@ -93,7 +93,7 @@ export function encodeAudio({ input_audio, data, format }: InputAudio): ContentB
   return { audio: { format: known, source: { bytes } } };
 }
 
-/** Told by the type of the bytes, else by the name of the file. */
+/** The video format, from the type of the bytes or else from the name of the file. */
 function videoOf(mediaType: string, name: string): VideoFormat | undefined {
   const [kind, ending = ""] = mediaType.split("/");
   if (kind === "video") return VIDEO_TYPES[mediaType] ?? VIDEOS[ending] ?? VIDEOS[endingOf(name)];
@@ -104,7 +104,7 @@ function endingOf(name: string): string {
   return /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 }
 
-function toSource(given: string, what: string): { mediaType: string; source: Source } {
+function toSource(given: string, what: string): { mediaType: string; source: ConverseSource } {
   const inline = readDataUrl(given);
   if (inline) return { mediaType: inline.mediaType, source: { bytes: inline.base64 } };
   if (given.startsWith("s3://")) return { mediaType: "", source: { s3Location: { uri: given } } };

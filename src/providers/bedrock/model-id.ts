@@ -1,16 +1,16 @@
 /**
- * Whose model an id means, and which Claude: `us.anthropic.claude-opus-4-6-v1:0`, or an ARN that
- * ends in such an id. The Converse API is one for all models, but what they take differs by maker.
+ * The maker and version that a model id names: `us.anthropic.claude-opus-4-6-v1:0`, or an ARN that ends in
+ * such an id. The Converse API is one for all models, but what they accept differs by maker.
  */
 
 export interface ModelId {
-  /** `anthropic`, `amazon`, `openai`; empty where the id tells nothing, as a profile of one's own. */
+  /** `anthropic`, `amazon`, `openai`. Empty if the id does not say, as in a custom profile. */
   readonly maker: string;
   /** The maker's own name, without date and revision: `claude-opus-4-6`, `nova-2-lite`. */
   readonly name: string;
 }
 
-/** What inference profiles put in front of the maker. */
+/** The prefixes that inference profiles put before the maker. */
 const REGION_GROUP = /^(global|apac|[a-z]{2}(-gov)?)\./;
 
 export function parseModelId(id: string): ModelId {
@@ -23,8 +23,8 @@ export function parseModelId(id: string): ModelId {
 }
 
 /**
- * As a number, 4.6. A Claude whose name has none is taken for a new one; undefined is any other
- * model.
+ * The version of Claude as a number, 4.6. A Claude without a version counts as a new one. Undefined for any
+ * other model.
  */
 export function claudeVersion({ maker, name }: ModelId): number | undefined {
   if (maker !== "anthropic" || !name.startsWith("claude")) return undefined;
@@ -34,8 +34,8 @@ export function claudeVersion({ maker, name }: ModelId): number | undefined {
 }
 
 /**
- * Whether what the model thought goes back without a signature. Claude and Nova sign theirs, DeepSeek-R1
- * refuses it, and of a model whose maker is not known nobody can tell.
+ * True if reasoning without a signature is sent back to the model. Claude and Nova sign theirs, DeepSeek-R1
+ * refuses it, and the rule is not known for models of unknown makers.
  */
 export function takesUnsigned({ maker, name }: ModelId): boolean {
   return !SIGNING.has(maker) && !(maker === "deepseek" && name.startsWith("r1"));

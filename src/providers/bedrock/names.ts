@@ -1,20 +1,20 @@
 /**
- * The names that one request uses for calls and documents. Converse takes fewer characters in them
- * than other vendors do, and each name once: what does not fit is renamed, the same way throughout
- * the request.
+ * The names that one request uses for calls and documents. Converse accepts fewer characters in them than
+ * other vendors do, and each name once. A name that does not fit is replaced, the same way in the whole
+ * request.
  */
 
 const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_DOCUMENT_NAME = 100;
 
-export interface Names {
-  /** The id of a call, as Converse takes it; equal ids give equal results. */
+export interface ConverseNames {
+  /** The id of a call in the form of Converse. Equal ids give equal results. */
   callId(id: string): string;
   /** A name for a document that no other document of the request has. */
   documentName(filename: string | null | undefined): string;
 }
 
-export function createNames(): Names {
+export function createNames(): ConverseNames {
   const callIds = new Map<string, string>();
   const taken = new Set<string>();
   const take = (wanted: string, again: (count: number) => string): string => {

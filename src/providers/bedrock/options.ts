@@ -1,10 +1,10 @@
-/** The wishes that Converse has words for, whoever made the model. */
+/** The options that Converse supports for models of every maker. */
 
 import type { OptionName } from "../known-options.ts";
 import type { ModelOptions } from "../provider.ts";
 import { keepsFor } from "./cache-points.ts";
 import { claudeVersion, type ModelId } from "./model-id.ts";
-import type { ConverseBody, ServiceTier } from "./schema.ts";
+import type { ConverseBody, ConverseServiceTier } from "./schema.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
@@ -12,15 +12,15 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "prompt_cache_retention",
 ]);
 
-/** The texts at which the model can be told to stop. Claude takes none that is blank. */
+/** The texts at which the model stops. Claude refuses blank ones. */
 export function stopsOf({ stop = [] }: ModelOptions, model: ModelId): readonly string[] {
   const isClaude = claudeVersion(model) !== undefined;
   return stop.filter((text) => (isClaude ? text.trim() !== "" : text !== ""));
 }
 
-const TIERS: readonly ServiceTier[] = ["default", "flex", "priority", "reserved"];
+const TIERS: readonly ConverseServiceTier[] = ["default", "flex", "priority", "reserved"];
 
-/** `auto` is what a request without a word gets. */
+/** `auto` is the default of a request without a tier. */
 export function encodeTier({ service_tier }: ModelOptions): Pick<ConverseBody, "serviceTier"> {
   const type = TIERS.find((tier) => tier === service_tier);
   return type ? { serviceTier: { type } } : {};

@@ -1,16 +1,16 @@
 /**
- * The Converse API in JSON. What we send is typed closely: a test holds it to the types of the
- * vendor's own package. What we read is held against its
- * shape; fields whose loss costs no words are loose.
+ * The Converse API in JSON. The types of what we send are strict: a test checks them against the types of
+ * the vendor's own package. What we read is checked against its shape; fields that carry no text of the
+ * answer are loose.
  *
- * Types and not interfaces, so that they are JSON to the compiler as well.
+ * Types and not interfaces, so that the compiler accepts them as JSON as well.
  */
 
 import type { JsonObject } from "../../base/json.ts";
 import { anything, list, loose, number, object, type Shaped, text } from "../shape.ts";
 
 export type ConverseBody = {
-  readonly messages: readonly Turn[];
+  readonly messages: readonly ConverseTurn[];
   readonly system?: readonly SystemBlock[];
   readonly inferenceConfig?: {
     readonly maxTokens?: number;
@@ -19,17 +19,17 @@ export type ConverseBody = {
     readonly stopSequences?: readonly string[];
   };
   readonly toolConfig?: ToolConfig;
-  /** Handed to the model as it is; what may stand there depends on who made the model. */
+  /** Passed to the model unchanged. Which fields are valid depends on the model's maker. */
   readonly additionalModelRequestFields?: JsonObject;
-  /** Fields of the model's own answer that are told beside it, as JSON pointers. */
+  /** Fields of the model's own answer to return beside it, as JSON pointers. */
   readonly additionalModelResponseFieldPaths?: readonly string[];
-  readonly outputConfig?: OutputConfig;
-  readonly serviceTier?: { readonly type: ServiceTier };
+  readonly outputConfig?: ConverseOutputConfig;
+  readonly serviceTier?: { readonly type: ConverseServiceTier };
 };
 
-export type ServiceTier = "default" | "flex" | "priority" | "reserved";
+export type ConverseServiceTier = "default" | "flex" | "priority" | "reserved";
 
-export type Turn = { readonly role: Role; readonly content: readonly ContentBlock[] };
+export type ConverseTurn = { readonly role: Role; readonly content: readonly ContentBlock[] };
 
 export type Role = "user" | "assistant";
 
@@ -42,9 +42,9 @@ export type CachePoint = {
 export type ContentBlock =
   | { readonly text: string }
   | MediaBlock
-  | { readonly audio: { readonly format: AudioFormat; readonly source: Source } }
-  | { readonly toolUse: ToolUse }
-  | { readonly toolResult: ToolResult }
+  | { readonly audio: { readonly format: AudioFormat; readonly source: ConverseSource } }
+  | { readonly toolUse: ConverseToolUse }
+  | { readonly toolResult: ConverseToolResult }
   | { readonly reasoningContent: ReasoningContent }
   | CachePoint;
 
@@ -60,18 +60,20 @@ export type VideoFormat =
   | "three_gp";
 
 export type MediaBlock =
-  | { readonly video: { readonly format: VideoFormat; readonly source: Source } }
-  | { readonly image: { readonly format: ImageFormat; readonly source: Source } }
-  | { readonly document: DocumentBlock };
+  | { readonly video: { readonly format: VideoFormat; readonly source: ConverseSource } }
+  | { readonly image: { readonly format: ImageFormat; readonly source: ConverseSource } }
+  | { readonly document: ConverseDocument };
 
-export type DocumentBlock = {
+export type ConverseDocument = {
   readonly format: DocumentFormat;
   readonly name: string;
-  readonly source: Source;
+  readonly source: ConverseSource;
 };
 
-/** Base64 in JSON; a package that speaks for its user takes bytes there. */
-export type Source = { readonly bytes: string } | { readonly s3Location: { readonly uri: string } };
+/** Base64 in JSON; the vendor's package takes bytes there. */
+export type ConverseSource =
+  | { readonly bytes: string }
+  | { readonly s3Location: { readonly uri: string } };
 
 export type ImageFormat = "png" | "jpeg" | "gif" | "webp";
 export type AudioFormat = "wav" | "mp3" | "flac" | "webm" | "ogg";
@@ -86,19 +88,19 @@ export type DocumentFormat =
   | "txt"
   | "md";
 
-export type ToolUse = {
+export type ConverseToolUse = {
   readonly toolUseId: string;
   readonly name: string;
   readonly input: JsonObject;
 };
 
-export type ToolResult = {
+export type ConverseToolResult = {
   readonly toolUseId: string;
-  readonly content: readonly ToolResultBlock[];
+  readonly content: readonly ConverseResultBlock[];
   readonly status?: "success" | "error";
 };
 
-export type ToolResultBlock = { readonly text: string } | MediaBlock;
+export type ConverseResultBlock = { readonly text: string } | MediaBlock;
 
 export type ReasoningContent =
   | { readonly reasoningText: { readonly text: string; readonly signature?: string } }
@@ -126,11 +128,11 @@ export type ConverseToolChoice =
   | { readonly any: Record<string, never> }
   | { readonly tool: { readonly name: string } };
 
-export type OutputConfig = {
+export type ConverseOutputConfig = {
   readonly textFormat?: {
     readonly type: "json_schema";
     readonly structure: {
-      /** The schema is JSON inside JSON. */
+      /** The schema, as JSON inside JSON. */
       readonly jsonSchema: { readonly schema: string; readonly name: string };
     };
   };
@@ -146,7 +148,7 @@ const CITATION = object({
 const CALL = object({
   toolUseId: loose(text),
   name: text,
-  /** `server_tool_use` on calls that the vendor answers itself. */
+  /** `server_tool_use` on calls that the vendor runs itself. */
   type: loose(text),
 });
 
@@ -156,11 +158,11 @@ export const BLOCK_START = object({
   start: object({ toolUse: CALL, toolResult: object({}), image: object({}) }),
 });
 
-/** A signature counts as content: without it the reasoning is not taken back. */
+/** The signature counts as content: without it the API does not accept the reasoning in the next request. */
 const REASONING = object({
   text,
   signature: text,
-  /** Base64, as are all bytes in JSON. */
+  /** Base64, like all bytes in JSON. */
   redactedContent: text,
 });
 
@@ -177,7 +179,7 @@ export const BLOCK_DELTA = object({ contentBlockIndex: number, delta: DELTA });
 
 export const BLOCK_STOP = object({ contentBlockIndex: number });
 
-/** What the request asked for of the model's own answer. */
+/** The fields of the model's own answer that the request asked for. */
 const ADDITIONAL = loose(object({ stop_sequence: loose(text) }));
 
 export const MESSAGE_STOP = object({
@@ -186,7 +188,7 @@ export const MESSAGE_STOP = object({
 });
 
 const USAGE = object({
-  /** Without those read from the cache or written to it. */
+  /** Without the tokens that were read from the cache or written to it. */
   inputTokens: loose(number),
   outputTokens: loose(number),
   cacheReadInputTokens: loose(number),
@@ -195,7 +197,7 @@ const USAGE = object({
 
 export const METADATA = object({ usage: loose(USAGE) });
 
-/** Of an answer in one piece. */
+/** A block of a whole answer. */
 const BLOCK = object({
   text,
   toolUse: object({
@@ -225,10 +227,10 @@ export const ANSWER = object({
 export type ConverseAnswer = Shaped<typeof ANSWER>;
 export type MessageStop = Shaped<typeof MESSAGE_STOP>;
 export type BlockStart = Shaped<typeof BLOCK_START>;
-export type BlockDelta = Shaped<typeof BLOCK_DELTA>;
-export type Call = Shaped<typeof CALL>;
+export type ConverseBlockDelta = Shaped<typeof BLOCK_DELTA>;
+export type ConverseCall = Shaped<typeof CALL>;
 export type Delta = Shaped<typeof DELTA>;
-export type ReasoningDelta = Shaped<typeof REASONING>;
-export type Citation = Shaped<typeof CITATION>;
-export type AnswerBlock = Shaped<typeof BLOCK>;
+export type ConverseReasoningDelta = Shaped<typeof REASONING>;
+export type ConverseCitation = Shaped<typeof CITATION>;
+export type ConverseAnswerBlock = Shaped<typeof BLOCK>;
 export type ConverseUsage = Shaped<typeof USAGE>;

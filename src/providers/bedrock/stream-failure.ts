@@ -1,10 +1,10 @@
-/** Exceptions that Bedrock writes into a stream that has begun. */
+/** Exceptions that Bedrock writes into a stream after it has begun. */
 
 import { Failure, type FailureCode } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 
-/** What an exception in the middle of a stream means. */
+/** The failure code of each exception in the middle of a stream. */
 const CODES: Readonly<Record<string, FailureCode>> = {
   throttlingException: "provider_overloaded",
   serviceUnavailableException: "provider_overloaded",
@@ -16,7 +16,7 @@ const CODES: Readonly<Record<string, FailureCode>> = {
   accessDeniedException: "provider_unauthorized",
 };
 
-/** `name` is the exception's; an error that the API does not model has only a code. */
+/** `name` is the name of the exception. An error that the API does not model has only a code. */
 export function toStreamFailure(name: string, payload: unknown): Failure {
   const { message, Message, originalMessage, code } = isJsonObject(payload) ? payload : {};
   const vendorCode = typeof code === "string" ? code : name;
@@ -25,7 +25,7 @@ export function toStreamFailure(name: string, payload: unknown): Failure {
   return new Failure(codeFor(name, failure), failure.message, { vendorCode });
 }
 
-/** The one thing that a model can have against its input once it has begun is the length. */
+/** Once an answer has begun, the only input error that is left is the length. */
 function codeFor(name: string, failure: Failure): FailureCode {
   if (/too long|context (window|limit|length)/i.test(failure.message)) return "context_exceeded";
   return CODES[name] ?? failure.code;

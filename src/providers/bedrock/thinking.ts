@@ -1,26 +1,29 @@
 /**
- * How much a model is to think, in its maker's words: Converse has none of its own for most.
+ * How much a model thinks, in its maker's parameters: for most models Converse has none of its own.
  *
- * Claude took a budget of tokens up to 4.5 and decides itself since 4.6, told how much effort to
- * make; since 5 it thinks unless told not to. Models whose words we do not know are left alone.
+ * Claude took a budget of tokens up to 4.5. Since 4.6 it decides itself and takes an effort; since 5 it
+ * thinks unless the request says not to. Models whose parameters we do not know get none.
  */
 
 import type { JsonObject } from "../../base/json.ts";
-import type { ModelRequest, Reasoning } from "../provider.ts";
+import type { ModelRequest, ReasoningOptions } from "../provider.ts";
 import { claudeVersion, type ModelId } from "./model-id.ts";
 
-export interface Thinking {
-  /** For `additionalModelRequestFields`. */
+export interface ConverseThinking {
+  /** Goes into `additionalModelRequestFields`. */
   readonly fields: JsonObject;
-  /** For `outputConfig.effort`. */
+  /** Goes into `outputConfig.effort`. */
   readonly effort: string | undefined;
-  /** The limit on output that goes with it; the request's own unless the thinking needs room. */
+  /** The limit on output. It is the request's own unless thinking needs more. */
   readonly maxTokens: number | undefined;
 }
 
-type Effort = NonNullable<Reasoning["effort"]>;
+type Effort = NonNullable<ReasoningOptions["effort"]>;
 
-/** The largest leaves room for an answer within the 32,000 tokens that the smallest model writes. */
+/**
+ * Budgets in tokens. The largest leaves room for an answer within the 32,000 tokens that the smallest model
+ * writes.
+ */
 const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
   minimal: 1024,
   low: 4096,
@@ -32,14 +35,14 @@ const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = {
 const MIN_BUDGET = 1024;
 const ANSWER_TOKENS = 8000;
 
-/** `isForced`: the model must call a tool, and Claude before 4.8 does not think then. */
+/** `isForced` says that the model must call a tool. Claude before 4.8 does not think then. */
 export function encodeThinking(
   model: ModelId,
   { reasoning, max_output_tokens }: Pick<ModelRequest, "reasoning" | "max_output_tokens">,
   { isForced }: { readonly isForced: boolean },
-): Thinking {
+): ConverseThinking {
   const { effort } = reasoning;
-  const plain: Thinking = { fields: {}, effort: undefined, maxTokens: max_output_tokens };
+  const plain: ConverseThinking = { fields: {}, effort: undefined, maxTokens: max_output_tokens };
   const version = claudeVersion(model);
   if (effort === undefined) return plain;
   if (version === undefined) return { ...plain, ...otherThinking(model, effort) };
@@ -52,11 +55,14 @@ export function encodeThinking(
 
 const NO_THINKING: JsonObject = { thinking: { type: "disabled" } };
 
-/** The budget is part of the limit; a limit with no room for the least budget means no thinking. */
+/**
+ * The budget is part of the limit. If the limit has no room for the smallest budget, the model does not
+ * think.
+ */
 function budgetThinking(
   effort: Exclude<Effort, "none">,
   limit: number | undefined,
-): Partial<Thinking> {
+): Partial<ConverseThinking> {
   const maxTokens = limit ?? BUDGETS[effort] + ANSWER_TOKENS;
   const budget = Math.min(BUDGETS[effort], maxTokens - 1);
   if (budget < MIN_BUDGET) return {};
@@ -65,9 +71,10 @@ function budgetThinking(
 
 function adaptiveThinking(
   version: number,
-  { effort = "high", summary }: Reasoning,
-): Partial<Thinking> {
-  // From 4.7 on the text of the thinking is left out unless asked for; 4.6 knows no such wish.
+  { effort = "high", summary }: ReasoningOptions,
+): Partial<ConverseThinking> {
+  // From 4.7 on the text of the thinking is left out unless the request asks for it; 4.6 has no such
+  // parameter.
   const display = summary !== undefined && version >= 4.7 ? { display: "summarized" } : {};
   return {
     fields: { thinking: { type: "adaptive", ...display } },
@@ -80,7 +87,7 @@ function toClaudeEffort(effort: Effort, version: number): string {
   return effort === "xhigh" && version < 4.7 ? "high" : effort;
 }
 
-function otherThinking({ maker, name }: ModelId, effort: Effort): Partial<Thinking> {
+function otherThinking({ maker, name }: ModelId, effort: Effort): Partial<ConverseThinking> {
   if (effort === "none") return {};
   const level = toLevel(effort);
   if (maker === "openai" && name.startsWith("gpt-oss")) {

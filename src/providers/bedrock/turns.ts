@@ -1,13 +1,13 @@
 /**
- * Items as turns of a Converse conversation.
+ * Converts items to turns of a Converse conversation.
  *
- * The rules of the API: turns alternate and start with the user's; every call is answered in the
- * very next turn, and a result answers a call of the turn before; no text is blank; a document has
- * a text beside it. A conversation made elsewhere keeps none of them by itself, so results are looked
- * up by their call and put where they must be.
+ * The rules of the API: turns alternate and start with the user's; every call is answered in the very next
+ * turn, and a result answers a call of the turn before; no text is blank; a document has a text beside it.
+ * A conversation of another model may break all of them, so results are looked up by their call and moved
+ * to where the API expects them.
  */
 
-import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type {
   CustomToolCallOutput,
@@ -25,35 +25,38 @@ import { createNames } from "./names.ts";
 import type {
   CachePoint,
   ContentBlock,
+  ConverseResultBlock,
+  ConverseToolResult,
+  ConverseTurn,
   Role,
   SystemBlock,
-  ToolResult,
-  ToolResultBlock,
-  Turn,
 } from "./schema.ts";
 
-export interface Conversation {
-  readonly turns: readonly Turn[];
-  /** What system and developer messages in front of the conversation said. */
+export interface ConverseConversation {
+  readonly turns: readonly ConverseTurn[];
+  /** The system and developer messages; for Claude only those before the conversation. */
   readonly system: readonly SystemBlock[];
 }
 
 export interface TurnOptions {
-  /** Whose reasoning can be sent back. */
+  /** The maker whose reasoning can be sent back. */
   readonly maker: string;
-  /** Without tools the API takes no calls and results, not even old ones: they are told as text. */
+  /**
+   * False if the request has no tools. The API then refuses even old calls and results, so they are sent as
+   * text.
+   */
   readonly hasTools: boolean;
-  /** Whether parts that the caller marked end what is to be cached. */
+  /** True if parts that the caller marked get a cache point. */
   readonly hasPoints: boolean;
 }
 
-export function encodeTurns(items: readonly Item[], options: TurnOptions): Conversation {
+export function encodeTurns(items: readonly Item[], options: TurnOptions): ConverseConversation {
   const list = new TurnList(items, options);
   for (const [at, item] of items.entries()) list.add(item, at);
   return list.finish();
 }
 
-/** A call, from whichever kind of item. */
+/** A call, from any kind of item. */
 interface Call {
   readonly call_id: string;
   readonly name: string;
@@ -68,13 +71,13 @@ class TurnList {
   readonly #names = createNames();
   readonly #outputs = new Map<string, Output[]>();
   readonly #called: ReadonlySet<string>;
-  /** Where the user spoke last. */
+  /** Position of the last message of the user. */
   readonly #asked: number;
   readonly #system: SystemBlock[] = [];
   readonly #turns: OpenTurn[] = [];
-  /** The answers that the next turn must begin with. */
+  /** The results with which the next turn must begin. */
   #due: ContentBlock[] = [];
-  /** What those answers hold, and may not hold in themselves. */
+  /** Parts of those results that the API does not accept inside a result. */
   #behind: ContentBlock[] = [];
 
   constructor(items: readonly Item[], options: TurnOptions) {
@@ -102,7 +105,7 @@ class TurnList {
     }
   }
 
-  finish(): Conversation {
+  finish(): ConverseConversation {
     this.#answerCalls();
     const turns = this.#turns.map(toTurn).filter(({ content }) => content.length > 0);
     const merged = mergeTurns(turns);
@@ -117,9 +120,9 @@ class TurnList {
     const points =
       typeof content === "string" ? [] : content.flatMap((part) => this.#pointOf(part));
     const point = points.slice(0, 1);
-    if (this.#turns.length === 0) this.#system.push(...withPoint(texts(text), point));
-    // A turn of its own would break the alternation, and only the newest models know such a role.
-    else {
+    if (this.#turns.length === 0 || this.#options.maker !== KEEPS_PREFIX) {
+      this.#system.push(...withPoint(texts(text), point));
+    } else {
       const blocks = texts(text === "" ? "" : `<system>\n${text}\n</system>`);
       this.#push("user", withPoint(blocks, point));
     }
@@ -137,14 +140,14 @@ class TurnList {
     this.#due.push({ toolResult: { toolUseId, ...this.#toResult(output) } });
   }
 
-  /** The result stands with its call already; here the turn of the calls ends. */
+  /** Ends the turn of the calls. The result itself is already with its call. */
   #addOutput(item: Output): void {
     this.#answerCalls();
     if (this.#called.has(item.call_id)) return;
     this.#push("user", [{ text: "[Result of an earlier call]" }, ...this.#told(item)]);
   }
 
-  /** Without a signature it is of use between calls; behind the answer it is no more than its price. */
+  /** Adds reasoning. Unsigned reasoning is useful between calls; after the answer it would only cost tokens. */
   #addReasoning({ encrypted_content }: Reasoning, isCurrent: boolean): void {
     const { maker, hasTools } = this.#options;
     const content = unsealReasoning(encrypted_content, maker);
@@ -152,9 +155,9 @@ class TurnList {
     this.#push("assistant", [{ reasoningContent: content }]);
   }
 
-  /** What the vendor's own tools left goes back word for word. */
+  /** Blocks of the vendor's own tools go back unchanged. */
   #addOwn(item: Item): void {
-    const block = ownBlockOf(item as unknown as JsonObject);
+    const block = ownBlockOf(asJsonObject(item));
     const isCall = block && ("toolUse" in block || "toolResult" in block);
     if (block && (this.#options.hasTools || !isCall))
       this.#push("assistant", [block as unknown as ContentBlock]);
@@ -170,7 +173,7 @@ class TurnList {
 
   #answerCalls(): void {
     if (this.#due.length === 0) return;
-    // One point is enough behind all results.
+    // One cache point after all results is enough.
     const points = this.#behind.filter(isPoint).slice(0, 1);
     const media = this.#behind.filter((block) => !isPoint(block));
     this.#turns.push({ role: "user", content: [...this.#due, ...media, ...points] });
@@ -184,7 +187,7 @@ class TurnList {
     else this.#outputs.set(item.call_id, [item]);
   }
 
-  #toResult(output: Output | undefined): Omit<ToolResult, "toolUseId"> {
+  #toResult(output: Output | undefined): Omit<ConverseToolResult, "toolUseId"> {
     if (!output) return { content: [{ text: NO_RESULT }], status: "error" };
     const all = this.#encodeContent(output.output);
     const content = all.filter((block) => this.#isResultBlock(block));
@@ -194,8 +197,11 @@ class TurnList {
     return { content: [{ text: all.length > 0 ? RESULT_BEHIND : EMPTY_RESULT }], ...failed };
   }
 
-  /** No result holds sound, and none that a model of Amazon is given a document. */
-  #isResultBlock(block: ContentBlock): block is ToolResultBlock {
+  /**
+   * True if a result may contain the block. No result holds sound, and no result for an Amazon model holds
+   * a document.
+   */
+  #isResultBlock(block: ContentBlock): block is ConverseResultBlock {
     if ("document" in block) return this.#options.maker !== "amazon";
     return "text" in block || "image" in block;
   }
@@ -230,6 +236,13 @@ class TurnList {
   }
 }
 
+/**
+ * No role of this API is for instructions in the middle of a conversation. As text of the user they derail small
+ * models, so they join those at the top, in order: each new one then ends the cached prompt. Claude follows them as
+ * text, and must get them so: newer models refuse their own thinking if the instructions above it have changed.
+ */
+const KEEPS_PREFIX = "anthropic";
+
 const BEGIN = "(The conversation begins.)";
 const NO_RESULT = "No result: the call was interrupted.";
 const EMPTY_RESULT = "(no output)";
@@ -244,19 +257,19 @@ function isOutput(item: Item): item is Output {
   return item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
 
-/** What is no object cannot be sent as one; it is shown as it was written. */
+/** The input of a call as an object. Text that is not a JSON object is sent as it was written. */
 function toInput(text: string): JsonObject {
   if (text.trim() === "") return {};
   const parsed = tryParseJson(text);
   return isJsonObject(parsed) ? parsed : { invalid: parsed ?? text };
 }
 
-/** Blank texts are refused. */
+/** Bedrock refuses blank texts. */
 function texts(text: string): { readonly text: string }[] {
   return text.trim() === "" ? [] : [{ text }];
 }
 
-/** Behind nothing there is nothing to cache. */
+/** A cache point needs something before it to cache. */
 function withPoint<Block>(blocks: readonly Block[], point: readonly CachePoint[]) {
   return blocks.length === 0 ? [] : [...blocks, ...point];
 }
@@ -270,8 +283,8 @@ function partText(part: ContentPart): string {
   return textOfPart(part) ?? "";
 }
 
-/** Reasoning with nothing behind it is of an answer that was cut, and refused. */
-function toTurn({ role, content }: OpenTurn): Turn {
+/** Bedrock refuses reasoning without anything after it, which is left by an interrupted answer. */
+function toTurn({ role, content }: OpenTurn): ConverseTurn {
   if (role === "assistant") {
     return { role, content: content.slice(0, content.findLastIndex(isSaid) + 1) };
   }
@@ -287,9 +300,9 @@ function isText(block: ContentBlock): block is { readonly text: string } {
   return "text" in block;
 }
 
-/** Turns between two of the same role may have turned out empty. */
-function mergeTurns(turns: readonly Turn[]): Turn[] {
-  const merged: Turn[] = [];
+/** Merges turns of the same role, because a turn between them may be empty. */
+function mergeTurns(turns: readonly ConverseTurn[]): ConverseTurn[] {
+  const merged: ConverseTurn[] = [];
   for (const turn of turns) {
     const last = merged.at(-1);
     if (last?.role !== turn.role) merged.push(turn);
@@ -298,8 +311,8 @@ function mergeTurns(turns: readonly Turn[]): Turn[] {
   return merged;
 }
 
-/** An answer that the model is to go on with may not end in white space. */
-function withoutTrailingSpace(turns: readonly Turn[]): readonly Turn[] {
+/** Removes trailing white space from an answer that the model continues, because the API refuses it. */
+function withoutTrailingSpace(turns: readonly ConverseTurn[]): readonly ConverseTurn[] {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
   if (last?.role !== "assistant" || !block || !isText(block)) return turns;

@@ -1,16 +1,19 @@
-/** A finished content block as the events that would have streamed it. */
+/** Converts a finished content block to the events that would have streamed it. */
 
-import type { AnswerBlock, BlockDelta, BlockStart, Delta } from "./schema.ts";
+import type { BlockStart, ConverseAnswerBlock, ConverseBlockDelta, Delta } from "./schema.ts";
 
-/** Its name and payload, as `ConverseStream` has them. */
-export type StreamEvent = readonly [name: string, payload: BlockStart | BlockDelta];
+/** An event's name and payload, as in `ConverseStream`. */
+export type ConverseEvent = readonly [name: string, payload: BlockStart | ConverseBlockDelta];
 
-/** Undefined for a block of a kind that has no stream form we know: it is kept as it is. */
-export function toStreamEvents(block: AnswerBlock, number: number): StreamEvent[] | undefined {
+/** Undefined for a block without a known stream form. It is kept unchanged. */
+export function toStreamEvents(
+  block: ConverseAnswerBlock,
+  number: number,
+): ConverseEvent[] | undefined {
   const { toolUse, reasoningContent, citationsContent, text } = block;
   const place = { contentBlockIndex: number };
-  const deltas = (all: readonly Delta[]): StreamEvent[] => [
-    ...all.map((delta): StreamEvent => ["contentBlockDelta", { ...place, delta }]),
+  const deltas = (all: readonly Delta[]): ConverseEvent[] => [
+    ...all.map((delta): ConverseEvent => ["contentBlockDelta", { ...place, delta }]),
     ["contentBlockStop", place],
   ];
   if (typeof text === "string") return deltas([{ text }]);
@@ -22,7 +25,7 @@ export function toStreamEvents(block: AnswerBlock, number: number): StreamEvent[
   return [["contentBlockStart", { ...place, start: { toolUse: start } }], ...deltas([delta])];
 }
 
-type Content<Name extends keyof AnswerBlock> = NonNullable<AnswerBlock[Name]>;
+type Content<Name extends keyof ConverseAnswerBlock> = NonNullable<ConverseAnswerBlock[Name]>;
 
 function toReasoningDeltas({
   reasoningText,

@@ -1,4 +1,4 @@
-/** Amazon Bedrock's Converse API: one form for the models of many makers, in AWS frames. */
+/** The wire of Amazon Bedrock's Converse API: one form for the models of many makers, in AWS frames. */
 
 import type { Failure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -25,9 +25,9 @@ export const bedrockWire: Wire = {
 };
 
 /**
- * What not every model knows is given up when it is refused: to hold the answer to a schema, which then
- * becomes a tool's; not to think; and to have its own unsigned thoughts back. The vendor says what it
- * refuses in words only.
+ * Relaxes a request after a refusal. Not every model supports these: to bind the answer to a schema (the
+ * schema then becomes a tool's), not to think, and to get its own unsigned reasoning back. The vendor names
+ * what it refuses in words only.
  */
 function recover(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (failure.code !== "provider_rejected") return undefined;

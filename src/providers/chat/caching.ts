@@ -1,6 +1,6 @@
 /**
- * How a chat server is told what of a prompt to cache. OpenAI's own takes the marks of parts as they are.
- * OpenRouter takes Anthropic's: on parts, and one for the whole body that marks the end of the prompt.
+ * How a request tells a chat server what to cache of the prompt. OpenAI's server takes the marks of parts
+ * unchanged. OpenRouter takes Anthropic's: on parts, and one in the body that marks the end of the prompt.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -20,7 +20,7 @@ import type { Quirks } from "../wire.ts";
 export interface Caching {
   /** Fields of the body. */
   readonly fields: JsonObject;
-  /** What a part has besides. */
+  /** The extra fields of a part. */
   markOf(part: ContentPart): JsonObject | undefined;
 }
 
@@ -29,8 +29,9 @@ const NO_CACHING: Caching = { fields: {}, markOf: () => undefined };
 export function encodeCaching(request: ModelRequest, { cacheMarks }: Quirks): Caching {
   const { prompt_cache_retention } = request.options ?? {};
   if (cacheMarks !== "cache_control") {
-    const fields = { prompt_cache_retention };
-    return cacheMarks ? { fields, markOf: toBreakpoint } : { ...NO_CACHING, fields };
+    if (!cacheMarks && prompt_cache_retention === undefined) return NO_CACHING;
+    const markOf = cacheMarks ? toBreakpoint : NO_CACHING.markOf;
+    return { fields: { prompt_cache_retention }, markOf };
   }
   const isClaude = CLAUDE.test(request.model);
   const mark = ((isClaude && markFor(prompt_cache_retention)) || EPHEMERAL) as JsonObject &
@@ -38,28 +39,28 @@ export function encodeCaching(request: ModelRequest, { cacheMarks }: Quirks): Ca
   const own = request.items.filter(isSent).flatMap(partsOf).filter(isMarked).slice(-MAX_MARKS);
   const marked = new Set(own);
   return {
-    // It takes one of the places.
+    // This mark counts towards the limit as well.
     fields: { cache_control: isClaude && own.length < MAX_MARKS ? mark : undefined },
     markOf: (part) => (marked.has(part) ? { cache_control: mark } : undefined),
   };
 }
 
-/** What the body does not say of what is to be cached. */
+/** The cache parameters that the body leaves out. */
 export function omittedCaching(request: ModelRequest, { cacheMarks }: Quirks): string[] {
+  const lost = omittedMarks(request, (item) => cacheMarks !== undefined && isSent(item));
   const { prompt_cache_retention } = request.options ?? {};
+  if (cacheMarks !== "cache_control" || prompt_cache_retention === undefined) return lost;
   const isKept = CLAUDE.test(request.model) && markFor(prompt_cache_retention) !== undefined;
-  const isUnsaid =
-    cacheMarks === "cache_control" && prompt_cache_retention !== undefined && !isKept;
-  return [
-    ...(isUnsaid ? ["prompt_cache_retention"] : []),
-    ...omittedMarks(request, (item) => cacheMarks !== undefined && isSent(item)),
-  ];
+  return isKept ? lost : ["prompt_cache_retention", ...lost];
 }
 
 const CLAUDE = /\bclaude\b/i;
 const EPHEMERAL: CacheMark = { type: "ephemeral" };
 
-/** Marks of what a tool gave and of what the model said are not sent: both are plain texts here. */
+/**
+ * True if the marks of an item are sent. Tool results and answers are plain texts here, which take no
+ * marks.
+ */
 function isSent(item: Item): boolean {
   return item.type === "message" && item.role !== "assistant";
 }
@@ -67,7 +68,7 @@ function isSent(item: Item): boolean {
 function toBreakpoint(part: ContentPart): JsonObject | undefined {
   if (!isMarked(part)) return undefined;
   const { prompt_cache_breakpoint } = part as { readonly prompt_cache_breakpoint: JsonObject };
-  // How long is Claude's own word.
+  // The retention of a single mark exists for Claude only.
   const { ttl: _, ...mark } = prompt_cache_breakpoint;
   return { prompt_cache_breakpoint: mark };
 }

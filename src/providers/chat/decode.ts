@@ -1,9 +1,9 @@
 /**
- * Chat chunks to model events.
+ * Decodes chat chunks to model events.
  *
- * A chat answer is one message with parts mixed in time; the log wants items one after another. So
- * reasoning ends where text begins, text ends where the calls begin, and the calls, whose fragments
- * may be interleaved, end together with the answer.
+ * A chat answer is one message whose parts are mixed in time; the log has items one after another. So
+ * reasoning ends when text begins, text ends when calls begin, and the calls, whose fragments may be
+ * interleaved, end together with the answer.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -19,7 +19,7 @@ import { readCost } from "../told-cost.ts";
 import type { Decoder } from "../wire.ts";
 import { DeltaTemplate } from "./delta-template.ts";
 import { ExecutedTools, nameOf } from "./executed-tools.ts";
-import { type OpenItem, openAs, toItem } from "./open-item.ts";
+import { type OpenChatItem, openAs, toItem } from "./open-item.ts";
 import { addDetails } from "./reasoning-details.ts";
 import {
   CHUNK,
@@ -30,9 +30,12 @@ import {
   type ChatToolCall,
   type ChatUsage,
 } from "./schema.ts";
-import { type Citation, citePages, type Page, pagesOf, toCitation } from "./sources.ts";
+import { citePages, pagesOf, type SourceCitation, type SourcePage, toCitation } from "./sources.ts";
 
-/** `stops` are the texts of the request: servers that say which one came up have it in fields of their own. */
+/**
+ * Creates a decoder. `stops` are the stop texts of the request: some servers report in fields of their own
+ * which one ended the answer.
+ */
 export function createDecoder(stops: readonly string[] = []): Decoder {
   return new ChatDecoder(stops);
 }
@@ -42,7 +45,7 @@ type Logprobs = readonly Logprob[] | null | undefined;
 interface OpenCall {
   readonly index: number;
   readonly call: Omit<FunctionCall, "arguments">;
-  /** The server's number for the call, or none where it sends none. */
+  /** The server's number for the call; undefined if it sends none. */
   readonly slot: number | undefined;
   arguments: string;
 }
@@ -54,18 +57,19 @@ class ChatDecoder implements Decoder {
   #isEnded = false;
   #isDone = false;
   #nextIndex = 0;
-  #open: OpenItem | undefined;
+  #open: OpenChatItem | undefined;
   readonly #calls: OpenCall[] = [];
   #finishReason: string | undefined;
   #stopSequence: string | undefined;
   #hasRefusal = false;
-  /** Citations that came before the text they are of. */
-  #early: Citation[] = [];
-  /** What the answer was made from, as far as the server has told. */
-  #pages: readonly Page[] = [];
+  /** Citations that arrived before their text. */
+  #early: SourceCitation[] = [];
+  /** The sources of the answer that the server has named so far. */
+  #pages: readonly SourcePage[] = [];
   #usage: Usage | undefined;
   #costUsd: number | undefined;
-  readonly #executed = new ExecutedTools();
+  /** The tools that the server ran. Made by the first answer that has some, because it costs memory. */
+  #executed: ExecutedTools | undefined;
   /** How often the server ran each of its tools. */
   #made: Record<string, number> | undefined;
   readonly #template = new DeltaTemplate();
@@ -95,7 +99,7 @@ class ChatDecoder implements Decoder {
     const logprobs = choice.logprobs?.content;
     if (choice.delta) this.#readDelta(choice.delta, logprobs, out);
     else if (choice.message) this.#readMessage(choice.message, logprobs, out);
-    // Of an answer in one piece an empty reason is one too: nothing comes behind it.
+    // In a whole answer, an empty reason also means that the answer is complete: nothing follows.
     const reason =
       choice.finish_reason || (choice.message && choice.finish_reason === "" && "stop");
     if (reason) this.#readReason(reason, choice);
@@ -103,14 +107,17 @@ class ChatDecoder implements Decoder {
     if (typeof said === "string" && isTextAlone(chunk, choice)) this.#template.learn(data, said);
   }
 
-  /** Some servers have other words in these fields: only a text that was asked for is one. */
+  /**
+   * Reads the reason and the stop text. Some servers put other words into these fields, so only a text of
+   * the request counts.
+   */
   #readReason(reason: string, { stop_reason, matched_stop }: ChatChoice): void {
     this.#finishReason = reason;
     const sequence = stop_reason ?? matched_stop;
     if (sequence && this.#stops.includes(sequence)) this.#stopSequence = sequence;
   }
 
-  /** What a chunk tells beside the answer. */
+  /** Reads the fields of a chunk beside its choices. */
   #readAside(chunk: ChatChunk): void {
     const usage = chunk.usage ?? chunk.x_groq?.usage;
     if (usage) this.#usage = readUsage(usage);
@@ -132,7 +139,7 @@ class ChatDecoder implements Decoder {
     );
   }
 
-  /** Usage may still come behind [DONE]; a server that has sent it has nothing more to say. */
+  /** Usage may still follow after [DONE]. A server that has sent it sends nothing more. */
   #readDone(out: ModelEvent[]): void {
     this.#isDone = true;
     if (this.#usage && !this.#isEnded) this.#finish(out);
@@ -149,7 +156,7 @@ class ChatDecoder implements Decoder {
     for (const part of delta.tool_calls ?? []) this.#readCall(part, out);
   }
 
-  /** An answer in one piece: each entry is a call, numbered or not. */
+  /** Reads an answer in one piece. Each entry is a call, with or without a number. */
   #readMessage(message: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
     this.#readText(message, logprobs, out);
     for (const part of message.tool_calls ?? []) {
@@ -159,7 +166,10 @@ class ChatDecoder implements Decoder {
 
   #readText(delta: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
     const { executed_tools: executed } = delta;
-    if (executed?.length) this.#executed.read(executed);
+    if (executed?.length) {
+      this.#executed ??= new ExecutedTools();
+      this.#executed.read(executed);
+    }
     const reasoning = delta.reasoning_content || delta.reasoning;
     if (reasoning) this.#write("reasoning", reasoning, out);
     if (delta.reasoning_details?.length) this.#addDetails(delta.reasoning_details, out);
@@ -179,13 +189,16 @@ class ChatDecoder implements Decoder {
     }
   }
 
-  /** Where nothing is being thought they are an item of their own, with nothing to read in it. */
+  /** Adds reasoning details. If no reasoning is open, they become an item of their own without text. */
   #addDetails(details: readonly object[], out: ModelEvent[]): void {
     const open = this.#open?.kind === "reasoning" ? this.#open : this.#openItem("reasoning", out);
     addDetails(open.details, details as readonly JsonObject[]);
   }
 
-  /** Tokens without text are pieces of a character; those of no text at all are of calls. */
+  /**
+   * Writes text with its tokens. Tokens without text are parts of a character; tokens of an empty delta
+   * belong to calls.
+   */
   #writeLikely(delta: string, logprobs: readonly Logprob[], out: ModelEvent[]): void {
     const known = this.#open?.kind === "text" ? this.#open : undefined;
     const open = known ?? (delta === "" ? undefined : this.#openItem("text", out));
@@ -196,7 +209,7 @@ class ChatDecoder implements Decoder {
     out.push({ type: "text_delta", index: open.index, part: 0, delta, logprobs });
   }
 
-  #write(kind: OpenItem["kind"], delta: string, out: ModelEvent[]): void {
+  #write(kind: OpenChatItem["kind"], delta: string, out: ModelEvent[]): void {
     const open = this.#open?.kind === kind ? this.#open : this.#openItem(kind, out);
     open.pieces.push(delta);
     const { index } = open;
@@ -205,9 +218,9 @@ class ChatDecoder implements Decoder {
     else out.push({ type: "reasoning_delta", index, part: 0, kind: "text", delta });
   }
 
-  /** What ran before the text is told before it. */
+  /** Emits the calls that the server ran before the text. */
   #tellExecuted(out: ModelEvent[]): void {
-    if (this.#executed.isEmpty) return;
+    if (!this.#executed || this.#executed.isEmpty) return;
     this.#pages = [...this.#pages, ...this.#executed.pages()];
     for (const item of this.#executed.take()) {
       const index = this.#nextIndex++;
@@ -219,7 +232,7 @@ class ChatDecoder implements Decoder {
     }
   }
 
-  #openItem(kind: OpenItem["kind"], out: ModelEvent[]): OpenItem {
+  #openItem(kind: OpenChatItem["kind"], out: ModelEvent[]): OpenChatItem {
     this.#closeItem(out);
     if (kind === "text") this.#tellExecuted(out);
     const index = this.#nextIndex++;
@@ -242,7 +255,7 @@ class ChatDecoder implements Decoder {
     this.#open = undefined;
   }
 
-  #annotate(citation: Citation, out: ModelEvent[]): void {
+  #annotate(citation: SourceCitation, out: ModelEvent[]): void {
     if (this.#open?.kind !== "text") return void this.#early.push(citation);
     this.#open.annotations.push(citation);
     out.push({ type: "annotation", index: this.#open.index, part: 0, annotation: citation });
@@ -259,14 +272,17 @@ class ChatDecoder implements Decoder {
     out.push({ type: "arguments_delta", index: open.index, delta });
   }
 
-  /** By the server's index first; by id where it sends none; else the fragment goes on the last. */
+  /**
+   * Finds the call of a fragment: by the server's index, by its id if there is no index, otherwise the last
+   * one.
+   */
   #findCall({ index, id, function: named }: ChatToolCall): OpenCall | undefined {
     if (typeof index !== "number") {
       return id ? this.#calls.find(({ call }) => call.call_id === id) : this.#calls.at(-1);
     }
     const found = this.#calls.findLast(({ slot }) => slot === index);
-    // Some servers number every parallel call 0. A new id with a name, behind arguments that are
-    // whole, is then a new call.
+    // Some servers number every parallel call 0. A new id with a name, after arguments that are complete,
+    // is then a new call.
     const isOther = found && id && named?.name && id !== found.call.call_id;
     return isOther && tryParseJson(found.arguments) !== undefined ? undefined : found;
   }
@@ -290,7 +306,7 @@ class ChatDecoder implements Decoder {
     return open;
   }
 
-  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  /** The id of a call. Results are matched by id, so a missing or repeated id is replaced. */
   #callId(id: string | null | undefined): string {
     const isTaken = this.#calls.some(({ call }) => call.call_id === id);
     if (id && !isTaken) return id;
@@ -300,7 +316,7 @@ class ChatDecoder implements Decoder {
   #finish(out: ModelEvent[]): void {
     this.#isEnded = true;
     if (!this.#isStarted) this.#start({}, out);
-    if (!this.#executed.isEmpty) this.#pages = [...this.#pages, ...this.#executed.pages()];
+    if (this.#executed) this.#pages = [...this.#pages, ...this.#executed.pages()];
     this.#closeItem(out);
     this.#tellExecuted(out);
     if (this.#calls.length === 0 && CALLING.has(this.#finishReason ?? "")) throw toMissingCall();
@@ -328,7 +344,7 @@ class ChatDecoder implements Decoder {
   }
 }
 
-/** Whether a chunk means its text and nothing else, whatever is in it. */
+/** True if nothing in a chunk matters except its text. */
 function isTextAlone({ usage, x_groq }: ChatChunk, choice: ChatChoice): boolean {
   const { delta, logprobs, finish_reason } = choice;
   if (!delta?.content || usage || x_groq || logprobs?.content || finish_reason) return false;
@@ -337,10 +353,10 @@ function isTextAlone({ usage, x_groq }: ChatChunk, choice: ChatChoice): boolean 
   return !delta.tool_calls?.length && !delta.annotations?.length;
 }
 
-/** Reasons that say: a tool is asked for. */
+/** Finish reasons that mean that a tool is called. */
 const CALLING: ReadonlySet<string> = new Set(["tool_calls", "function_call"]);
 
-/** Some count what was thought beside the completion and not in it: then the total is more than both. */
+/** Some servers do not count reasoning in the completion. The total is then more than prompt and completion. */
 function readUsage(usage: ChatUsage): Usage {
   const input = usage.prompt_tokens ?? 0;
   const said = usage.completion_tokens ?? 0;

@@ -1,14 +1,15 @@
 /**
- * The chunks of one stream, which mostly differ in nothing but a few characters of text: once one was
- * parsed, the next are told by what stands around their text, at a sixth of the cost (bench/decode.ts).
+ * Recognizes chunks that differ from the last parsed one only in their text, by comparing what is around
+ * the text. That costs a sixth of parsing (bench/decode.ts).
  *
- * It says yes only where parsing would say the same: a plain string in the same place of the same JSON.
- * Servers that write something new into every chunk are left to the parser after a few.
+ * It matches only where parsing would give the same result: a plain string in the same place of the same
+ * JSON. For servers that write something new into every chunk, it gives up after a few and leaves them to
+ * the parser.
  */
 
 const FIELD = '"content":"';
 
-/** Chunks of plain text that did not fit before it is given up. */
+/** The number of plain text chunks without a match after which it gives up. */
 const MAX_MISSES = 16;
 
 export class DeltaTemplate {
@@ -16,7 +17,7 @@ export class DeltaTemplate {
   #behind = "";
   #misses = 0;
 
-  /** The text of a chunk that fits; undefined for one that must be parsed. */
+  /** The text of a chunk that matches; undefined if it must be parsed. */
   read(data: string): string | undefined {
     const from = this.#before.length;
     const to = data.length - this.#behind.length;
@@ -27,13 +28,13 @@ export class DeltaTemplate {
     return PLAIN.test(text) ? text : undefined;
   }
 
-  /** Takes a chunk that did not fit, was parsed, and meant this text and nothing else. */
+  /** Learns from a chunk that did not match, was parsed, and had this text and nothing else. */
   learn(data: string, text: string): void {
     if (!PLAIN.test(text) || this.#misses > MAX_MISSES) return;
     this.#before = "";
     if (this.#misses++ === MAX_MISSES) return;
     const from = data.indexOf(FIELD) + FIELD.length;
-    // The only field of that name, and written as it is read.
+    // The field must be the only one of its name, and its text must need no escapes.
     if (from < FIELD.length || data.includes(FIELD, from)) return;
     if (data.slice(from, from + text.length + 1) !== `${text}"`) return;
     this.#before = data.slice(0, from);
@@ -41,5 +42,5 @@ export class DeltaTemplate {
   }
 }
 
-/** Nothing in it that a string of JSON must write otherwise. */
+/** Characters that a JSON string does not escape. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\uffff]+$/;

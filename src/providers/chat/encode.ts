@@ -1,8 +1,8 @@
 /**
- * A model request as a chat completions body.
+ * Encodes a model request as a chat completions body.
  *
- * Chat has messages where we have items: an assistant's text and the calls right behind it are one
- * message there, and every call must be answered by a `tool` message before anything else comes.
+ * Chat has messages where we have items: an assistant's text and the calls directly after it are one
+ * message there, and every call must be answered by a `tool` message before anything else.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -53,7 +53,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   return toBody(body, quirks);
 }
 
-/** The API has the same words for them. How long a prompt is kept is for `caching.ts` to say. */
+/** The options, which have the same names in this API. `caching.ts` encodes the retention of the prompt. */
 function encodeOptions({ prompt_cache_retention: _, ...told }: ModelOptions): JsonObject {
   return told.top_logprobs === undefined ? told : { ...told, logprobs: true };
 }
@@ -76,7 +76,7 @@ function encodeTool(tool: Tool, { native }: Quirks): JsonObject[] {
 function encodeToolChoice(choice: ToolChoice): string | JsonObject {
   if (typeof choice === "string") return choice;
   if (choice.type === "function") return { type: "function", function: { name: choice.name } };
-  // Of a list of allowed tools the others are not offered, which every server understands.
+  // With a list of allowed tools, the others are not offered. Every server understands that.
   return isForced(choice) ? "required" : "auto";
 }
 
@@ -102,8 +102,8 @@ function toForms(messages: JsonObject[], model: string, quirks: Quirks): JsonObj
 }
 
 /**
- * A vendor with no words for a schema is told it in the instructions; the answer is checked anyway.
- * One asked for an object must be told in words as well: the API refuses a request without "JSON".
+ * The instructions. A vendor without a parameter for schemas gets the schema in them; the answer is checked
+ * anyway. The API also refuses a request for a JSON object whose prompt does not contain "JSON".
  */
 function toInstructions(
   { instructions, items, format }: ModelRequest,
@@ -119,15 +119,18 @@ function toInstructions(
     : [instructions, ...rules].filter(Boolean).join("\n\n");
 }
 
-/** Collects messages; holds back what chat wants in another place than the items have it. */
+/** Collects messages. It holds back parts that chat expects at another position than the items have them. */
 class MessageList {
   readonly #quirks: Quirks;
   readonly #caching: Caching;
   readonly #messages: JsonObject[] = [];
-  /** What a tool gave besides text: chat takes none in a `tool` message, so a user's follows all. */
+  /**
+   * Parts of tool results other than text. A `tool` message cannot hold them, so a user message follows
+   * after all results.
+   */
   #media: JsonObject[] = [];
   #reasoning: string | undefined;
-  /** What the server gave to have it back with the message, and with the next call. */
+  /** Reasoning details of the server, to be sent back with the message and with the next call. */
   #details: readonly JsonObject[] = [];
   #extra: JsonObject | undefined;
 
@@ -152,7 +155,7 @@ class MessageList {
       case "reasoning":
         return this.#addReasoning(item);
       default:
-      // Items of tools that other vendors run themselves have no place in a chat.
+      // A chat cannot express calls of tools that other vendors run themselves.
     }
   }
 
@@ -165,19 +168,19 @@ class MessageList {
     if (role === "assistant") {
       return this.add(this.#withReasoning({ role, content: toPlainText(content) }));
     }
-    // What was thought before belongs to a turn that ended without a word.
+    // This reasoning belongs to a turn that ended without an answer.
     this.#reasoning = undefined;
     this.#details = [];
     const encoded =
       typeof content === "string" ? content : encodeParts(content, this.#caching.markOf);
     this.add({
-      // The newer word for the same role is known to a few servers only.
+      // Only a few servers know the newer name of this role.
       role: role === "developer" ? "system" : role,
       content: encoded,
     });
   }
 
-  /** Thoughts stand before what was said; what is only to be given back may come behind it. */
+  /** Adds reasoning. Its text comes before the answer; its details may come after it. */
   #addReasoning(item: Reasoning): void {
     this.#reasoning = readOwnReasoning(item);
     const sealed = unsealChat(item);
@@ -185,7 +188,7 @@ class MessageList {
     if (!this.#quirks.reasoningDetails || !sealed) return;
     this.#details = [...this.#details, ...sealed.details];
     const last = this.#messages.at(-1);
-    // Behind its calls a message is over, but for what is to be given back with it.
+    // A message ends with its calls, except for the details to send back with it.
     if (last?.["tool_calls"]) this.#messages.splice(-1, 1, this.#withReasoning(last));
   }
 
@@ -221,7 +224,8 @@ class MessageList {
 
   #withReasoning(message: JsonObject): JsonObject {
     const { reasoningField } = this.#quirks;
-    const [reasoning, details] = [this.#reasoning, this.#details];
+    const reasoning = this.#reasoning;
+    const details = this.#details;
     this.#reasoning = undefined;
     this.#details = [];
     if (details.length > 0) {

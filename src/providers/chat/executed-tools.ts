@@ -3,10 +3,10 @@
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChatExecuted } from "./schema.ts";
-import type { Page } from "./sources.ts";
+import type { SourcePage } from "./sources.ts";
 
 export class ExecutedTools {
-  /** By the server's number; a later event knows more. */
+  /** The calls by the server's number. A later event has more details of the same call. */
   readonly #known = new Map<number, ChatExecuted>();
 
   get isEmpty(): boolean {
@@ -20,8 +20,8 @@ export class ExecutedTools {
     }
   }
 
-  /** What was found, for the text to cite. */
-  pages(): Page[] {
+  /** The pages that searches found, for the text to cite. */
+  pages(): SourcePage[] {
     return [...this.#known.values()].flatMap((tool) =>
       (tool.search_results?.results ?? []).map(({ url, title }) => ({
         url: url ?? "",
@@ -30,7 +30,7 @@ export class ExecutedTools {
     );
   }
 
-  /** One item for each, and none is told twice. */
+  /** Returns one item for each call that was not taken yet. */
   take(): Item[] {
     const items = [...this.#known.values()].map(toItem);
     this.#known.clear();
@@ -38,7 +38,7 @@ export class ExecutedTools {
   }
 }
 
-/** What a tool is counted as. */
+/** The name under which a tool's calls are counted. */
 export function nameOf({ type }: Item): string {
   return type === "web_search_call" ? "browser_search" : "code_interpreter";
 }
@@ -49,7 +49,9 @@ function toItem(tool: ChatExecuted): Item {
   if (/python|code/.test(tool.type ?? "")) {
     const logs = tool.output ?? "";
     return {
-      ...{ type: "code_interpreter_call", status: "completed", container_id: "" },
+      type: "code_interpreter_call",
+      status: "completed",
+      container_id: "",
       code: typeof code === "string" ? code : (tool.arguments ?? ""),
       outputs: logs === "" ? [] : [{ type: "logs", logs }],
     } as unknown as Item;

@@ -1,10 +1,10 @@
 /**
- * Words among thoughts, for a template that has one place for both.
+ * Joins text and reasoning for a model template that has one place for both.
  *
- * The template of gpt-oss raises an error, which its server answers with 500, where an assistant message
- * has text, thoughts and calls at once (ggml-org/llama.cpp issue 17040). Both stand in the same channel
- * there, so the text goes behind the thoughts and nothing is lost. A server's model may have any name, so
- * its error is what tells.
+ * The template of gpt-oss raises an error, which its server answers with 500, if an assistant message has
+ * text, reasoning and calls at once (ggml-org/llama.cpp issue 17040). Both are in the same channel there,
+ * so the text goes after the reasoning and nothing is lost. A server's model may have any name, so only its
+ * error shows that the template has this limit.
  */
 
 import type { Failure } from "../../base/failure.ts";
@@ -13,7 +13,10 @@ import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toPlainText } from "./parts.ts";
 
-/** The request to send in place of one that the model's template refused, or none. */
+/**
+ * The request to send instead of one that the model's template refused; undefined if this is another
+ * failure.
+ */
 export function joinThoughts(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (failure.code !== "provider_failed" && failure.code !== "provider_rejected") return undefined;
   if (!/both content and thinking/i.test(failure.message)) return undefined;
@@ -21,7 +24,7 @@ export function joinThoughts(request: ModelRequest, failure: Failure): ModelRequ
   return items.length < request.items.length ? { ...request, items } : undefined;
 }
 
-/** What the model gave in one piece stands together; all else stands alone. */
+/** Groups the items of one answer of the model; every other item is alone. */
 function toTurns(items: readonly Item[]): Item[][] {
   const turns: Item[][] = [];
   let isOpen = false;

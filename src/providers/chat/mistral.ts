@@ -1,6 +1,6 @@
 /**
- * What Mistral's API refuses of other vendors' conversations, and takes in another form. Its models have the
- * same rules where others serve them: their templates make them.
+ * Changes conversations of other vendors to what Mistral's API accepts. Its models have the same rules on
+ * other servers, because their templates enforce them.
  */
 
 import { createHash } from "node:crypto";
@@ -13,12 +13,12 @@ export function isMistral(model: string): boolean {
   return FAMILY.test(model);
 }
 
-/** The messages as these models take them, whoever serves them. */
+/** The messages in the form that these models accept, on every server. */
 export function toMistralMessages(messages: readonly JsonObject[]): JsonObject[] {
   return messages.flatMap((message, at) => {
     const isBehindTool = messages[at - 1]?.["role"] === "tool";
     const renamed = rename(message);
-    // A user may not speak right behind a tool.
+    // A user message may not follow directly after a tool message.
     return isBehindTool && message["role"] === "user" ? [HEARD, renamed] : [renamed];
   });
 }
@@ -40,14 +40,14 @@ function rename(message: JsonObject): JsonObject {
 
 const ID = /^[A-Za-z0-9]{9}$/;
 
-/** Nine letters and digits. An id of another vendor becomes the same one each time. */
+/** Nine letters and digits. An id of another vendor always becomes the same id. */
 function toMistralId(id: string): string {
   if (ID.test(id)) return id;
   const digits = BigInt(`0x${createHash("sha256").update(id).digest("hex")}`).toString(36);
   return digits.slice(-9).padStart(9, "0");
 }
 
-/** Forms of the vendor's own API: thoughts are parts of a message, and PDFs have a part of their own. */
+/** Forms of the vendor's own API: reasoning is a part of a message, and PDFs have a part type of their own. */
 export function toMistralParts(message: JsonObject): JsonObject {
   const { content, reasoning_content: thought, ...rest } = message;
   if (typeof thought === "string") {

@@ -1,31 +1,31 @@
-/** The reasoning, message or refusal of a chat answer that is being written, and what it comes to. */
+/** The reasoning, message or refusal of a chat answer while it is written, and the item that it becomes. */
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import { sealChat } from "./reasoning-details.ts";
-import type { Citation } from "./sources.ts";
+import type { SourceCitation } from "./sources.ts";
 
-export interface OpenItem {
+export interface OpenChatItem {
   readonly kind: "reasoning" | "text" | "refusal";
   readonly index: number;
   readonly pieces: string[];
-  readonly annotations: Citation[];
-  /** What the server wants back with this reasoning, as it came. */
+  readonly annotations: SourceCitation[];
+  /** Details that the server wants back with this reasoning, unchanged. */
   readonly details: JsonObject[];
-  /** What it wants back with the call behind it. */
+  /** The fields that the server wants back with the call after this reasoning. */
   extra: JsonObject | undefined;
-  /** Of the tokens so far; none until the server gives some. */
+  /** The probabilities of the tokens so far; undefined until the server sends some. */
   logprobs: Logprob[] | undefined;
 }
 
-export function openAs(kind: OpenItem["kind"], index: number): OpenItem {
+export function openAs(kind: OpenChatItem["kind"], index: number): OpenChatItem {
   const nothing = { pieces: [], annotations: [], details: [] };
   return { kind, index, ...nothing, extra: undefined, logprobs: undefined };
 }
 
 export function toItem(
-  open: OpenItem,
+  open: OpenChatItem,
   status: "in_progress" | "completed" | "incomplete" = "in_progress",
 ): Item {
   const { kind, pieces, annotations, logprobs } = open;

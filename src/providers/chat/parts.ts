@@ -1,6 +1,6 @@
 /**
- * Parts of messages in chat's words. Chat takes PDFs by their data; a file of text goes as its text, and
- * what is left has no words here and is refused.
+ * Message parts in chat's form. Chat takes PDFs by their data. A text file is sent as its text. Other parts
+ * cannot be expressed and are refused.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -9,7 +9,10 @@ import type { ContentPart, InputAudio, InputFile, InputImage } from "../../proto
 import { readFileContent, toFileText } from "../file-content.ts";
 import { toBody } from "../wire.ts";
 
-/** Plain text stays a string, unless a part of it is marked: some servers take nothing else. */
+/**
+ * Encodes content. Plain text stays a string unless a part of it is marked: some servers accept only
+ * strings.
+ */
 export function encodeParts(
   parts: readonly ContentPart[],
   markOf: (part: ContentPart) => JsonObject | undefined,
@@ -19,12 +22,12 @@ export function encodeParts(
   return parts.map((part) => ({ ...encodePart(part), ...markOf(part) }));
 }
 
-/** What a tool's output holds besides text. */
+/** The parts of a tool's output other than text. */
 export function mediaOf(parts: readonly ContentPart[]): JsonObject[] {
   return parts.filter((part) => isMedia(part) && !isText(part)).map(encodePart);
 }
 
-/** The text alone, with a word where media stood. */
+/** The text of the content, with a placeholder for each image or file. */
 export function toPlainText(content: string | readonly ContentPart[]): string {
   if (typeof content === "string") return content;
   const texts = content.map((part) => textOf(part) ?? MEDIA_WORDS[part.type] ?? "");
@@ -71,13 +74,13 @@ function encodePart(part: ContentPart): JsonObject {
     case "input_file":
       return encodeFile(part);
     default:
-      throw refused(`A chat model takes no \`${part.type}\` part.`);
+      throw refused(`A chat model does not accept \`${part.type}\` parts.`);
   }
 }
 
 function encodeImage({ image_url, detail }: InputImage): JsonObject {
   if (!image_url) throw refused("A chat model takes images by URL or data, not by file id.");
-  // The newest word for detail is known to the Responses API alone.
+  // Only the Responses API knows the newest value of `detail`.
   const known = detail === "original" ? "high" : detail;
   return toBody({ url: image_url, detail: known ?? undefined });
 }

@@ -1,7 +1,7 @@
 /**
- * What chat servers want back beside plain text. OpenRouter sends `reasoning_details`, which hold the
- * signatures of the models behind it; Google's compatible endpoint signs calls in their `extra_content`.
- * Both go into a reasoning item, sealed, and come back as they were.
+ * The reasoning fields that chat servers want back beside plain text. OpenRouter sends `reasoning_details`, which
+ * hold the signatures of the vendors' models; Google's compatible endpoint signs calls in their `extra_content`. Both
+ * go into a sealed reasoning item and are sent back unchanged.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -12,14 +12,14 @@ const SEALER = "chat";
 
 export interface Sealed {
   readonly details: readonly JsonObject[];
-  /** For the call behind the reasoning. */
+  /** The extra content of the call after the reasoning. */
   readonly extra?: JsonObject | undefined;
 }
 
-/** Texts that come in pieces. */
+/** The fields whose text arrives in pieces. */
 const GROWING: ReadonlySet<string> = new Set(["text", "summary", "data"]);
 
-/** Adds the pieces of a chunk: those of one place and kind are one detail. */
+/** Adds the pieces of a chunk. Pieces with the same index and type are one detail. */
 export function addDetails(known: JsonObject[], pieces: readonly JsonObject[]): void {
   for (const piece of pieces) {
     const at = known.findIndex(
@@ -42,7 +42,7 @@ function join(before: JsonObject, piece: JsonObject): JsonObject {
   return joined;
 }
 
-/** Nothing where there is nothing to give back. */
+/** Seals details and extra content; empty if there is nothing to send back. */
 export function sealChat({ details, extra }: Sealed): Pick<Reasoning, "encrypted_content"> {
   if (details.length === 0 && !extra) return {};
   return { encrypted_content: seal(SEALER, { details, extra } as Json) };

@@ -1,4 +1,4 @@
-/** The chat completions API as servers really write it. Fields whose loss costs no words are loose. */
+/** The chat completions API as servers really write it. Fields that carry no text of the answer are loose. */
 
 import { LOGPROBS } from "../logprob-shape.ts";
 import { anything, either, list, loose, number, object, type Shaped, text } from "../shape.ts";
@@ -22,11 +22,11 @@ const ANNOTATION = object({
   }),
 });
 
-/** A part of a list where others send text: Mistral's models put what they think there. */
+/** An entry of a list where others send text: Mistral's models put their reasoning there. */
 const PART = object({
   type: loose(text),
   text,
-  /** Text, or parts of text once more. */
+  /** Text, or again text parts. */
   thinking: either(text, list(object({ text }))),
 });
 
@@ -34,7 +34,7 @@ const CONTENT = either(text, list(PART));
 
 const SOURCE = object({ url: text, title: loose(text) });
 
-/** Groq's: a tool that it ran itself, said again as more of it is known. */
+/** Groq's: a tool that the server ran itself, repeated when more of it is known. */
 const EXECUTED = object({
   index: loose(number),
   type: loose(text),
@@ -48,7 +48,7 @@ const DELTA = object({
   refusal: text,
   reasoning_content: text,
   reasoning: text,
-  /** OpenRouter's: what a model behind it wants back as it came. */
+  /** OpenRouter's: what the vendor's model wants back unchanged. */
   reasoning_details: loose(list(object({}))),
   tool_calls: list(CALL),
   annotations: loose(list(ANNOTATION)),
@@ -63,20 +63,20 @@ const USAGE = object({
     object({ cached_tokens: loose(number), cache_write_tokens: loose(number) }),
   ),
   completion_tokens_details: loose(object({ reasoning_tokens: loose(number) })),
-  /** DeepSeek's name of the cached tokens, and Moonshot's. */
+  /** The cached tokens, by DeepSeek's name and by Moonshot's. */
   prompt_cache_hit_tokens: loose(number),
   cached_tokens: loose(number),
-  /** Some servers count reasoning at the top. */
+  /** Some servers count reasoning at the top level. */
   reasoning_tokens: loose(number),
   ...TOLD_COST,
 });
 
 const CHOICE = object({
   delta: DELTA,
-  /** In place of `delta` when the server did not stream. */
+  /** In place of `delta` if the server did not stream. */
   message: DELTA,
   finish_reason: loose(text),
-  /** The text that stopped it: the first is vLLM's word, the second SGLang's. A number is a token's. */
+  /** The text that stopped the answer: the first is vLLM's name, the second SGLang's. A number is a token's. */
   stop_reason: loose(text),
   matched_stop: loose(text),
   logprobs: loose(object({ content: LOGPROBS })),
@@ -87,13 +87,13 @@ export const CHUNK = object({
   model: loose(text),
   choices: list(CHOICE),
   usage: loose(USAGE),
-  /** Groq repeats the usage here, and once gave it nowhere else. */
+  /** Groq repeats the usage here, and once sent it nowhere else. */
   x_groq: loose(object({ usage: loose(USAGE) })),
-  /** Perplexity's: the pages behind the answer, with titles or as addresses alone. */
+  /** Perplexity's: the pages that the answer is from, with titles or as addresses only. */
   search_results: loose(list(SOURCE)),
   citations: loose(list(text)),
   error: anything,
-  /** `error`, where a server puts the error itself in place of a chunk. */
+  /** `error` if a server sends the error itself in place of a chunk. */
   type: loose(text),
 });
 

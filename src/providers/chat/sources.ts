@@ -1,8 +1,8 @@
-/** The pages that an answer was made from: citations in the API's own form, and lists beside the answer. */
+/** The pages that an answer is from: citations in the API's own form, and lists beside the answer. */
 
 import type { ChatAnnotation, ChatChunk } from "./schema.ts";
 
-export interface Citation {
+export interface SourceCitation {
   readonly type: "url_citation";
   readonly url: string;
   readonly title: string;
@@ -10,12 +10,12 @@ export interface Citation {
   readonly end_index: number;
 }
 
-export interface Page {
+export interface SourcePage {
   readonly url: string;
   readonly title: string;
 }
 
-export function toCitation({ url_citation: cited }: ChatAnnotation): Citation {
+export function toCitation({ url_citation: cited }: ChatAnnotation): SourceCitation {
   const { url, title, start_index, end_index } = cited ?? {};
   return {
     type: "url_citation",
@@ -26,20 +26,20 @@ export function toCitation({ url_citation: cited }: ChatAnnotation): Citation {
   };
 }
 
-/** Of the two lists the one with titles counts. */
-export function pagesOf({ search_results, citations }: ChatChunk): Page[] {
+/** The pages of a chunk. If it has both lists, the one with titles is used. */
+export function pagesOf({ search_results, citations }: ChatChunk): SourcePage[] {
   const pages = search_results?.length
     ? search_results
     : (citations ?? []).map((url) => ({ url, title: "" }));
   return pages.map(({ url, title }) => ({ url: url ?? "", title: title ?? "" }));
 }
 
-/** Each page that is not cited yet, at the `[2]` that names the second, or at the beginning. */
+/** A citation for each page that is not cited yet, at the `[2]` that names the second, or at the beginning. */
 export function citePages(
-  pages: readonly Page[],
+  pages: readonly SourcePage[],
   text: string,
-  known: readonly Citation[],
-): Citation[] {
+  known: readonly SourceCitation[],
+): SourceCitation[] {
   const cited = new Set(known.map(({ url }) => url));
   return pages.flatMap(({ url, title }, at) => {
     if (url === "" || cited.has(url)) return [];

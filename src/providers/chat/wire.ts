@@ -1,4 +1,4 @@
-/** The chat completions wire: what most servers of the field speak. */
+/** The chat completions wire, which most servers speak. */
 
 import { createSseReader } from "../../base/sse.ts";
 import type { OptionName } from "../known-options.ts";
@@ -12,8 +12,8 @@ import { encodeRequest } from "./encode.ts";
 import { joinThoughts } from "./join-thoughts.ts";
 
 /**
- * Those of OpenAI's own API; what a compatible server lacks of them is in its vendor's row. `metadata`
- * is taken there only with answers that are stored, and ours are not.
+ * The options of OpenAI's own API. The row of a vendor names those that its server lacks. `metadata` is
+ * accepted only for stored answers, and ours are not stored there.
  */
 const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "stop",
@@ -49,7 +49,7 @@ export const chatWire: Wire = {
     joinThoughts(request, failure),
 };
 
-/** Whether the model would think all the same. */
+/** True if the model would think although the request turns it off. */
 function cannotStop({ reasoning }: ModelRequest, { effortNone, thinkingOff }: Quirks): boolean {
   return reasoning.effort === "none" && !effortNone && !thinkingOff;
 }

@@ -1,10 +1,10 @@
-/** What Cohere's models cite, as annotations: an address where the source has one, else the source's id. */
+/** Citations of Cohere's models as annotations: an address if the source has one, otherwise the source's id. */
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { ReadCitation } from "./schema.ts";
 
-/** One for each source. `text` is what has been said until now. */
+/** One annotation for each source. `text` is the answer so far. */
 export function toAnnotations(citation: ReadCitation, text: string): Annotation[] {
   const [start_index, end_index] = spanOf(citation, text);
   return (citation.sources ?? []).map(({ id, document, tool_output }): Annotation => {
@@ -19,12 +19,12 @@ export function toAnnotations(citation: ReadCitation, text: string): Annotation[
   });
 }
 
-/** Whether it is of the answer itself, and not of a thought or a plan. */
+/** True if the citation belongs to the answer, and not to reasoning or a plan. */
 export function isOfText({ type }: ReadCitation): boolean {
   return !type || type === "TEXT_CONTENT";
 }
 
-/** The server counts characters where we count units of UTF-16; the cited words tell which is meant. */
+/** The cited range. The server counts characters, we count UTF-16 units; the cited words decide. */
 function spanOf({ start, end, text: cited }: ReadCitation, text: string): [number, number] {
   const from = clamp(start ?? 0, text);
   const to = Math.max(from, clamp(end ?? text.length, text));

@@ -1,8 +1,9 @@
 /**
- * Events of Cohere's chat API to model events.
+ * Decodes events of Cohere's chat API to model events.
  *
- * An answer is blocks of thought and text, a plan, and calls, in pieces; `message-end` says how it ended.
- * A text that stopped stays open until something else begins, because what it cites may come behind it.
+ * An answer consists of blocks of reasoning and text, a plan, and calls, in pieces; `message-end` says how
+ * it ended. A text that has stopped stays open until something else begins, because its citations may come
+ * after it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -10,6 +11,7 @@ import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../..
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
+import { toUsage } from "../../protocol/usage.ts";
 import { toMissingCall, toNamelessCall } from "../broken-answer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
@@ -17,16 +19,16 @@ import { readShape } from "../shape.ts";
 import { toStopDetail } from "../stop-detail.ts";
 import type { Decoder } from "../wire.ts";
 import { OpenCall, OpenWords, type WordKind } from "./open-items.ts";
+import type { ReadUsage } from "./schema.ts";
 import {
+  type CohereAnswerContent,
+  type CohereAnswerMessage,
   type CohereEvent,
   EVENT,
   type ReadCall,
-  type ReadContent,
   type ReadEnding,
-  type ReadMessage,
 } from "./schema.ts";
 import { toOwnNames } from "./tools.ts";
-import { toCohereUsage } from "./usage.ts";
 
 export function createDecoder(request: ModelRequest): Decoder {
   return new CohereDecoder(request);
@@ -39,7 +41,7 @@ class CohereDecoder implements Decoder {
   #id = "";
   #nextIndex = 0;
   #words: OpenWords | undefined;
-  /** By the server's number for the call. */
+  /** The calls, by the server's number. */
   readonly #calls = new Map<number, OpenCall>();
   readonly #callIds = new Set<string>();
   #usage: Usage | undefined;
@@ -91,7 +93,7 @@ class CohereDecoder implements Decoder {
       case "message-end":
         return this.#finish(delta ?? event, out);
       default:
-      // The ends of blocks and citations, and what the API may add: neither adds to the answer.
+      // Ends of blocks and citations, and events that the API may add later: neither adds to the answer.
     }
   }
 
@@ -99,13 +101,13 @@ class CohereDecoder implements Decoder {
     if (this.#isStarted) return;
     this.#isStarted = true;
     this.#id = id ?? "";
-    // The API does not say which model answers.
+    // The API does not name the model that answers.
     out.push({ type: "start", response_id: this.#id, model: "" });
   }
 
-  #readWhole(message: ReadMessage, answer: CohereEvent, out: ModelEvent[]): void {
+  #readWhole(message: CohereAnswerMessage, answer: CohereEvent, out: ModelEvent[]): void {
     this.#start(answer.id, out);
-    for (const [index, block] of toList<ReadContent | string>(message.content).entries()) {
+    for (const [index, block] of toList<CohereAnswerContent | string>(message.content).entries()) {
       this.#readContent(block, index, out);
     }
     this.#cite(message.citations, out);
@@ -117,8 +119,8 @@ class CohereDecoder implements Decoder {
     this.#finish(answer, out);
   }
 
-  #readContent(content: ReadMessage["content"], place: number, out: ModelEvent[]): void {
-    for (const block of toList<ReadContent | string>(content)) {
+  #readContent(content: CohereAnswerMessage["content"], place: number, out: ModelEvent[]): void {
+    for (const block of toList<CohereAnswerContent | string>(content)) {
       if (typeof block === "string") {
         this.#write("text", place, block, out);
       } else {
@@ -128,7 +130,7 @@ class CohereDecoder implements Decoder {
     }
   }
 
-  /** A block has no place in the answer until it says something. */
+  /** Writes a delta. A block gets its position in the answer with its first text. */
   #write(kind: WordKind, place: number, delta: string | null | undefined, out: ModelEvent[]): void {
     if (!delta) return;
     if (this.#words?.kind !== kind) {
@@ -139,13 +141,13 @@ class CohereDecoder implements Decoder {
     this.#words?.write(place, delta, out);
   }
 
-  #cite(citations: ReadMessage["citations"], out: ModelEvent[]): void {
+  #cite(citations: CohereAnswerMessage["citations"], out: ModelEvent[]): void {
     for (const citation of toList(citations)) this.#words?.cite(citation, out);
   }
 
-  /** Calls without a number are told apart by their order. */
+  /** Starts a call. Calls without a number are distinguished by their order. */
   #readCallStart(
-    started: ReadMessage["tool_calls"],
+    started: CohereAnswerMessage["tool_calls"],
     index: number | null | undefined,
     out: ModelEvent[],
   ): void {
@@ -157,7 +159,7 @@ class CohereDecoder implements Decoder {
   }
 
   #readCallDelta(
-    pieces: ReadMessage["tool_calls"],
+    pieces: CohereAnswerMessage["tool_calls"],
     index: number | null | undefined,
     out: ModelEvent[],
   ): void {
@@ -180,7 +182,7 @@ class CohereDecoder implements Decoder {
     return call;
   }
 
-  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  /** The id of a call. Results are matched by id, so a missing or repeated id is replaced. */
   #freeId(id: string): string {
     const count = this.#callIds.size;
     const isFree = id !== "" && !this.#callIds.has(id);
@@ -222,25 +224,25 @@ class CohereDecoder implements Decoder {
   }
 }
 
-/** Any other reason is a plain end, or a wish for the results of the calls. */
+/** Any other reason is a plain end, or a request for the results of the calls. */
 const END_REASONS: Readonly<Record<string, EndReason | undefined>> = {
   MAX_TOKENS: "length",
   ERROR_LIMIT: "length",
   ERROR_TOXIC: "refusal",
 };
 
-/** Endings that are none, with what they mean where the server says no more. */
+/** Finish reasons that are failures, with the message to use if the server sends none. */
 const FAILED: Readonly<Record<string, string | undefined>> = {
   ERROR: "The model failed.",
   TIMEOUT: "The answer took longer than the server allows.",
 };
 
-/** A failure has a text where an answer has its message. */
+/** A failure has a text in the field where an answer has its message. */
 function isFailure({ type, error, message }: JsonObject): boolean {
   return type === "error" || Boolean(error) || typeof message === "string";
 }
 
-/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
+/** Recognizes the most common event without reading its whole shape, which takes four times as long. */
 function isPlainText(event: JsonObject): event is JsonObject & CohereEvent {
   const { type, index, delta } = event;
   if (type !== "content-delta" || typeof index !== "number" || !isJsonObject(delta)) return false;
@@ -257,4 +259,18 @@ function toList<Of>(value: Of | readonly Of[] | null | undefined): readonly Of[]
 function toArguments(given: unknown): string {
   if (typeof given === "string") return given;
   return given === null || given === undefined ? "" : JSON.stringify(given as Json);
+}
+
+/** The tokens of an answer, as Cohere counts them: all of them, and those that are paid for. */
+function toCohereUsage({ tokens, billed_units: billed, cached_tokens }: ReadUsage): Usage {
+  const input = tokens?.input_tokens ?? billed?.input_tokens ?? 0;
+  const output = tokens?.output_tokens ?? billed?.output_tokens ?? 0;
+  return toUsage({
+    input,
+    cached: Math.min(input, cached_tokens ?? 0),
+    unbilledInput: Math.max(0, input - (billed?.input_tokens ?? input)),
+    output,
+    reasoning: tokens?.reasoning_tokens ?? 0,
+    unbilledOutput: Math.max(0, output - (billed?.output_tokens ?? output)),
+  });
 }

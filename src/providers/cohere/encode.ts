@@ -1,11 +1,11 @@
-/** A model request as a body of Cohere's chat API. */
+/** Encodes a model request as a body of Cohere's chat API. */
 
 import type { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { omittedMarks } from "../cache-marks.ts";
 import { JSON_RULE, mentionsJson, toSchemaRule } from "../json-rule.ts";
 import type { OptionName } from "../known-options.ts";
-import { type ModelRequest, type Reasoning, TEXT_FORMAT } from "../provider.ts";
+import { type ModelRequest, type ReasoningOptions, TEXT_FORMAT } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import { encodeMessages } from "./messages.ts";
 import { toOutputSchema } from "./output-schema.ts";
@@ -18,7 +18,7 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "presence_penalty",
 ]);
 
-/** What the body of a request leaves out. */
+/** The parameters that the body leaves out. */
 export function omitsOf(request: ModelRequest): string[] {
   const { tools, parallel_tool_calls, options } = request;
   const isPenalizedTwice =
@@ -48,7 +48,7 @@ function toRequest(request: ModelRequest): CohereRequest {
     thinking: encodeThinking(request),
     max_tokens: max_output_tokens,
     temperature,
-    // 1, which cuts nothing off, is outside of what the API takes; so is 0.
+    // 1, which cuts nothing off, is outside of the API's range; so is 0.
     p: top_p === undefined ? undefined : Math.min(0.99, Math.max(0.01, top_p)),
     stop_sequences: options?.stop,
     frequency_penalty: options?.frequency_penalty,
@@ -59,8 +59,9 @@ function toRequest(request: ModelRequest): CohereRequest {
 }
 
 /**
- * Refusals that can be mended. A model that cannot think refuses to be told how much; some are held to no
- * tool, and none to every schema. What is not enforced any more is checked here all the same.
+ * Relaxes a request after a refusal that can be avoided. A model that cannot think refuses an effort; some
+ * models cannot be forced to call a tool, and none supports every schema. Constraints that the vendor no
+ * longer enforces are still checked here.
  */
 export function relaxRequest(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (failure.code !== "provider_rejected") return undefined;
@@ -79,7 +80,7 @@ export function relaxRequest(request: ModelRequest, failure: Failure): ModelRequ
   return relaxFormat(request, isAbout);
 }
 
-/** First without the schema, then without a format: the API refuses any where there are documents. */
+/** First without the schema, then without a format: the API refuses both if there are documents. */
 function relaxFormat(
   request: ModelRequest,
   isAbout: (words: RegExp) => boolean,
@@ -97,15 +98,15 @@ function relaxFormat(
 
 interface Formatted {
   readonly format: CohereFormat | undefined;
-  /** What the model is told of it in words. */
+  /** The rule for the answer's format that goes into the instructions. */
   readonly rule: string | undefined;
 }
 
-/** With tools on offer the API refuses any format, so words have to do; the answer is checked anyway. */
+/** With tools the API refuses any format, so the instructions describe it. The answer is checked anyway. */
 function encodeFormat({ format, instructions, items }: ModelRequest, hasTools: boolean): Formatted {
   if (format.type === "text") return { format: undefined, rule: undefined };
   const plain = hasTools ? undefined : ({ type: "json_object" } as const);
-  // A model that is not also told in words may write blanks without end.
+  // Without a description in the prompt, the model may write white space forever.
   const word = mentionsJson(instructions, items) ? undefined : JSON_RULE;
   if (format.type === "json_object") return { format: plain, rule: word };
   const json_schema = plain && toOutputSchema(format.schema);
@@ -113,15 +114,15 @@ function encodeFormat({ format, instructions, items }: ModelRequest, hasTools: b
   return { format: plain, rule: toSchemaRule(format) };
 }
 
-type Asked = NonNullable<Reasoning["effort"]>;
+type Asked = NonNullable<ReasoningOptions["effort"]>;
 
-/** Tokens to think with. The vendor advises to set no limit, and from `high` on there is none. */
+/** Thinking budgets in tokens. The vendor advises against a limit, so from `high` on there is none. */
 const BUDGETS: Readonly<Partial<Record<Asked, number>>> = {
   minimal: 1024,
   low: 4096,
   medium: 10_240,
 };
-/** The vendor's advice on what to leave for the answer itself, which the same limit is on. */
+/** The vendor's advice on what to leave for the answer itself, which shares the limit. */
 const ANSWER_TOKENS = 1000;
 
 function encodeThinking({

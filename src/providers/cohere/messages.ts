@@ -1,10 +1,10 @@
 /**
- * Items as messages of Cohere's chat API.
+ * Converts items to messages of Cohere's chat API.
  *
- * What the assistant thought, said and called in one go is one message. The results of its calls follow
- * it, all of them, and the last word is never the assistant's. So results are looked up when a message
- * with calls ends, wherever their items stand; a call whose result is nowhere gets one that says so, and
- * a result without its call is left out. Instructions are one message, the first.
+ * The assistant's reasoning, text and calls of one turn are one message. All results of its calls follow
+ * it, and the last message is never the assistant's. So when a message with calls ends, their results are
+ * looked up wherever they are; a call without a result gets a placeholder, and a result without its call is
+ * left out. The instructions, also later ones, are the first message.
  */
 
 import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
@@ -23,13 +23,13 @@ export function encodeMessages(
   return list.finish();
 }
 
-/** Stands where the API wants the user to speak and the conversation has nothing. */
+/** The user message to insert if the API needs one and the conversation has none. */
 const GO_ON = "Go on.";
 const NO_RESULT = "No result: the call was interrupted.";
-/** A result without a word is not taken. */
+/** Replaces an empty result, which the API refuses. */
 const NO_OUTPUT = "(no output)";
 
-/** What the assistant said since anybody else did. */
+/** The assistant's output since the last message of another role. */
 interface Turn {
   readonly thoughts: CohereBlock[];
   readonly plans: string[];
@@ -63,7 +63,7 @@ class MessageList {
       case "custom_tool_call_output":
         return this.#endTurn();
       default:
-      // What other vendors run themselves has no place here.
+      // This API cannot express tools that other vendors run themselves.
     }
   }
 
@@ -82,15 +82,20 @@ class MessageList {
       if (text !== "") this.#turn.texts.push(text);
       return;
     }
-    this.#endTurn();
-    if (role === "user") return this.#hear(encodeParts(content));
+    if (role === "user") {
+      this.#endTurn();
+      return this.#hear(encodeParts(content));
+    }
     const text = toText(content);
-    if (text === "") return;
-    if (this.#messages.length === 0) this.#system.push(text);
-    else this.#hear(`<system>\n${text}\n</system>`);
+    // Only the first message may be the system's, and as a user's text later instructions derail small models. What
+    // the vendor has cached of the prompt ends with each new one.
+    if (text !== "") this.#system.push(text);
   }
 
-  /** A plan is kept as a summary, because it is written for the reader; a thought as it was. */
+  /**
+   * Adds reasoning. A plan is kept as a summary, because it is written for the reader; other reasoning
+   * unchanged.
+   */
   #addReasoning(item: Reasoning): void {
     const text = readOwnReasoning(item);
     if (text === undefined) return;
@@ -106,7 +111,10 @@ class MessageList {
     this.#turn.calls.push({ call, callId: call_id });
   }
 
-  /** One conversation may have an id twice: there are servers that count them from 0 in every answer. */
+  /**
+   * An id that is not used yet. An id may appear twice in a conversation: some servers count them from 0 in
+   * every answer.
+   */
   #freeId(callId: string): string {
     const plain = callId || "call";
     let id = plain;
@@ -125,7 +133,7 @@ class MessageList {
       const output = this.#outputs.get(callId)?.shift()?.output;
       const content = output === undefined ? NO_RESULT : toText(output) || NO_OUTPUT;
       this.#messages.push({ role: "tool", tool_call_id: call.id, content });
-      // A tool's message holds no images, so the user's follows all of them.
+      // A tool's message cannot hold images, so a user message with them follows after all results.
       if (output !== undefined) images.push(...imagesOf(output));
     }
     if (images.length > 0) this.#hear(images);
@@ -141,8 +149,8 @@ function emptyTurn(): Turn {
 }
 
 /**
- * The turn as one message; none for a turn that ended without a word. What was said before calls is their
- * plan here, and what was planned without making any is a thought.
+ * The turn as one message; undefined for a turn that ended without output. Here, text before calls is their
+ * plan, and a plan without calls is reasoning.
  */
 function toAnswer({ thoughts, plans, texts, calls }: Turn): CohereAnswer | undefined {
   if (calls.length > 0) {

@@ -1,4 +1,4 @@
-/** Items that are being read from an answer: what comes as loose pieces of words, and calls. */
+/** Items while they are read from an answer: text and reasoning that arrive in pieces, and calls. */
 
 import type { Annotation, OutputText } from "../../protocol/content.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
@@ -7,7 +7,7 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import { isOfText, toAnnotations } from "./citations.ts";
 import type { ReadCitation } from "./schema.ts";
 
-/** `plan`: what the model says before its calls. It is written for the reader, so it is a summary here. */
+/** `plan` is what the model writes before its calls. It is written for the reader, so it becomes a summary. */
 export type WordKind = "text" | "thought" | "plan";
 
 interface Part {
@@ -16,11 +16,11 @@ interface Part {
   readonly annotations: Annotation[];
 }
 
-/** A message or a thought: a part for each block of the server's. */
+/** A message or reasoning, with one part for each block of the server. */
 export class OpenWords {
   readonly kind: WordKind;
   readonly #index: number;
-  /** By the server's number for the block. */
+  /** The parts by the server's number for the block. */
   readonly #parts = new Map<number, Part>();
 
   constructor(kind: WordKind, index: number, out: ModelEvent[]) {
@@ -41,7 +41,7 @@ export class OpenWords {
     }
   }
 
-  /** A citation that says nothing of its block is of the last one. */
+  /** Adds a citation. If it does not name its block, it belongs to the last one. */
   cite(citation: ReadCitation, out: ModelEvent[]): void {
     if (this.kind !== "text" || !isOfText(citation)) return;
     const part = this.#parts.get(citation.content_index ?? -1) ?? [...this.#parts.values()].at(-1);
@@ -86,7 +86,7 @@ export class OpenWords {
   }
 }
 
-/** A call, its arguments joined of pieces. */
+/** A call whose arguments are joined from pieces. */
 export class OpenCall {
   readonly #index: number;
   readonly #call: Omit<FunctionCall, "arguments">;
@@ -99,7 +99,7 @@ export class OpenCall {
     out.push({ type: "item_start", index, item });
   }
 
-  /** Of a tool that takes nothing, the server may say `null`. */
+  /** Adds a piece of the arguments. The server may send `null` for a tool without parameters. */
   write(delta: string, out: ModelEvent[]): void {
     if (delta === "" || (this.#pieces.length === 0 && delta === "null")) return;
     this.#pieces.push(delta);

@@ -1,11 +1,11 @@
 /**
- * A JSON schema as the API can hold a model to it: no limits on numbers, lengths or lists. The answer is
- * checked against the schema as it was.
+ * Reduces a JSON schema to what the API can enforce: no limits on numbers, lengths or lists. The answer is
+ * checked against the original schema.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 
-/** Undefined where the API has no words for what the schema says; the model is told it in words then. */
+/** The reduced schema. Undefined if the API cannot express it; the instructions then describe it. */
 export function toOutputSchema(schema: JsonObject): JsonObject | undefined {
   return schema["type"] === "object" ? toSchema(schema) : undefined;
 }
@@ -18,7 +18,7 @@ function toSchema(schema: JsonObject): JsonObject | undefined {
     if (value === undefined || !isTaken(keyword, value)) continue;
     const inside = toKeyword(keyword, value);
     if (inside === undefined) return undefined;
-    // One of several that may overlap, and one of several: the model is held to the same.
+    // `anyOf` in place of `oneOf`: the model is held to the same alternatives.
     kept[keyword === "oneOf" ? "anyOf" : keyword] = inside;
   }
   return kept;
@@ -26,12 +26,12 @@ function toSchema(schema: JsonObject): JsonObject | undefined {
 
 const UNSAYABLE = ["allOf", "not", "if", "patternProperties", "propertyNames"];
 
-/** The API takes no object of which nothing must be there. */
+/** The API refuses an object without required properties. */
 function hasRequired({ required }: JsonObject): boolean {
   return Array.isArray(required) && required.length > 0;
 }
 
-/** Refused by the API; nothing is lost with them but the vendor's own check. */
+/** Keywords that the API refuses. Without them only the vendor's own check is lost. */
 const LIMITS: ReadonlySet<string> = new Set([
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   ...["minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "contains"],
@@ -41,12 +41,12 @@ const FORMATS: ReadonlySet<Json> = new Set(["date-time", "uuid", "date", "time"]
 
 function isTaken(keyword: string, value: Json): boolean {
   if (keyword === "format") return FORMATS.has(value);
-  // Anchors and looking ahead are not understood.
+  // The API does not support anchors and lookahead.
   if (keyword === "pattern") return typeof value === "string" && !/[\^$]|\?[=!]/.test(value);
   return !LIMITS.has(keyword);
 }
 
-/** The value of a keyword; undefined where a schema inside it cannot be said. */
+/** The value of a keyword; undefined if a schema inside it cannot be expressed. */
 function toKeyword(keyword: string, value: Json): Json | undefined {
   switch (keyword) {
     case "properties":

@@ -1,6 +1,6 @@
 /**
- * Parts of messages in the words of Cohere's chat API: text and images. A file of text goes as its text;
- * what is left has no words here and is refused.
+ * Message parts in the form of Cohere's chat API: text and images. A text file is sent as its text. Other
+ * parts cannot be expressed and are refused.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -8,7 +8,7 @@ import type { ContentPart, InputFile, InputImage } from "../../protocol/content.
 import { readDataUrl, readFileContent, toFileText } from "../file-content.ts";
 import type { CohereImage, CoherePart } from "./schema.ts";
 
-/** What a user says; nothing for a message that says nothing. */
+/** Encodes a user's content; undefined for an empty message. */
 export function encodeParts(
   content: string | readonly ContentPart[],
 ): string | readonly CoherePart[] | undefined {
@@ -18,7 +18,7 @@ export function encodeParts(
   return content.map(encodePart).filter((part) => part.type !== "text" || part.text !== "");
 }
 
-/** The text alone, with a word where an image stood. */
+/** The text of the content, with a placeholder for each image. */
 export function toText(content: string | readonly ContentPart[]): string {
   if (typeof content === "string") return content;
   const texts = content.map((part) => textOf(part) ?? IMAGE_BELOW);
@@ -27,7 +27,7 @@ export function toText(content: string | readonly ContentPart[]): string {
 
 const IMAGE_BELOW = "[image below]";
 
-/** What a tool's output holds besides text. */
+/** The images of a tool's output. */
 export function imagesOf(content: string | readonly ContentPart[]): readonly CoherePart[] {
   if (typeof content === "string") return [];
   return content.filter((part) => textOf(part) === undefined).map(encodePart);
@@ -57,7 +57,7 @@ function encodePart(part: ContentPart): CoherePart {
   if (text !== undefined) return { type: "text", text };
   if (part.type === "input_image") return encodeImage(part);
   if (part.type === "input_file") return encodeFile(part);
-  throw refused(`Cohere takes no \`${part.type}\` part. Send text, text files and images.`);
+  throw refused(`Cohere does not accept \`${part.type}\` parts. Send text, text files and images.`);
 }
 
 const IMAGE_TYPES: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
@@ -71,7 +71,7 @@ function encodeImage({ image_url: url, detail }: InputImage): CohereImage {
       `Cohere takes PNG, JPEG, WebP and GIF images, not \`${type}\`. Convert the image.`,
     );
   }
-  // The newest word for detail is known to the Responses API alone.
+  // Only the Responses API knows the newest value of `detail`.
   const known = detail === "original" ? "high" : DETAILS.find((word) => word === detail);
   return { type: "image_url", image_url: { url, ...(known ? { detail: known } : {}) } };
 }

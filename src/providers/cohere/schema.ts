@@ -1,7 +1,7 @@
 /**
- * Cohere's chat API, version 2, both ways. Requests are type aliases, so that they are JSON objects to the
- * compiler too: the API refuses a field that it does not know, wherever the field stands. Answers are held
- * against shapes, in which fields whose loss costs no words are loose.
+ * Cohere's chat API, version 2, both ways. Requests are type aliases, so that the compiler accepts them as
+ * JSON objects too: the API refuses an unknown field anywhere. Answers are checked against shapes, in which
+ * fields that carry no text of the answer are loose.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -25,7 +25,7 @@ export type CohereRequest = {
   /** For all tools at once. */
   readonly strict_tools: true | undefined;
   readonly tool_choice: "REQUIRED" | "NONE" | undefined;
-  /** Refused in a request with tools. */
+  /** The API refuses it in a request with tools. */
   readonly response_format: CohereFormat | undefined;
   readonly thinking: CohereThinking | undefined;
   readonly max_tokens: number | undefined;
@@ -38,7 +38,7 @@ export type CohereRequest = {
 
 export type CohereFormat = { readonly type: "json_object"; readonly json_schema?: JsonObject };
 
-/** On by default for models that can. Without a budget they think as long as they like. */
+/** On by default for models that support it. Without a budget there is no limit on thinking. */
 export type CohereThinking = {
   readonly type: "enabled" | "disabled";
   readonly token_budget?: number;
@@ -53,7 +53,7 @@ export type CohereMessage =
 export type CohereAnswer = {
   readonly role: "assistant";
   readonly content?: string | readonly CohereBlock[];
-  /** What the model says before its calls. */
+  /** The text that the model writes before its calls. */
   readonly tool_plan?: string;
   readonly tool_calls?: readonly CohereCall[];
 };
@@ -82,23 +82,23 @@ export type CohereTool = {
   };
 };
 
-/** A block of content as it starts, a piece of one, or all of it. */
+/** A block of content: its start, a piece of it, or the whole block. */
 const CONTENT = object({ type: loose(text), text, thinking: text });
-export type ReadContent = Shaped<typeof CONTENT>;
+export type CohereAnswerContent = Shaped<typeof CONTENT>;
 
-/** Arguments are text; servers that stand in for this one may send the object itself. */
+/** Arguments are text. Other servers that offer this API may send the object itself. */
 const CALL = object({ id: loose(text), function: object({ name: text, arguments: anything }) });
 export type ReadCall = Shaped<typeof CALL>;
 
-/** The caller's own fields: of a document that came with the request, or of a tool's result. */
+/** Fields that the caller defines: of a document in the request, or of a tool's result. */
 const FIELDS = object({}) as Shape<unknown> as Shape<JsonObject>;
 
 const CITATION = object({
-  /** Where the cited words stand in their block of text. */
+  /** The position of the cited words in their block of text. */
   start: loose(number),
   end: loose(number),
   text: loose(text),
-  /** `TEXT_CONTENT`, `THINKING_CONTENT` or `PLAN`: what they are said in. */
+  /** The kind of block that contains the cited words: `TEXT_CONTENT`, `THINKING_CONTENT` or `PLAN`. */
   type: loose(text),
   content_index: loose(number),
   sources: loose(
@@ -107,14 +107,14 @@ const CITATION = object({
 });
 export type ReadCitation = Shaped<typeof CITATION>;
 
-/** A list in an answer that comes whole; one thing in an event of a stream. */
+/** Lists in a whole answer, single values in an event of a stream. */
 const MESSAGE = object({
   content: either(either(list(CONTENT), CONTENT), text),
   tool_plan: text,
   tool_calls: either(list(CALL), CALL),
   citations: loose(either(list(CITATION), CITATION)),
 });
-export type ReadMessage = Shaped<typeof MESSAGE>;
+export type CohereAnswerMessage = Shaped<typeof MESSAGE>;
 
 const COUNTS = object({
   input_tokens: loose(number),
@@ -122,9 +122,9 @@ const COUNTS = object({
   reasoning_tokens: loose(number),
 });
 const USAGE = object({
-  /** What was read and written, with what the server itself adds to a prompt. */
+  /** All tokens, with those that the server itself adds to a prompt. */
   tokens: loose(COUNTS),
-  /** What is paid for, which is less. */
+  /** The tokens that are paid for, which are fewer. */
   billed_units: loose(COUNTS),
   cached_tokens: loose(number),
 });
@@ -132,7 +132,7 @@ export type ReadUsage = Shaped<typeof USAGE>;
 
 const ENDING = { finish_reason: loose(text), usage: loose(USAGE), error: loose(text) };
 
-/** An event of a stream; or, without a type, a whole answer. */
+/** An event of a stream or, without a type, a whole answer. */
 export const EVENT = object({
   ...ENDING,
   type: text,

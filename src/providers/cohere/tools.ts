@@ -1,4 +1,4 @@
-/** Tools on offer, and the choice among them, in the words of Cohere's chat API. */
+/** Offered tools and the tool choice, in the form of Cohere's chat API. */
 
 import { isJsonObject } from "../../base/json.ts";
 import type { FunctionTool, Tool } from "../../protocol/tools.ts";
@@ -7,8 +7,9 @@ import type { ModelRequest } from "../provider.ts";
 import type { CohereRequest, CohereTool } from "./schema.ts";
 
 /**
- * The functions to offer. One that must be called is offered alone, because a call can be forced and a
- * name cannot. Where none may be called they are still told of: the conversation may hold their calls.
+ * The functions to offer. A tool that must be called is offered alone, because the API can force a call and
+ * not a name. If no tool may be called, all are sent anyway, because the conversation may contain their
+ * calls.
  */
 export function toFunctions({ tools, tool_choice }: ModelRequest): readonly FunctionTool[] {
   if (tool_choice !== "none") return offeredTools(tools, tool_choice);
@@ -41,18 +42,18 @@ function encodeTool({ name, description, parameters }: FunctionTool): CohereTool
   };
 }
 
-/** The API holds a model to no tool that has optional parameters alone. */
+/** The API cannot enforce a tool whose parameters are all optional. */
 function canBeStrict({ strict, parameters }: FunctionTool): boolean {
   const required = isJsonObject(parameters) ? parameters["required"] : undefined;
   return strict === true && Array.isArray(required) && required.length > 0;
 }
 
-/** The API takes letters, digits and `_`, with no digit first. */
+/** The API accepts letters, digits and `_`, and a digit may not be first. */
 export function toToolName(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
 }
 
-/** Tools as they are called here, by the name that the API was told. */
+/** Our names of the tools by the names that were sent to the API. */
 export function toOwnNames(tools: readonly Tool[]): ReadonlyMap<string, string> {
   const functions = tools.filter((tool) => tool.type === "function");
   return new Map(functions.map(({ name }) => [toToolName(name), name]));

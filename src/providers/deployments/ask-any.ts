@@ -1,10 +1,10 @@
 /**
  * Asks the deployments of a name until one answers.
  *
- * All tries are bounded here, in one place: each deployment is asked once, without waiting where another
- * one is left; then the retries of the settings (`max_retries`) go to whoever may be asked soonest. So a
- * call makes as many tries as there are deployments, and `max_retries` more. The providers inside must not
- * try again by themselves.
+ * This is the only place that bounds all attempts. Each deployment is asked once, without a wait while
+ * another one is left. Then the retries of the settings (`max_retries`) go to the deployment that may be
+ * asked soonest. So a call makes at most one attempt for each deployment, and `max_retries` more. The
+ * providers inside must not retry by themselves.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -16,34 +16,34 @@ import { type Choosable, chooseDeployments } from "./choose-deployments.ts";
 import { mayBeLarger, nextAfter, toVerdict } from "./failure-rules.ts";
 import type { HealthCall } from "./health.ts";
 
-/** A deployment, whatever it is asked for: an answer, or vectors. */
+/** A deployment that can be asked for an answer or for vectors. */
 export interface Askable extends Choosable {
   /** `vendor/model`. */
   readonly model: string;
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   readonly contextTokens: number | undefined;
 }
 
 export interface DeploymentsOptions {
   readonly retry?: RetryPolicy | undefined;
   readonly clock?: Clock | undefined;
-  /** 0 to 1. */
+  /** Between 0 and 1. */
   readonly random?: (() => number) | undefined;
 }
 
-export interface Asking<One extends Askable> {
-  /** Those that take the request. */
+export interface DeploymentCall<One extends Askable> {
+  /** The deployments that accept the request. */
   readonly deployments: readonly One[];
   readonly options: DeploymentsOptions;
-  /** The one to ask first where it may be asked. */
+  /** The deployment to ask first, if it may be asked. */
   readonly stay: string | undefined;
   readonly call: ModelCall;
 }
 
-/** One try at one deployment. Calls `onSend` of the call when it sends anything. */
+/** One attempt at one deployment. Calls `onSend` of the call if it sends anything. */
 export type Try<One, Out> = (deployment: One, call: ModelCall) => Promise<Out>;
 
-export interface Answered<One, Out> {
+export interface DeploymentAnswer<One, Out> {
   readonly out: Out;
   readonly deployment: One;
   readonly by: AnsweredBy;
@@ -51,11 +51,14 @@ export interface Answered<One, Out> {
   readonly health: HealthCall;
 }
 
-/** Rejects with the failure that helps the client most: one that a retry may mend, if there is one. */
+/**
+ * Asks until a deployment answers. Rejects with the failure that helps the client most: one that a retry
+ * may fix, if there is one.
+ */
 export function askAny<One extends Askable, Out>(
-  asking: Asking<One>,
+  asking: DeploymentCall<One>,
   ask: Try<One, Out>,
-): Promise<Answered<One, Out>> {
+): Promise<DeploymentAnswer<One, Out>> {
   const search = new Search(asking, ask);
   return retry(
     () => search.next(),
@@ -64,20 +67,23 @@ export function askAny<One extends Askable, Out>(
 }
 
 class Search<One extends Askable, Out> {
-  readonly #asking: Asking<One>;
+  readonly #asking: DeploymentCall<One>;
   readonly #ask: Try<One, Out>;
-  /** The last failure of each that has failed, oldest first, and when it may be asked again. */
+  /** The last failure of each failed deployment, oldest first, and when it may be asked again. */
   readonly #failures = new Map<One, Failed<One>>();
   #tries = 0;
   #hasBegun = false;
 
-  constructor(asking: Asking<One>, ask: Try<One, Out>) {
+  constructor(asking: DeploymentCall<One>, ask: Try<One, Out>) {
     this.#asking = asking;
     this.#ask = ask;
   }
 
-  /** The first time each of them is asked, later the one that may be asked soonest. */
-  async next(): Promise<Answered<One, Out>> {
+  /**
+   * Asks on. The first attempt goes to each deployment in turn, later ones to the one that may be asked
+   * soonest.
+   */
+  async next(): Promise<DeploymentAnswer<One, Out>> {
     const isFirst = !this.#hasBegun;
     this.#hasBegun = true;
     const answered = isFirst ? await this.#askEach() : await this.#askSoonest();
@@ -85,7 +91,7 @@ class Search<One extends Askable, Out> {
     throw this.#toFailure();
   }
 
-  async #askEach(): Promise<Answered<One, Out> | undefined> {
+  async #askEach(): Promise<DeploymentAnswer<One, Out> | undefined> {
     const { deployments, options, stay, call } = this.#asking;
     const { random = Math.random } = options;
     let left = chooseDeployments(deployments, { stay, random });
@@ -105,16 +111,16 @@ class Search<One extends Askable, Out> {
     return undefined;
   }
 
-  async #askSoonest(): Promise<Answered<One, Out> | undefined> {
+  async #askSoonest(): Promise<DeploymentAnswer<One, Out> | undefined> {
     const soonest = this.#findSoonest();
     return soonest && (await this.#try(soonest.deployment, { hasOthers: false }));
   }
 
-  /** Undefined where another one may be asked. */
+  /** Makes one attempt; undefined if another deployment may be asked. */
   async #try(
     deployment: One,
     { hasOthers }: { readonly hasOthers: boolean },
-  ): Promise<Answered<One, Out> | undefined> {
+  ): Promise<DeploymentAnswer<One, Out> | undefined> {
     const { call } = this.#asking;
     const { label, model } = deployment;
     const health = deployment.health.begin();
@@ -133,7 +139,7 @@ class Search<One extends Askable, Out> {
       return { out, deployment, health, by: { deployment: label, model, tries: this.#tries } };
     } catch (thrown) {
       const failure = toFailure(thrown);
-      // It was not asked at all: our own limiter would have made the call wait.
+      // Nothing was sent: our own limiter would have made the call wait.
       const isBusy = !isSent && failure.code === "provider_overloaded";
       if (isBusy) this.#tries--;
       health.end(isBusy || call.signal.aborted ? "unknown" : toVerdict(failure));
@@ -145,7 +151,7 @@ class Search<One extends Askable, Out> {
 
   #note(deployment: One, failure: Failure): void {
     const againMs = this.#nowMs + (failure.retryAfterMs ?? 0);
-    // One that was asked again is the last in the line.
+    // A deployment that was asked again moves to the end of the line.
     this.#failures.delete(deployment);
     this.#failures.set(deployment, { deployment, failure, againMs });
   }
@@ -176,7 +182,7 @@ interface Failed<One> {
   readonly againMs: number;
 }
 
-/** Part of the wait that was asked for may be over. */
+/** The failure with what is left of the wait that it asked for. */
 function withWait({ failure, againMs }: Failed<unknown>, nowMs: number): Failure {
   const { code, message, vendorCode, retryAfterMs: askedMs } = failure;
   const retryAfterMs = Math.max(0, againMs - nowMs);
@@ -205,7 +211,7 @@ interface HeldNotices {
   release(): void;
 }
 
-/** What a deployment left out of a request counts where it is the one that answers. */
+/** Holds notices about dropped parameters. Those of a deployment count only if it is the one that answers. */
 function holdDropped(notice: Notify | undefined): HeldNotices {
   if (!notice) return { notice, release() {} };
   let held: Parameters<Notify>[0][] | undefined = [];
@@ -218,10 +224,16 @@ function holdDropped(notice: Notify | undefined): HeldNotices {
   };
 }
 
-function toRetrying({ options, call }: Pick<Asking<Askable>, "options" | "call">): Retrying {
+function toRetrying({
+  options,
+  call,
+}: Pick<DeploymentCall<Askable>, "options" | "call">): Retrying {
   const { retry: policy = MODEL_RETRY, clock = systemClock, random = Math.random } = options;
   return {
-    ...{ policy, clock, random, signal: call.signal },
+    policy,
+    clock,
+    random,
+    signal: call.signal,
     onRetry(failure, waitMs) {
       const wait = `Trying again in ${(waitMs / 1000).toFixed(1)} s.`;
       call.notice?.({ code: "retry", message: `${failure.message} ${wait}` });

@@ -1,4 +1,7 @@
-/** In which order the deployments of a name are asked. Pure, but for the chance it is given. */
+/**
+ * Chooses the order in which the deployments of a name are asked. Pure, except for the random numbers it
+ * gets.
+ */
 
 import type { DeploymentHealth } from "./health.ts";
 
@@ -10,15 +13,16 @@ export interface Choosable {
 }
 
 interface Choosing {
-  /** Asked first where it may be: it answered the turn before. */
+  /** The deployment that answered the turn before. It is asked first, if it may be asked. */
   readonly stay: string | undefined;
-  /** 0 to 1. */
+  /** Between 0 and 1. */
   readonly random: () => number;
 }
 
 /**
- * Those that are ready by their weights, then ready fallbacks in their order, then, because a guess is
- * better than a refusal, those that cool down. One that asked for a wait is not among them.
+ * Orders deployments: first those that are ready, by their weights, then ready fallbacks in their order,
+ * then those that cool down, because an attempt is better than a refusal. A deployment that asked for a
+ * wait is left out.
  */
 export function chooseDeployments<One extends Choosable>(
   all: readonly One[],
@@ -36,7 +40,7 @@ function inTurn<One extends Choosable>(all: readonly One[], random: () => number
   return [...shuffle(usual, random), ...all.filter(({ isFallback }) => isFallback)];
 }
 
-/** Each place goes to one of those that are left, by their weights. */
+/** Fills each position at random from the deployments that are left, by their weights. */
 function shuffle<One extends Choosable>(all: readonly One[], random: () => number): One[] {
   const left = [...all];
   const ordered: One[] = [];
@@ -47,7 +51,7 @@ function shuffle<One extends Choosable>(all: readonly One[], random: () => numbe
       point -= weight;
       return point < 0;
     });
-    // Sums of fractions may miss the last one by a hair.
+    // A sum of fractions may be slightly too small for the last one.
     const [next] = left.splice(found < 0 ? left.length - 1 : found, 1);
     if (next) ordered.push(next);
   }

@@ -1,6 +1,6 @@
 /**
- * One provider for a name that stands for several deployments: a call is asked of one of them, and of the
- * next one when that fails before any output. After the first output nothing is asked again.
+ * One provider for a name with several deployments. A call goes to one of them, and to the next one if that
+ * fails before any output. After the first output no other deployment is asked.
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -8,18 +8,17 @@ import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../provider.ts";
 import { collectAnswer, hasOutput } from "../whole-answer.ts";
-import { type Answered, type Askable, askAny, type DeploymentsOptions } from "./ask-any.ts";
-import { toVerdict } from "./failure-rules.ts";
-import type { Verdict } from "./health.ts";
+import { type Askable, askAny, type DeploymentAnswer, type DeploymentsOptions } from "./ask-any.ts";
+import { type DeploymentVerdict, toVerdict } from "./failure-rules.ts";
 import { markSeals, openSeals } from "./own-seals.ts";
 
 export interface OpenDeployment extends Askable {
   readonly provider: Provider;
-  /** Whether its model gives its reasoning in a sealed form; undefined where that is not known. */
+  /** True if its model gives its reasoning in a sealed form; undefined if that is not known. */
   readonly sealed: boolean | undefined;
-  /** Tells apart the accounts that seals belong to; letters alone. */
+  /** Identifies the account that its seals belong to. Letters only. */
   readonly mark: string;
-  /** Throws for items of a kind that it is known not to take. */
+  /** Throws for items of a kind that it is known not to accept. */
   readonly checkInput: (items: readonly Item[]) => void;
 }
 
@@ -33,7 +32,7 @@ export function createDeploymentsProvider(
     request: ModelRequest,
     call: ModelCall,
     askOne: (one: Try) => Promise<Out>,
-  ): Promise<Answered<OpenDeployment, Out>> {
+  ): Promise<DeploymentAnswer<OpenDeployment, Out>> {
     const fitting = findFitting(deployments, request);
     const asking = { deployments: fitting, options, stay: request.deployment, call };
     return askAny(asking, (deployment, inner) =>
@@ -44,8 +43,8 @@ export function createDeploymentsProvider(
   async function* stream(request: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
     const answered = await ask(request, call, begin);
     const { first, rest } = answered.out;
-    // Of a client that leaves nothing is learned.
-    let verdict: Verdict = "unknown";
+    // A client that disconnects says nothing about the deployment.
+    let verdict: DeploymentVerdict = "unknown";
     try {
       yield tell(first, answered);
       for await (const batch of rest) yield tell(batch, answered);
@@ -72,7 +71,7 @@ export function createDeploymentsProvider(
   return { name: "deployments", stream, answer, omits };
 }
 
-/** One try at one deployment. */
+/** One attempt at one deployment. */
 interface Try {
   readonly deployment: OpenDeployment;
   readonly request: ModelRequest;
@@ -100,8 +99,11 @@ function askWhole({ deployment: { provider }, request, call }: Try): Promise<Who
   return provider.answer?.(request, call) ?? collectAnswer(provider.stream(request, call));
 }
 
-/** The end says who answered; what is sealed is marked as that one's. */
-function tell(batch: Batch, { by, deployment }: Answered<OpenDeployment, unknown>): Batch {
+/**
+ * Adds the deployment that answered to the end event, and marks sealed reasoning as belonging to its
+ * account.
+ */
+function tell(batch: Batch, { by, deployment }: DeploymentAnswer<OpenDeployment, unknown>): Batch {
   const marked = markSeals(batch, deployment.mark);
   if (marked.at(-1)?.type !== "end") return marked;
   return marked.map((event) => (event.type === "end" ? { ...event, by } : event));
@@ -125,7 +127,10 @@ function findFitting(
   return fitting;
 }
 
-/** What belongs to another deployment stays behind: the answer it goes on from, and what it sealed. */
+/**
+ * The request for one deployment, without what belongs to another: the previous answer's id, and sealed
+ * reasoning.
+ */
 function toRequest(request: ModelRequest, deployment: OpenDeployment): ModelRequest {
   const { label, model, sealed, mark } = deployment;
   return {

@@ -1,31 +1,31 @@
 /**
- * What a failed call means for the deployments of a name: whether another one is asked, and whether the one
- * that failed is held to be ill. One table, from which docs/server.md is made too. Pure.
+ * The meaning of a failed call for the deployments of a name: whether another one is asked, and whether the
+ * failed one counts as unhealthy. One table, from which docs/server.md is made too. Pure.
  *
- * A deployment cools down for what is its server's fault. What a request or a model's words bring about is
- * never held against it: one client could take it from all others by asking for that three times.
+ * A deployment cools down for faults of its server only. A failure that a request or a model's output
+ * causes is never counted against it: otherwise one client could make it unavailable to all others by
+ * sending such a request three times.
  */
 
 import type { Failure, FailureCode } from "../../base/failure.ts";
 import { isAccountFailure, isSlip } from "../provider-failure.ts";
-import type { Verdict } from "./health.ts";
 
 export interface FailureRule {
-  /** What the deployment does, for the docs. */
+  /** The behaviour of the deployment, for the docs. */
   readonly told: string;
   readonly codes: readonly FailureCode[];
-  /** Fits by more than its code, and comes before that. */
+  /** Matches by more than the code, and comes before it. */
   readonly isOne?: (failure: Failure) => boolean;
-  /** Who is asked then, where nothing was given on yet. `larger`: only one with a larger window. */
+  /** Which deployment is asked next, as long as there is no output. `larger`: only one with a larger window. */
   readonly next: "any" | "larger" | "none";
   /**
-   * `counts`: one of the failures in a row; `at_once`: the next call would fail in the same way. `well`: it
-   * answered, which ends its row of failures; `unknown`: nothing is learned of it.
+   * `counts`: one of the failures in a row. `at_once`: the next call would fail in the same way. `well`: it
+   * answered, which resets the failures in a row. `unknown`: says nothing about its health.
    */
   readonly health: "counts" | "at_once" | "well" | "unknown";
 }
 
-/** The first that fits counts. What fits none ends the call, and nothing is learned. */
+/** The first match counts. A failure without a match ends the call, and says nothing about health. */
 export const FAILURE_RULES: readonly FailureRule[] = [
   {
     told: "says that its model wrote a call that it cannot read (`tool_use_failed`)",
@@ -66,7 +66,7 @@ export const FAILURE_RULES: readonly FailureRule[] = [
     health: "counts",
   },
   {
-    told: "does not keep to its API: a cut stream, a web page, unreadable bytes",
+    told: "does not keep to its API: an interrupted stream, a web page, unreadable bytes",
     codes: ["provider_broke_protocol"],
     next: "any",
     health: "counts",
@@ -103,7 +103,7 @@ export const FAILURE_RULES: readonly FailureRule[] = [
   },
 ];
 
-/** Of the request, or of this process. */
+/** A failure of the request, or of this process. */
 const OTHER = { next: "none", health: "unknown" } as const;
 
 function ruleFor(failure: Failure): Pick<FailureRule, "next" | "health"> {
@@ -113,18 +113,24 @@ function ruleFor(failure: Failure): Pick<FailureRule, "next" | "health"> {
   return rule ?? OTHER;
 }
 
-/** Who may do better. Whoever uses this has given on no output: after the first nothing is asked again. */
+/**
+ * Which deployment may be asked after a failure. The caller has passed on no output: after that no other is
+ * asked.
+ */
 export function nextAfter(failure: Failure): FailureRule["next"] {
   return ruleFor(failure).next;
 }
 
-/** What a failed call says of its deployment. */
-export function toVerdict(failure: Failure): Verdict {
+/** `unknown`: the call ended for another reason, such as a client that disconnected. */
+export type DeploymentVerdict = "well" | "unknown" | Failure;
+
+/** The verdict of a failed call on the health of its deployment. */
+export function toVerdict(failure: Failure): DeploymentVerdict {
   const { health } = ruleFor(failure);
   return health === "counts" || health === "at_once" ? failure : health;
 }
 
-/** The next call would fail in the same way: nobody mends a key or a model's name within seconds. */
+/** True if the next call would fail in the same way: a wrong key or model name is not fixed within seconds. */
 export function isLasting(failure: Failure): boolean {
   return ruleFor(failure).health === "at_once";
 }
@@ -132,13 +138,13 @@ export function isLasting(failure: Failure): boolean {
 interface Windowed {
   /** `vendor/model`. */
   readonly model: string;
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   readonly contextTokens: number | undefined;
 }
 
 /**
- * Whether a conversation that is too long for one may fit another: its window is larger, or nothing is
- * known of the two and it is another model.
+ * True if a conversation that is too long for one deployment may fit another: its window is larger, or one
+ * of the windows is not known and it has another model.
  */
 export function mayBeLarger(other: Windowed, tooSmall: Windowed): boolean {
   if (other.contextTokens !== undefined && tooSmall.contextTokens !== undefined) {

@@ -1,81 +1,90 @@
 /**
- * Which deployments of a model's name are worth asking now. One that failed several times in a row, or
- * that asked for a wait, cools down; then one call tries it (half-open), and its answer decides.
+ * Which deployments of a model's name are worth asking now. One that failed several times in a row, or that
+ * asked for a wait, cools down. Then one call tries it (half-open), and its answer decides.
  *
- * The state is this process's own: each worker learns by itself, which costs it a few tries that another
- * deployment then answers.
+ * The state belongs to this process: each worker learns by itself, which costs it a few failed attempts
+ * that another deployment then answers.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Failure } from "../../base/failure.ts";
-import { isLasting } from "./failure-rules.ts";
+import { type DeploymentVerdict, isLasting } from "./failure-rules.ts";
 
 export interface CooldownSettings {
-  /** How many failures in a row it takes. */
+  /** The number of failures in a row that starts a cooldown. */
   readonly failures: number;
-  /** How long the first cooldown is; each one that a failed trial follows is twice as long as the last. */
+  /** The length of the first cooldown. Each cooldown after a failed trial is twice as long as the last. */
   readonly cooldownMs: number;
 }
 
-/** As other gateways have it: long enough for a restart, short enough not to be noticed after one. */
+/** The defaults of other gateways: long enough for a restart, short enough that its end is noticed soon. */
 export const COOLDOWN: CooldownSettings = { failures: 3, cooldownMs: 30_000 };
 
-/** Times the first cooldown. A server that was down for an hour is back within minutes of its return. */
+/**
+ * The longest cooldown, as a multiple of the first one. A server that was down for an hour is asked again
+ * within minutes of its return.
+ */
 const MAX_GROWTH = 8;
 
-/** A quota may come back next month; the key may be another one sooner. */
+/** The longest wait. A server may ask to wait for next month's quota, but its key may be replaced sooner. */
 const MAX_ASKED_MS = 3_600_000;
 
 export interface DeploymentHealth {
-  /** May be asked like any other: well, or cooled down with nobody trying it. */
+  /**
+   * True if it may be asked like any other: it is healthy, or its cooldown is over and no call is trying
+   * it.
+   */
   readonly isReady: boolean;
-  /** How long it asks not to be asked; 0 where it did not ask for a wait. */
+  /** How much longer it asks not to be called; 0 if it did not ask for a wait. */
   readonly askedWaitMs: number;
   /** Begins a call. The caller must end it. */
   begin(): HealthCall;
 }
 
 export interface HealthCall {
-  /** Its answer has begun: a trial is passed, and others may ask too. */
+  /** Call it when the answer has begun: a trial is then passed, and other calls may ask too. */
   answered(): void;
-  /** Only the first time counts. */
-  end(verdict: Verdict): void;
+  /** Ends the call. Only the first call of it counts. */
+  end(verdict: DeploymentVerdict): void;
 }
-
-/** `unknown`: the call ended for a reason of its own, such as a client that left. */
-export type Verdict = "well" | "unknown" | Failure;
 
 export interface HealthReport {
   readonly label: string;
   readonly isReady: boolean;
-  /** Since this process started. */
+  /** Failures since this process started. */
   readonly failures: number;
-  /** For how long it is not asked first; 0 where it is. */
+  /** How much longer others are asked before it; 0 if it is not cooling down. */
   readonly waitMs: number;
-  /** What the last failure said; undefined where there was none since it was last well. */
+  /** The message of the last failure; undefined if it has answered since. */
   readonly reason: string | undefined;
 }
 
-/** A deployment is not asked first for a while. */
+/** The start of a cooldown. Until its end, other deployments are asked first. */
 export interface Cooldown {
   readonly label: string;
   readonly waitMs: number;
-  /** The last of its failures. */
+  /** The failure that started it. */
   readonly failure: Failure;
 }
 
 export interface DeploymentHealths {
-  /** The health of a deployment, the same one each time. `label` names it in reports. */
+  /** The health of a deployment, the same object each time. `label` names it in reports. */
   of(key: string, label: string): DeploymentHealth;
-  /** One for each label. */
+  /** One report for each label. */
   report(): readonly HealthReport[];
-  /** New settings hold from the next failure on. */
+  /** Sets new settings, which apply from the next failure on. */
   set(settings: CooldownSettings): void;
-  /** Tells of each cooldown that begins, until what it returns is called. Waits that were asked for are none. */
+  /**
+   * Calls `told` for each cooldown that begins, until the returned function is called. Waits that a server
+   * asked for do not count.
+   */
   watch(told: (cooldown: Cooldown) => void): () => void;
 }
 
-/** Deployments are rows of the settings: more than that are those of files that were changed often. */
+/**
+ * Bounds the memory. Deployments are rows of the settings, so a larger number comes from a file that was
+ * changed often.
+ */
 const MAX_KNOWN = 1000;
 
 export function createHealths(clock: Clock = systemClock): DeploymentHealths {
@@ -111,17 +120,19 @@ export function createHealths(clock: Clock = systemClock): DeploymentHealths {
   };
 }
 
-/** Deployments of different names may differ in nothing that their label tells. */
+/** Joins two reports. Deployments of different names may have the same label. */
 function join(a: HealthReport | undefined, b: HealthReport): HealthReport {
   if (!a) return b;
   return {
     ...b,
-    ...{ isReady: a.isReady && b.isReady, failures: a.failures + b.failures },
-    ...{ waitMs: Math.max(a.waitMs, b.waitMs), reason: b.reason ?? a.reason },
+    isReady: a.isReady && b.isReady,
+    failures: a.failures + b.failures,
+    waitMs: Math.max(a.waitMs, b.waitMs),
+    reason: b.reason ?? a.reason,
   };
 }
 
-/** What every runtime of this process uses unless it is given others. */
+/** The health of deployments that all runtimes of this process share, unless they get their own. */
 export const processHealths: DeploymentHealths = createHealths();
 
 interface Rules {
@@ -133,13 +144,13 @@ interface Rules {
 class Health implements DeploymentHealth {
   readonly #label: string;
   readonly #rules: Rules;
-  /** In a row. */
+  /** Failures in a row. */
   #failures = 0;
   #allFailures = 0;
-  /** How often it cooled down since it was last well. */
+  /** How many cooldowns there were since it last answered. */
   #cooldowns = 0;
   #untilMs = Number.NEGATIVE_INFINITY;
-  /** Whether it asked for that wait itself. */
+  /** True if the server itself asked for that wait. */
   #isAsked = false;
   #isTried = false;
   #reason: string | undefined;
@@ -183,7 +194,7 @@ class Health implements DeploymentHealth {
     };
   }
 
-  /** Others may ask; an answer that breaks off is still a failure too many. */
+  /** Lets other calls ask. If the answer breaks off later, that still counts as a failure. */
   #pass(): void {
     this.#cooldowns = 0;
     this.#failures = Math.max(0, this.#rules.settings.failures - 1);
@@ -193,7 +204,7 @@ class Health implements DeploymentHealth {
     return this.#untilMs - this.#rules.clock.now();
   }
 
-  #judge(verdict: Verdict): void {
+  #judge(verdict: DeploymentVerdict): void {
     if (verdict === "unknown") return;
     if (verdict === "well") {
       this.#failures = 0;
@@ -218,9 +229,9 @@ class Health implements DeploymentHealth {
       this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(askedMs, MAX_ASKED_MS));
       return;
     }
-    // Calls that were on their way when it began to cool down say nothing new.
+    // Calls that were in flight when the cooldown began say nothing new.
     if (this.#untilMs > nowMs) return;
-    // After a cooldown one failure is enough for the next one.
+    // After a cooldown one failure is enough to start the next one.
     if (this.#failures < failures && this.#cooldowns === 0 && !isLasting(failure)) return;
     this.#isAsked = false;
     const waitMs = cooldownMs * Math.min(2 ** this.#cooldowns, MAX_GROWTH);

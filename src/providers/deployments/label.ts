@@ -1,4 +1,7 @@
-/** What deployments are called in records, log lines and metrics. No path of an address, and no password. */
+/**
+ * The names of deployments in records, log lines and metrics. They contain no path of an address and no
+ * password.
+ */
 
 interface Addressed {
   /** `vendor/model`. */
@@ -6,7 +9,10 @@ interface Addressed {
   readonly url: string | null;
 }
 
-/** `custom/qwen3-8b@gpu-1:8000`; those that differ in nothing but their key or API get a number. */
+/**
+ * Labels such as `custom/qwen3-8b@gpu-1:8000`. Deployments that differ only in their key or API get a
+ * number.
+ */
 export function labelDeployments(deployments: readonly Addressed[]): readonly string[] {
   const plain = deployments.map(({ model, url }) => (url ? `${model}@${hostOf(url)}` : model));
   return plain.map((label, at) => {

@@ -1,14 +1,14 @@
 /**
- * Sealed reasoning of a name with several deployments. What one account sealed another one refuses, also
- * one of the same vendor: so each seal is put in an envelope with the account's mark. Its own account gets
- * it back as it was; for all others it is another vendor's, which every wire leaves out.
+ * Sealed reasoning of a name with several deployments. One account refuses what another one sealed, even at
+ * the same vendor. So each seal is put in an envelope with the account's mark. Its own account gets it back
+ * unchanged; for all others it is another vendor's seal, which every wire leaves out.
  */
 
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 
-/** `mark`: letters alone. */
+/** Puts seals into envelopes. `mark` consists of letters only. */
 export function markSeals(events: readonly ModelEvent[], mark: string): readonly ModelEvent[] {
   if (!events.some(hasSeal)) return events;
   return events.map((event) =>

@@ -1,9 +1,9 @@
 /**
- * A large file over HTTP, resumable. Only a whole and checked file gets its name; until then its
- * bytes are in `PATH.part`, and a call that was cut is gone on with by the next.
+ * Downloads a large file over HTTP, resumable. Only a complete and checked file gets its name; until then
+ * its bytes are in `PATH.part`, and the next call resumes an interrupted one.
  *
- * Going on needs the server's strong `ETag`: `If-Range` makes a server whose file has changed send
- * all of it, and a server that knows no ranges does so anyway. Both start the part over.
+ * Resuming needs the server's strong `ETag`: `If-Range` makes a server whose file has changed send all of
+ * it, and a server without ranges does so anyway. In both cases the part is started over.
  */
 
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
@@ -15,8 +15,8 @@ import type { Transport } from "../http/transport.ts";
 import { discard, type FileAnswer, type FileRequest, requestFile } from "./file-request.ts";
 import {
   checkSpace,
+  type DownloadMark,
   hashFile,
-  type Mark,
   onDisk,
   readHead,
   readPart,
@@ -28,37 +28,40 @@ export interface Download {
   readonly transport: Transport;
   readonly url: string;
   readonly path: string;
-  /** Lower-case hex; undefined takes the server's word, if it gives one. */
+  /** Lower-case hex. If undefined, the server's checksum is used, if it sends one. */
   readonly sha256: string | undefined;
-  /** Undefined takes the server's word. */
+  /** If undefined, the server's size is used. */
   readonly bytes: number | undefined;
-  /** The text every such file begins with, so that a login page is noticed at its first bytes. */
+  /** The text with which every such file begins, so that a login page is noticed at its first bytes. */
   readonly magic: string;
   readonly clock: Clock;
-  /** 0 to 1, for the jitter of retries. */
+  /** Between 0 and 1, for the jitter of retries. */
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** Called for each read; the caller thins it out. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told before the wait for each retry. */
+  /** Called for each read. The caller decides how often to show it. */
+  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  /** Called before the wait for each retry. */
   readonly onRetry?: ((failure: Failure) => void) | undefined;
 }
 
-export interface Progress {
+export interface DownloadProgress {
   readonly bytes: number;
   readonly totalBytes: number | undefined;
-  /** Mean of this call, without what an earlier one had fetched. */
+  /** Mean speed of this call, without bytes that an earlier call had fetched. */
   readonly bytesPerSecond: number;
 }
 
 export interface Downloaded {
   readonly bytes: number;
   readonly sha256: string;
-  /** Whether there was a checksum to compare with. */
+  /** True if there was a checksum to compare with. */
   readonly isVerified: boolean;
 }
 
-/** Five retries; each goes on where the last was cut, and so does the command given again. */
+/**
+ * Five retries. Each resumes where the last one was interrupted, and so does the same command when it is
+ * run again.
+ */
 const DOWNLOAD_RETRY: RetryPolicy = {
   attempts: 6,
   baseMs: 500,
@@ -66,7 +69,7 @@ const DOWNLOAD_RETRY: RetryPolicy = {
   maxRetryAfterMs: 60_000,
 };
 
-/** Rejects with a `Failure`. What was fetched stays for the next call unless it is proven wrong. */
+/** Rejects with a `Failure`. Fetched bytes stay for the next call, unless they are known to be wrong. */
 export async function runDownload(download: Download): Promise<Downloaded> {
   const { path, clock, random, signal, onRetry } = download;
   const meter = createMeter(download);
@@ -95,8 +98,8 @@ function createMeter({ clock, onProgress }: Download): Meter {
   };
 }
 
-/** One try: fetches what is missing, and returns what the server said of the file. */
-async function fetchRest(download: Download, meter: Meter): Promise<Mark> {
+/** One attempt: fetches the missing bytes, and returns the file's size and checksum by the server. */
+async function fetchRest(download: Download, meter: Meter): Promise<DownloadMark> {
   const { transport, url, path, signal } = download;
   await mkdir(dirname(path), { recursive: true });
   const { mark, have } = await readPart(path, url);
@@ -120,20 +123,23 @@ async function fetchRest(download: Download, meter: Meter): Promise<Mark> {
   return next;
 }
 
-/** Where the answer's bytes go: 0, or right behind the part's; undefined when nowhere. */
+/**
+ * The offset at which the answer's bytes are written: 0, or the end of the part; undefined if they belong
+ * nowhere.
+ */
 function placeOf({ offset, etag }: FileAnswer, from: FileRequest["from"]): number | undefined {
   if (offset === 0) return 0;
-  // Some servers know `Range` and not `If-Range`: their tag tells of a changed file.
+  // Some servers support `Range` and not `If-Range`: their tag shows that the file has changed.
   const isChanged = etag !== undefined && etag !== from?.etag;
   return offset === from?.offset && !isChanged ? offset : undefined;
 }
 
-/** For a server that has no such range: its file is another than the part's. */
+/** Used if the server does not have the range: its file is not the one that the part is from. */
 async function startOver(
   download: Download,
   meter: Meter,
   from: FileRequest["from"],
-): Promise<Mark> {
+): Promise<DownloadMark> {
   if (from) {
     await removePart(download.path);
     return fetchRest(download, meter);
@@ -144,12 +150,12 @@ async function startOver(
   );
 }
 
-function toMark({ url, bytes }: Download, { etag, totalBytes, sha256 }: FileAnswer): Mark {
+function toMark({ url, bytes }: Download, { etag, totalBytes, sha256 }: FileAnswer): DownloadMark {
   return { url, etag, totalBytes: totalBytes ?? bytes, sha256 };
 }
 
-/** Rejects what the server promises when it is not what is wanted, before the bytes are paid for. */
-function checkPromise({ sha256, bytes, url }: Download, mark: Mark): void {
+/** Rejects if the server's size or checksum is not the expected one, before the bytes are fetched. */
+function checkPromise({ sha256, bytes, url }: Download, mark: DownloadMark): void {
   const { host } = new URL(url);
   const other = `\`${host}\` has another file than the one expected:`;
   if (sha256 !== undefined && mark.sha256 !== undefined && sha256 !== mark.sha256) {
@@ -166,11 +172,11 @@ function checkPromise({ sha256, bytes, url }: Download, mark: Mark): void {
   }
 }
 
-/** The mark is on the disk before the first byte that it describes. */
+/** Writes the mark to the disk before the first byte that it describes. */
 async function writePart(
   download: Download,
   { chunks, offset }: Pick<FileAnswer, "chunks"> & { readonly offset: number },
-  mark: Mark,
+  mark: DownloadMark,
   meter: Meter,
 ): Promise<void> {
   const { url, magic, path } = download;
@@ -201,11 +207,11 @@ async function checkMagic({ path, magic, url }: Download): Promise<void> {
   await removePart(path);
   throw new Failure(
     "provider_broke_protocol",
-    `What \`${new URL(url).host}\` sends is no ${magic} file (a login page, perhaps). Check the URL.`,
+    `\`${new URL(url).host}\` does not send a ${magic} file (perhaps a login page). Check the URL.`,
   );
 }
 
-async function finish(download: Download, mark: Mark): Promise<Downloaded> {
+async function finish(download: Download, mark: DownloadMark): Promise<Downloaded> {
   const { path, signal } = download;
   const part = `${path}.part`;
   await checkMagic(download);

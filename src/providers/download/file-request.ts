@@ -1,8 +1,8 @@
 /**
- * One request for a file or the rest of it, and how the answer reads.
+ * One request for a file or the rest of it, and the reading of the answer.
  *
- * Redirects are followed here because a model hub gives the file's checksum on the way, in the
- * answer that redirects; the server that has the bytes knows nothing of it.
+ * Redirects are followed here because a model hub sends the file's checksum in the answer that redirects;
+ * the server that has the bytes does not know it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -13,17 +13,20 @@ export interface FileRequest {
   readonly transport: Transport;
   readonly url: string;
   readonly signal: AbortSignal;
-  /** Where to go on, and the tag of the file that has the bytes before it; undefined for all. */
+  /**
+   * The offset to resume at, and the tag of the file that the bytes before it are from; undefined for the
+   * whole file.
+   */
   readonly from: { readonly offset: number; readonly etag: string } | undefined;
 }
 
 export interface FileAnswer {
   readonly status: number;
   readonly chunks: HttpAnswer["chunks"];
-  /** Where the bytes that follow belong; undefined when the answer does not say. */
+  /** The offset of the bytes that follow; undefined if the answer does not say. */
   readonly offset: number | undefined;
   readonly totalBytes: number | undefined;
-  /** Strong ones only: a weak tag may stay the same over a changed file. */
+  /** Only a strong tag: a weak one may stay the same when the file changes. */
   readonly etag: string | undefined;
   readonly sha256: string | undefined;
 }
@@ -39,7 +42,7 @@ export async function requestFile({
   from,
 }: FileRequest): Promise<FileAnswer> {
   const headers = {
-    // The checksum is of the bytes as they are, so nothing may be compressed on the way.
+    // The checksum is of the original bytes, so they must not be compressed on the way.
     "accept-encoding": "identity",
     "user-agent": "offshoot",
     ...(from ? { range: `bytes=${from.offset}-`, "if-range": from.etag } : {}),
@@ -61,23 +64,23 @@ export async function requestFile({
   }
   throw new Failure(
     "provider_broke_protocol",
-    `\`${new URL(url).host}\` redirects in circles. Check the URL.`,
+    `\`${new URL(url).host}\` redirects in a circle. Check the URL.`,
   );
 }
 
-/** Drops an answer that will not be read. Its generator must have begun to be able to close it. */
+/** Drops an answer that will not be read. A generator can be closed only after it has begun. */
 export async function discard(chunks: HttpAnswer["chunks"]): Promise<void> {
   try {
     await chunks.next();
     await chunks.return();
   } catch {
-    // The connection is gone, which is what was wanted.
+    // The connection is closed, as intended.
   }
 }
 
 /**
- * A hub's own header has the SHA-256 of the stored file. A plain `ETag` of 64 digits does not
- * count: the same hub's storage servers put another kind of hash there.
+ * The SHA-256 of the stored file, from a header of the hub. A plain `ETag` of 64 digits does not count: the
+ * same hub's storage servers put another kind of hash there.
  */
 function readSha256({ headers }: HttpAnswer): string | undefined {
   return /^"?([0-9a-f]{64})"?$/.exec(headers["x-linked-etag"] ?? "")?.[1];
@@ -93,7 +96,7 @@ function resolveRedirect(location: string, from: string): string {
   if (target?.protocol === "https:" || (target && isPlain)) return target.href;
   throw new Failure(
     "provider_broke_protocol",
-    `\`${new URL(from).host}\` redirects to what is no https URL, so the download was stopped.`,
+    `\`${new URL(from).host}\` redirects to a URL that is not https, so the download was stopped.`,
   );
 }
 

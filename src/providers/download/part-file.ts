@@ -1,6 +1,6 @@
 /**
- * The files of an unfinished download: the bytes in `PATH.part`, and in `PATH.part.json` what they
- * are part of. Also what a disk can do wrong, as failures that say what to do.
+ * The files of an unfinished download: the bytes in `PATH.part`, and in `PATH.part.json` the file that they
+ * are from. Also turns errors of the disk into failures that say what to do.
  */
 
 import { createHash } from "node:crypto";
@@ -11,25 +11,25 @@ import { toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 
-/** What the bytes of a part belong to, as the server said when they came. */
-export interface Mark {
+/** The file that the bytes of a part belong to, as the server described it. */
+export interface DownloadMark {
   readonly url: string;
-  /** Strong, or none: then the part cannot be gone on with. */
+  /** A strong tag. Without one the part cannot be resumed. */
   readonly etag: string | undefined;
   readonly totalBytes: number | undefined;
   readonly sha256: string | undefined;
 }
 
-/** A part of another URL's file, or with an unreadable mark, counts as none. */
+/** The part of an earlier call. Undefined if its file had another URL or its mark cannot be read. */
 export async function readPart(
   path: string,
   url: string,
-): Promise<{ mark: Mark | undefined; have: number }> {
+): Promise<{ mark: DownloadMark | undefined; have: number }> {
   const text = await readFile(`${path}.part.json`, "utf8").catch(() => undefined);
   const saved = text === undefined ? undefined : tryParseJson(text);
   if (!isJsonObject(saved) || saved["url"] !== url) return { mark: undefined, have: 0 };
   const { etag, total_bytes, sha256 } = saved;
-  const mark: Mark = {
+  const mark: DownloadMark = {
     url,
     etag: typeof etag === "string" ? etag : undefined,
     totalBytes: typeof total_bytes === "number" ? total_bytes : undefined,
@@ -39,19 +39,22 @@ export async function readPart(
   return { mark, have: found?.size ?? 0 };
 }
 
-export async function writeMark(path: string, mark: Mark): Promise<void> {
+export async function writeMark(path: string, mark: DownloadMark): Promise<void> {
   const { url, etag, totalBytes, sha256 } = mark;
   const text = JSON.stringify({ url, etag, total_bytes: totalBytes, sha256 });
   await writeFile(`${path}.part.json`, text);
 }
 
-/** The mark goes first: without it the bytes are started over, without them it would lie. */
+/**
+ * Removes a part, mark first: bytes without a mark are started over, but a mark without bytes would be
+ * wrong.
+ */
 export async function removePart(path: string): Promise<void> {
   await rm(`${path}.part.json`, { force: true });
   await rm(`${path}.part`, { force: true });
 }
 
-/** The first bytes of a part, as many as there are up to `length`. */
+/** The first bytes of a part, up to `length`. */
 export async function readHead(path: string, length: number): Promise<string> {
   const file = await open(`${path}.part`, "r");
   try {
@@ -62,7 +65,7 @@ export async function readHead(path: string, length: number): Promise<string> {
   }
 }
 
-/** Lower-case hex. Reads the file from the disk, so what is checked is what will be loaded. */
+/** Lower-case hex. Reads the file from the disk, so that the checked bytes are those that will be loaded. */
 export async function hashFile(file: string, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   try {
@@ -75,20 +78,21 @@ export async function hashFile(file: string, signal: AbortSignal): Promise<strin
   return hash.digest("hex");
 }
 
-/** Rejects when the disk has less room than this many bytes. */
+/** Rejects if the disk has less free space than this many bytes. */
 export async function checkSpace(path: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path));
   const missing = bytes - bavail * bsize;
   if (missing > 0) throw diskFull(path, `${Math.ceil(missing / 1_000_000)} MB more are needed`);
 }
 
-/** Translates what the file system says; everything else passes. */
+/** Translates errors of the file system that the user can fix; all others pass unchanged. */
 export async function onDisk<Out>(path: string, work: () => Promise<Out>): Promise<Out> {
   try {
     return await work();
   } catch (thrown) {
     const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
-    if (code === "ENOSPC" || code === "EDQUOT") throw diskFull(path, "what came is kept", thrown);
+    if (code === "ENOSPC" || code === "EDQUOT")
+      throw diskFull(path, "the downloaded part is kept", thrown);
     if (code !== undefined && UNWRITABLE.has(code)) {
       const message = `\`${dirname(path)}\` cannot be written to (${code}). Choose another directory.`;
       throw new Failure("invalid_request", message, { cause: thrown });

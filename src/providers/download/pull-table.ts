@@ -1,6 +1,6 @@
 /**
  * Small open models that `offshoot models pull` knows by name. All are GGUF files under Apache-2.0,
- * published by the model's own makers; sizes and checksums are those of the published files.
+ * published by the model's own makers. Sizes and checksums are those of the published files.
  */
 
 export interface PullRow {

@@ -1,4 +1,4 @@
-/** `offshoot models pull`: a GGUF model by name or URL, into the directory of models. */
+/** Implements `offshoot models pull`: fetches a GGUF model by name or URL into the directory of models. */
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,23 +10,23 @@ import { PULL_TABLE, type PullRow } from "./pull-table.ts";
 
 export interface Pull
   extends Pick<Download, "transport" | "clock" | "random" | "signal" | "onProgress" | "onRetry"> {
-  /** A name of the table, or an http or https URL, with `#sha256=…` at its end or without. */
+  /** A name of the table, or an http or https URL that may end in `#sha256=…`. */
   readonly target: string;
   readonly directory: string;
-  /** As the user gave it; wins over every other source. */
+  /** The checksum that the user gave. It wins over every other source. */
   readonly sha256: string | undefined;
 }
 
 export interface PulledModel extends Downloaded {
   readonly name: string;
   readonly path: string;
-  /** Whether it was there before. */
+  /** True if the file was there before. */
   readonly isOld: boolean;
 }
 
 const MAGIC = "GGUF";
 
-/** Rejects with a `Failure` that says what to do. Calling it again goes on where it was cut. */
+/** Rejects with a `Failure` that says what to do. A second call resumes an interrupted one. */
 export async function pullModel(pull: Pull): Promise<PulledModel> {
   const { name, url, bytes, sha256 } = parseTarget(pull);
   const path = join(pull.directory, `${name}.gguf`);
@@ -34,8 +34,17 @@ export async function pullModel(pull: Pull): Promise<PulledModel> {
   if (old) return { ...old, name, path, isOld: true };
   const { transport, clock, random, signal, onProgress, onRetry } = pull;
   const fetched = await runDownload({
-    ...{ transport, clock, random, signal, onProgress, onRetry },
-    ...{ url, path, bytes, sha256, magic: MAGIC },
+    transport,
+    clock,
+    random,
+    signal,
+    onProgress,
+    onRetry,
+    url,
+    path,
+    bytes,
+    sha256,
+    magic: MAGIC,
   });
   return { ...fetched, name, path, isOld: false };
 }
@@ -64,7 +73,7 @@ function parseTarget({ target, sha256 }: Pull): Target {
 
 function parseUrl(target: string, given: string | undefined): Target {
   if (!URL.canParse(target)) {
-    throw new Failure("invalid_request", `\`${clip(target, 80)}\` is no URL.`);
+    throw new Failure("invalid_request", `\`${clip(target, 80)}\` is not a URL.`);
   }
   const url = new URL(target);
   const fragment = /^#sha256=(.*)$/.exec(url.hash)?.[1];
@@ -73,7 +82,7 @@ function parseUrl(target: string, given: string | undefined): Target {
   return { name: toName(url), url: url.href, bytes: undefined, sha256 };
 }
 
-/** The file's own name, safe as one on any disk. */
+/** The name of the file in the URL, made safe for every disk. */
 function toName(url: URL): string {
   const last = url.pathname.split("/").at(-1) ?? "";
   const name = last
@@ -92,12 +101,12 @@ function parseSha256(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
   throw new Failure(
     "invalid_request",
-    `\`${clip(text, 80)}\` is no SHA-256 checksum: it has 64 hexadecimal digits.`,
+    `\`${clip(text, 80)}\` is not a SHA-256 checksum, which has 64 hexadecimal digits.`,
     { param: "sha256" },
   );
 }
 
-/** A file of that name that is already there; one with another content is not touched. */
+/** Checks a file of that name that is already there. A file with other content is not changed. */
 async function checkOld(
   path: string,
   { bytes, sha256 }: Pick<Target, "bytes" | "sha256">,
@@ -112,6 +121,6 @@ async function checkOld(
   }
   throw new Failure(
     "conflict",
-    `\`${path}\` is there already and is another file. Move it away or delete it, then try again.`,
+    `\`${path}\` already exists and is another file. Move it away or delete it, then try again.`,
   );
 }

@@ -1,19 +1,19 @@
 /**
- * Exact arithmetic on typed-in expressions: `2**64 % 97`, `(1 + 2) * 3.5`, `-2^3`.
+ * Exact arithmetic on expressions in text: `2**64 % 97`, `(1 + 2) * 3.5`, `-2^3`.
  *
- * Every number is a fraction of two bigints, so `0.1 + 0.2` is `0.3` and large integers keep all
- * their digits. Only a fractional exponent leaves the fractions: it is worked out in doubles.
- * Precedence and signs are those of mathematics and Python: `**` binds to the right and tighter than
- * a minus before it, and `%` takes the sign of the divisor.
+ * Every number is a fraction of two bigints, so `0.1 + 0.2` is `0.3` and large integers keep all their
+ * digits. Only a fractional exponent is calculated in doubles. Precedence and signs are those of
+ * mathematics and Python: `**` binds to the right and tighter than a minus before it, and `%` takes the
+ * sign of the divisor.
  */
 
 import { Failure } from "../../base/failure.ts";
 
-/** Results with more digits than this are refused: they cost seconds and nobody reads them. */
+/** The most digits of a result. More would take seconds, and would be too long to read. */
 const MAX_DIGITS = 20_000;
 const SIGNIFICANT_DIGITS = 16;
 
-/** The result, written out, or `undefined` when `text` is no expression. Throws a `Failure` for `1/0`. */
+/** The result as text, or `undefined` if `text` is not an expression. Throws a `Failure` for `1/0`. */
 export function calculate(text: string): string | undefined {
   const tokens = toTokens(text);
   if (!tokens) return undefined;
@@ -21,7 +21,7 @@ export function calculate(text: string): string | undefined {
   return node && writeFraction(evaluate(node));
 }
 
-/** Whether the text is an expression that has something to work out. */
+/** True if the text is an expression with something to calculate. */
 export function isExpression(text: string): boolean {
   const tokens = toTokens(text);
   return tokens !== undefined && tokens.length > 1 && parseTokens(tokens) !== undefined;
@@ -56,7 +56,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bsquared\b/gi, "**2"],
   [/\bcubed\b/gi, "**3"],
   [/\^/g, "**"],
-  // Thousands: 1,000,000.
+  // Separators of thousands: 1,000,000.
   [/(?<=\d),(?=\d{3}(?!\d))/g, ""],
 ];
 
@@ -78,7 +78,7 @@ function toTokens(text: string): string[] | undefined {
 }
 
 /** Recursive descent, one function a level; `undefined` anywhere means "no expression". */
-/** Brackets within brackets. */
+/** The most brackets inside each other. */
 const MAX_DEPTH = 100;
 
 function parseTokens(tokens: readonly string[]): Node | undefined {
@@ -128,7 +128,7 @@ function parseTokens(tokens: readonly string[]): Node | undefined {
     at++;
     if (token !== "(")
       return /\d/.test(token) ? { type: "number", value: toFraction(token) } : undefined;
-    // Each bracket is a call: what nobody writes by hand would overflow the stack.
+    // Each bracket is a recursive call. More than a person would write could overflow the stack.
     if (++depth > MAX_DEPTH) return undefined;
     const inner = sum();
     depth--;
@@ -179,10 +179,11 @@ function raise(base: Fraction, exponent: Fraction): Fraction {
   if (exponent.bottom !== 1n) return raiseInDoubles(base, exponent);
   const size = exponent.top < 0n ? -exponent.top : exponent.top;
   const digits = Math.max(digitsOf(base.top), digitsOf(base.bottom));
-  // 0, 1 and -1 stay small however high they are raised.
+  // 0, 1 and -1 stay small with every exponent.
   const grows = base.top > 1n || base.top < -1n || base.bottom > 1n;
   if (grows) refuseOver(BigInt(digits) * size);
-  const [top, bottom] = [base.top ** size, base.bottom ** size];
+  const top = base.top ** size;
+  const bottom = base.bottom ** size;
   return exponent.top < 0n ? reduce(bottom, nonZero(top)) : reduce(top, bottom);
 }
 
@@ -213,7 +214,7 @@ function digitsOf(value: bigint): number {
   return value.toString().replace("-", "").length;
 }
 
-/** Takes `12`, `0.5`, `.5`, `1e21`, `-2.5e-7`: what people type and what `String(number)` gives. */
+/** Reads `12`, `0.5`, `.5`, `1e21`, `-2.5e-7`: the forms that people type and that `String(number)` gives. */
 function toFraction(text: string): Fraction {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
   const [whole = "", decimals = ""] = mantissa.split(".");
@@ -226,12 +227,13 @@ function toFraction(text: string): Fraction {
 
 function reduce(top: bigint, bottom: bigint): Fraction {
   const sign = bottom < 0n ? -1n : 1n;
-  let [a, b] = [top < 0n ? -top : top, bottom * sign];
+  let a = top < 0n ? -top : top;
+  let b = bottom * sign;
   while (b !== 0n) [a, b] = [b, a % b];
   return { top: (top * sign) / a, bottom: (bottom * sign) / a };
 }
 
-/** Integers and ending decimals in full; endless ones to 16 significant digits. */
+/** Writes integers and finite decimals in full, and others with 16 significant digits. */
 function writeFraction({ top, bottom }: Fraction): string {
   const sign = top < 0n ? "-" : "";
   const size = top < 0n ? -top : top;
@@ -248,14 +250,14 @@ function writeFraction({ top, bottom }: Fraction): string {
   return `${sign}${digits.slice(0, -places)}${decimals && `.${decimals}`}`;
 }
 
-/** Zeros behind the point of a fraction below one. */
+/** Number of zeros after the point of a fraction below one. */
 function countLeadingZeros(top: bigint, bottom: bigint): number {
   let zeros = Math.max(0, digitsOf(bottom) - digitsOf(top) - 1);
   while (top * 10n ** BigInt(zeros + 1) < bottom) zeros++;
   return zeros;
 }
 
-/** How many decimals the fraction has, or `undefined` when they never end. */
+/** The number of decimals of the fraction, or `undefined` if they never end. */
 function decimalPlaces(bottom: bigint): number | undefined {
   let rest = bottom;
   const twos = countOut(2n);

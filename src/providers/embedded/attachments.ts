@@ -1,6 +1,6 @@
 /**
- * Files and images in a message. Text is read; what only a model with eyes could read is named, so
- * that nobody takes an answer for one that has seen it.
+ * Files and images in a message. Text is read. Images, sounds and PDFs are named in the answer, so that it
+ * does not look as if the model had seen them.
  */
 
 import type { ContentPart, InputFile } from "../../protocol/content.ts";
@@ -9,10 +9,10 @@ import { MAX_READ } from "./prompt.ts";
 
 export interface Attachment {
   readonly name: string;
-  /** Media type, or the part's kind where it does not say. */
+  /** Media type, or the part's kind if it has no media type. */
   readonly kind: string;
   readonly bytes: number | undefined;
-  /** Undefined when it is no text. */
+  /** Undefined if it is not text. */
   readonly text: string | undefined;
 }
 
@@ -29,13 +29,13 @@ export function readAttachment(part: ContentPart): Attachment | undefined {
   }
 }
 
-/** Whether the part brings something along that is no text. */
+/** True if the part contains something that is not text. */
 export function isUnseen(part: ContentPart): boolean {
   const attachment = readAttachment(part);
   return attachment !== undefined && attachment.text === undefined;
 }
 
-/** One sentence on what could not be looked at; `undefined` when everything was text. */
+/** One sentence that names what could not be read; `undefined` if everything was text. */
 export function describeUnseen(attachments: readonly Attachment[]): string | undefined {
   const unseen = attachments.filter(({ text }) => text === undefined);
   if (unseen.length === 0) return undefined;
@@ -68,7 +68,7 @@ function describe(name: string, source: string): Attachment {
   return { name, kind: kind || "text/plain", bytes, text };
 }
 
-/** An image is known by its place, a file by its name. */
+/** Describes an image by its address, a file by its name. */
 function describeElsewhere(name: string, source: string): Attachment {
   const unread = { bytes: undefined, text: undefined };
   if (name !== "image") return { name, kind: "file", ...unread };
@@ -76,17 +76,17 @@ function describeElsewhere(name: string, source: string): Attachment {
   return { name: place || name, kind: "image", ...unread };
 }
 
-/** Types that say nothing of what a file is; its name may. */
+/** Types that do not say what a file is. Its name may. */
 const UNTOLD: ReadonlySet<string> = new Set(["", "application/octet-stream"]);
 
-/** The beginning of a long one: nobody looks for words in more of it. */
+/** Decodes the beginning of a body, because text further on is never used. */
 function decodeBody(body: string, encoding: "base64" | "percent"): string {
   const head = body.slice(0, MAX_READ);
   if (encoding === "base64") return Buffer.from(head, "base64").toString("utf8");
   try {
     return decodeURIComponent(head);
   } catch {
-    // A stray percent sign, or one that was cut: the text is better than nothing.
+    // A stray percent sign, or one that was split: the undecoded text is better than nothing.
     return head;
   }
 }

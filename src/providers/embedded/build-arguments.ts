@@ -1,4 +1,4 @@
-/** Arguments for a tool nobody planned for: its JSON schema, filled from the words of the request. */
+/** Builds arguments for an unknown tool: its JSON schema, filled with words of the request. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
@@ -8,7 +8,10 @@ import { fillSchema } from "./schema/fill-schema.ts";
 import { fits } from "./schema/fits.ts";
 import { toList, toObject, typesOf } from "./schema/shape.ts";
 
-/** Always an object that fits the parameters, if one can be made; `material` is looked at last. */
+/**
+ * Returns an object that fits the parameters, if one can be made. `material` is the last place to look for
+ * values.
+ */
 export function buildArguments(
   tool: FunctionTool,
   words: string,
@@ -22,14 +25,14 @@ export function buildArguments(
   for (const key of toList(schema["required"]).map(String)) {
     const part = toObject(toObject(schema["properties"])[key]);
     const isPrompt = PROMPT_KEYS.test(key) && evidence.lookUp(key).length === 0;
-    // A text nothing was found for gets the request itself: a query, a prompt, a question.
+    // A text without a value gets the request itself: a query, a prompt, a question.
     const isOpen = typesOf(part).includes("string") && (isPrompt || made[key] === "unknown");
     if (isOpen && fits(part, request, schema)) made[key] = request;
   }
   return made;
 }
 
-/** Whether every argument that must be there has words of the request behind it. */
+/** True if every required argument has words of the request. */
 export function hasArguments(tool: FunctionTool, words: string): boolean {
   const required = toList(tool.parameters?.["required"]).map(String);
   const made = buildArguments(tool, words);
@@ -40,7 +43,10 @@ const STAND_INS: ReadonlySet<Json> = new Set(["unknown", ""]);
 
 const PROMPT_KEYS = /^(prompt|query|question|task|task_prompt|instructions?|request)$/i;
 
-/** "Use the get_weather tool for Paris" speaks of the tool up to "for"; what follows is the content. */
+/**
+ * In "Use the get_weather tool for Paris" the words up to "for" are about the tool; the rest is the
+ * content.
+ */
 function withoutMention(text: string, name: string): string {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const mention = new RegExp(

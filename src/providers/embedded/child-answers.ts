@@ -1,6 +1,6 @@
 /**
- * What subagents answer, read back from the results of the tools that ask them, and the number in each
- * answer. A number that may not be the whole one is none: a total must not be less than it seems.
+ * The answers of subagents, read from the results of the tools that ask them, and the number in each
+ * answer. If a number may be incomplete, there is none: a total must not be less than it seems.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -9,11 +9,11 @@ import { isRefusal, parseResult, textIn } from "./tool-results.ts";
 
 export interface ChildAnswer {
   readonly label: string;
-  /** What it says; empty where it failed. */
+  /** The text of the answer; empty if it failed. */
   readonly text: string;
-  /** Why it failed; undefined when it did not. */
+  /** The reason why it failed; undefined if it succeeded. */
   readonly problem: string | undefined;
-  /** Whether it came to its end. */
+  /** True if the answer is complete. */
   readonly isWhole: boolean;
   readonly number: string | undefined;
 }
@@ -38,7 +38,7 @@ export function readResults(shares: readonly Share[], output: string): ChildAnsw
   });
 }
 
-/** The result of one `call_subagent` call: the words themselves. */
+/** The result of one `call_subagent` call, which is plain text. */
 export function readWords(share: Share, output: string): ChildAnswer {
   if (isRefusal(output) || output.trim() === "") return toFailed(share, output);
   return toFinished(share, output);
@@ -61,14 +61,14 @@ function toFailed({ label }: Share, output: string): ChildAnswer {
   return { label, text: "", problem, isWhole: false, number: undefined };
 }
 
-/** What is said when something could not be done or only in part. */
+/** Words that say that something could not be done, or only in part. */
 const UNSURE =
   /\bgave no result\b|\bwas denied\b|\bnot offered\b|\bdo not understand\b|\bonly the first \d+ of\b|\bnot read:/i;
 const UNITS = /\b(lines?|files?|folders?|director(?:y|ies)|entries|words?|matches|results?)\b/i;
 const NUMBER = "(?<![\\w.,-])(-?(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?)(?![\\w%]|[.,]\\d)";
 const WORDS = "(?:[a-z+#.]+\\s+){0,3}";
 
-/** The number an answer gives to a prompt: that of what was counted, or the only one there is. */
+/** The number in an answer to a prompt: the count that the prompt asked for, or the only number. */
 export function findNumber(text: string, prompt: string): string | undefined {
   if (UNSURE.test(text)) return undefined;
   const plain = text.replace(/```.*?```|`[^`]*`|"[^"]*"/gs, " x ");

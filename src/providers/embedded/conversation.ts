@@ -1,9 +1,8 @@
 /**
- * What the interpreter knows: a model request read as a conversation.
+ * Reads a model request as a conversation, which is all that the interpreter knows.
  *
- * There is no other memory. Which calls were made and what they gave is read from the items after the
- * last user message, and facts are read from the user messages before it, so the same request always
- * gets the same reply.
+ * There is no other memory. Calls and their results are read from the items after the last user message,
+ * facts from the user messages before it. So the same request always gets the same reply.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -18,16 +17,16 @@ import type { ModelRequest } from "../provider.ts";
 import { type Attachment, readAttachment } from "./attachments.ts";
 import { findOrder, MAX_READ, shorten } from "./prompt.ts";
 
-export interface Conversation {
+export interface EmbeddedConversation {
   /** The text parts of the message to be answered, in their order. */
   readonly asked: readonly string[];
-  /** The user's own words in it, as far as they can be told from what it brings along. */
+  /** The request in the user's own words, without attached text, as far as the two can be told apart. */
   readonly order: string | undefined;
   /** The user's messages before that one, oldest first. */
   readonly earlier: readonly string[];
   /** Calls made since that message, in their order. */
-  readonly calls: readonly MadeCall[];
-  /** What came of the user's message before that one. */
+  readonly calls: readonly PastCall[];
+  /** The answer to the user's message before that one. */
   readonly before: Before;
   readonly attachments: readonly Attachment[];
   /** The functions that may be called now. */
@@ -35,23 +34,23 @@ export interface Conversation {
 }
 
 export interface Before {
-  /** The last answer in words. */
+  /** The last answer as text. */
   readonly said: string | undefined;
-  readonly calls: readonly MadeCall[];
+  readonly calls: readonly PastCall[];
 }
 
-export interface MadeCall {
+export interface PastCall {
   readonly name: string;
   readonly arguments: JsonObject;
   readonly output: string | undefined;
 }
 
-export function readConversation(request: ModelRequest): Conversation {
+export function readConversation(request: ModelRequest): EmbeddedConversation {
   const { items } = request;
   const asks = findAsks(request);
   const last = asks.at(-1) ?? -1;
   const attachments = partsOf(items[last]).flatMap((part) => readAttachment(part) ?? []);
-  // How to report: an answer is a report already.
+  // The words on how to report are dropped: every answer is a report.
   const asked = readAsked(request).map(dropReportWish).map(shorten);
   return {
     asked,
@@ -64,12 +63,12 @@ export function readConversation(request: ModelRequest): Conversation {
   };
 }
 
-/** The text parts of the message to be answered, however long they are. */
+/** The text parts of the message to be answered, of any length. */
 export function readAsked(request: ModelRequest): readonly string[] {
   return partsOf(request.items[findAsks(request).at(-1) ?? -1]).flatMap(textOf);
 }
 
-/** The places of the user's messages, without one that only says that an answer did not fit. */
+/** The positions of the user's messages, except one that only says that an answer did not fit the schema. */
 function findAsks(request: ModelRequest): readonly number[] {
   const asks = request.items.flatMap((item, index) => (isUserMessage(item) ? [index] : []));
   return isRepair(request, asks.at(-1)) ? asks.slice(0, -1) : asks;
@@ -79,7 +78,7 @@ function partsOf(item: Item | undefined): readonly ContentPart[] {
   return item?.type === "message" ? toParts(item.content) : [];
 }
 
-/** Those of the texts that are read, the latest first of all; in their order. */
+/** The texts that are read, in their order. If there are too many, the latest are kept. */
 function keepLatest(texts: readonly string[]): readonly string[] {
   let left = MAX_READ;
   const kept = texts.toReversed().filter(({ length }) => {
@@ -97,14 +96,14 @@ export function toText(content: string | readonly ContentPart[]): string {
   return texts.length === 1 && only !== undefined ? only : texts.join("\n");
 }
 
-/** An empty user message is a nudge to go on, not a request. */
+/** True for a message of the user. An empty one is a nudge to continue, not a request. */
 function isUserMessage(item: Item): item is Message {
   return item.type === "message" && item.role === "user" && toParts(item.content).length > 0;
 }
 
 /**
- * A loop that got an answer which does not fit the schema says so in a user message. The request to
- * be answered is then still the one before it.
+ * True if the last message is a repair request. After an answer that does not fit the schema, the loop says
+ * so in a user message. The request to be answered is then still the one before it.
  */
 function isRepair({ format, items }: ModelRequest, last: number | undefined): boolean {
   if (format.type === "text" || last === undefined) return false;
@@ -124,7 +123,7 @@ function messageText(item: Item | undefined): string {
 
 function toParts(content: string | readonly ContentPart[]): readonly ContentPart[] {
   if (typeof content !== "string") return content;
-  // Nobody looks for a word in megabytes of white space.
+  // Megabytes of white space are not searched for a word.
   const isEmpty = content.length <= MAX_READ && content.trim() === "";
   return isEmpty ? [] : [{ type: "input_text", text: content }];
 }
@@ -141,8 +140,8 @@ function readBefore(items: readonly Item[]): Before {
   return { said: answer && messageText(answer).trim(), calls: readCalls(items) };
 }
 
-/** Each call with the first output for its id after it: some servers use an id more than once. */
-function readCalls(items: readonly Item[]): MadeCall[] {
+/** Pairs each call with the first output for its id after it, because some servers use an id more than once. */
+function readCalls(items: readonly Item[]): PastCall[] {
   checkLength(items);
   const outputs = new Map<string, string[]>();
   for (const item of items) {
@@ -157,14 +156,17 @@ function readCalls(items: readonly Item[]): MadeCall[] {
   });
 }
 
-/** Characters of calls and their outputs. A plan that saw half of them would tell half of what is. */
+/**
+ * The most characters of calls and their outputs. A plan that saw half of them would report half of the
+ * facts.
+ */
 const MAX_CALL_CHARS = 2_000_000;
 
 function checkLength(items: readonly Item[]): void {
   const calls = items.filter(({ type }) => type.startsWith("function_call"));
   const chars = countJsonChars(calls);
   if (chars <= MAX_CALL_CHARS) return;
-  const message = `The embedded model reads at most ${MAX_CALL_CHARS} characters of tool calls and their results, and here are about ${chars}. Ask for less at once, or use another model.`;
+  const message = `The embedded model reads at most ${MAX_CALL_CHARS} characters of tool calls and their results. These have about ${chars}. Ask for less at once, or use another model.`;
   throw new Failure("context_exceeded", message);
 }
 

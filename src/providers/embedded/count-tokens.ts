@@ -1,28 +1,30 @@
 /**
  * An estimate of tokens, for a model that has no tokenizer of its own.
  *
- * A word costs one token for every four characters it began, a punctuation mark costs one, and
- * white space is free because it travels with the word after it. English prose comes out within
- * about a tenth of what byte-pair vocabularies count; code and other scripts are further off.
+ * A word costs one token for every four characters or part of them, a punctuation mark costs one, and white
+ * space is free because it travels with the word after it. For English prose the result is within about a
+ * tenth of byte-pair vocabularies; for code and other scripts it is further off.
  *
- * Of long texts a beginning is counted, and the rest goes by its length: words of 19 MB took half a second.
+ * Of long texts only the beginning is counted and the result is scaled by the length: counting words of 19
+ * MB took half a second.
  */
 
 const PIECES = /[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu;
 
 const CHARS_PER_TOKEN = 4;
 
-/** Longer than this, in characters, texts are not counted to their end. */
+/** Texts longer than this, in characters, are not counted to their end. */
 const MAX_COUNTED = 256 * 1024;
-/** What is counted of them. */
+/** How many characters of a long text are counted. */
 const SAMPLE_CHARS = 64 * 1024;
 
-/** Of one text, or of several together. */
+/** The tokens of one text, or of several together. */
 export function countTokens(given: string | readonly string[]): number {
   const texts = typeof given === "string" ? [given] : given;
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   if (length <= MAX_COUNTED) return texts.reduce((sum, text) => sum + countAll(text), 0);
-  let [tokens, counted] = [0, 0];
+  let tokens = 0;
+  let counted = 0;
   for (const text of texts) {
     const head = text.slice(0, SAMPLE_CHARS - counted);
     tokens += countAll(head);
@@ -38,9 +40,12 @@ function countAll(text: string): number {
   return tokens;
 }
 
-/** The longest prefix of `text` that costs at most `maxTokens`; cuts inside a long word, never a character. */
+/**
+ * The longest prefix of `text` that costs at most `maxTokens`. It may split a long word, but not a
+ * character.
+ */
 export function cutToTokens(text: string, maxTokens: number): string {
-  // No character is more than a token.
+  // A character costs at most one token.
   if (text.length <= maxTokens) return text;
   let left = Math.max(0, maxTokens);
   for (const match of text.matchAll(PIECES)) {

@@ -1,7 +1,7 @@
 /**
- * Embeddings of `embedded/offline`: no model, no network. Words and parts of words are counted into a vector
- * by their hashes, so texts that share words are near each other; what they mean is not known here.
- * The same text has the same vector on every machine.
+ * Embeddings of `embedded/offline`, without a model or network. Words and parts of words are counted into a
+ * vector by their hashes, so texts that share words are near each other; their meaning is not known. The
+ * same text has the same vector on every machine.
  */
 
 import { throwIfAborted } from "../../base/async.ts";
@@ -11,15 +11,21 @@ import { type EmbeddingModel, toUnit } from "../embeddings/embedder.ts";
 import { countTokens } from "./count-tokens.ts";
 
 const USUAL_DIMENSIONS = 256;
-/** As long as those of the largest models. The vectors are made in this process, which has to hold them all. */
+/**
+ * The largest number of dimensions, which is that of the largest models. Vectors are made in this process,
+ * which has to hold them all.
+ */
 const MAX_DIMENSIONS = 3072;
-/** Parts of words find inflected forms, and count less than the words. */
+/** The length of parts of words. They find inflected forms, and count less than whole words. */
 const PART_CHARS = 3;
 const PART_WEIGHT = 0.4;
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 
-/** Read at once: about two milliseconds of work. Others, health checks among them, come between two of them. */
+/**
+ * Characters that are read in one go: about two milliseconds of work. Other work, such as health checks,
+ * runs between two slices.
+ */
 const SLICE_CHARS = 32_768;
 
 export function createEmbeddedEmbeddings(): EmbeddingModel {
@@ -37,7 +43,7 @@ export function createEmbeddedEmbeddings(): EmbeddingModel {
           tokens += countTokens(slice);
           addWords(vector, slice);
           unrested += slice.length;
-          // Many short texts are as long as one.
+          // Many short texts cost as much as one long text.
           if (unrested < SLICE_CHARS / 2) continue;
           unrested = 0;
           await nextTurn();
@@ -51,7 +57,7 @@ export function createEmbeddedEmbeddings(): EmbeddingModel {
   };
 }
 
-/** Cut before white space, so that no word is in two of them; one without end is cut where it is. */
+/** Splits a text before white space, so that no word is in two slices. A word without end is split inside. */
 function* toSlices(text: string): Generator<string> {
   let from = 0;
   while (text.length - from > SLICE_CHARS) {
@@ -63,14 +69,14 @@ function* toSlices(text: string): Generator<string> {
 }
 
 const SPACE = /\s/;
-/** Longer than words of any language. */
+/** Longer than the words of any language. */
 const MAX_WORD_CHARS = 1000;
 
 function cutOf(text: string, last: number): number {
   for (let at = last; at > last - MAX_WORD_CHARS; at--) {
     if (SPACE.test(text.charAt(at))) return at;
   }
-  // Between the halves of a surrogate pair it would leave two that are no characters.
+  // Between the halves of a surrogate pair, the cut would leave two invalid characters.
   return /[\uD800-\uDBFF]/.test(text.charAt(last - 1)) ? last - 1 : last;
 }
 
@@ -93,11 +99,11 @@ function addWords(vector: Float32Array, text: string): void {
 function add(vector: Float32Array, feature: string, weight: number): void {
   const hash = hashOf(feature);
   const at = hash % vector.length;
-  // Half of them are taken away, so that what falls together by chance cancels out.
+  // Half of the weights are subtracted, so that chance collisions cancel out.
   vector[at] = (vector[at] ?? 0) + (hash >>> 31 === 0 ? weight : -weight);
 }
 
-/** A text without words is something, too: a vector of nothing is near to nothing. */
+/** A text without words gets a vector too: one without direction would be near to nothing. */
 function toEnded(vector: Float32Array, text: string): Float32Array {
   if (vector.every((value) => value === 0)) add(vector, text.slice(0, SLICE_CHARS), 1);
   return toUnit(vector);
@@ -109,7 +115,7 @@ function hashOf(text: string): number {
   for (let at = 0; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   }
-  // Mixed once more: its low and high bits are else too much alike.
+  // Mixed once more: otherwise its low and high bits are too much alike.
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;

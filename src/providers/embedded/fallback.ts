@@ -1,47 +1,47 @@
 /**
- * What is said when a request is not understood, or cannot be served with the tools at hand. None of it is an
- * answer: the run ends as `refused`, and these are the words of the refusal.
+ * The texts for a request that is not understood, or cannot be served with the available tools. None of
+ * them is an answer: the run ends as `refused`, and this is the text of the refusal.
  */
 
 import type { ModelRequest } from "../provider.ts";
-import type { Conversation } from "./conversation.ts";
-import type { Answer, Intent } from "./intents/intent.ts";
+import type { EmbeddedConversation } from "./conversation.ts";
+import type { Intent, IntentAnswer } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
 import { WAYS_TO_A_MODEL } from "./ways-to-a-model.ts";
 
 const WHAT_I_AM =
   "I am `embedded/offline`: not a language model, but a fixed interpreter of plain requests.";
 
-/** Three lines: what this is, the two nearest things it can do, and how to get a real model. */
-export function answerUnknown(conversation: Conversation): Answer {
+/** Three lines: what this model is, the two nearest requests it understands, and how to get a real model. */
+export function answerUnknown(conversation: EmbeddedConversation): IntentAnswer {
   return toThreeLines("I do not understand this request.", conversation);
 }
 
-/** The same for a schema that nothing may be filled into. */
-export function answerUndecided(conversation: Conversation): Answer {
+/** The answer to a request whose schema may not be filled. */
+export function answerUndecided(conversation: EmbeddedConversation): IntentAnswer {
   const why =
     'I decide nothing. I fill a schema where the input is nothing but data, or where the request says "extract …:" or "convert …:".';
   return toThreeLines(why, conversation);
 }
 
-/** The same for a schema that nobody has asked this model to fill. */
-export function answerUnchosen(conversation: Conversation): Answer {
+/** The answer to a request with a schema if the embedded model is only the fallback, not the user's choice. */
+export function answerUnchosen(conversation: EmbeddedConversation): IntentAnswer {
   const why =
-    "I answer because there is no key and no local server, so I fill no schema. To ask me all the same, say `-m embedded`.";
+    "I answer because there is no key and no local server, so I fill no schema. To use me anyway, pass `-m embedded`.";
   return toThreeLines(why, conversation);
 }
 
-/** The same for a schema: `missing` is a required key that nothing states, or empty. */
-export function answerUnfilled(missing: string, conversation: Conversation): Answer {
+/** The answer if a schema cannot be filled: `missing` is a required key without a stated value, or empty. */
+export function answerUnfilled(missing: string, conversation: EmbeddedConversation): IntentAnswer {
   const gap =
     missing === ""
-      ? "and it says nothing of this"
+      ? "and it says nothing about this"
       : `and it does not state \`${missing}\`, or not clearly`;
   const why = `I fill a schema only with what the input or a tool's result says, ${gap}.`;
   return toThreeLines(why, conversation);
 }
 
-function toThreeLines(why: string, conversation: Conversation): Answer {
+function toThreeLines(why: string, conversation: EmbeddedConversation): IntentAnswer {
   const [first, second] = findNearest(conversation).map((phrasing) => `"${phrasing}"`);
   const lines = [
     `${WHAT_I_AM} ${why}`,
@@ -51,17 +51,17 @@ function toThreeLines(why: string, conversation: Conversation): Answer {
   return { text: lines.join("\n") };
 }
 
-/** In place of an answer, in one sentence, where a test double must give one. */
-export const UNKNOWN_IN_SHORT = "embedded/offline is no language model and does not know.";
+/** One sentence in place of an answer, for test doubles that must answer. */
+export const UNKNOWN_IN_SHORT = "embedded/offline is not a language model and does not know.";
 
-/** Nobody asks for something in more words. */
+/** The longest request, in characters. */
 const MAX_ORDER_CHARS = 4000;
 
-/** What most people try first; suggested where the request has no word that is known here. */
+/** Common first requests, suggested if the request has no known word. */
 const FIRST_TRIES: readonly string[] = ["list the files in src", "summarise README.md"];
 
 /** Two phrasings of different intents that share the most words with the request. */
-function findNearest({ asked, order, tools }: Conversation): readonly string[] {
+function findNearest({ asked, order, tools }: EmbeddedConversation): readonly string[] {
   const wanted = new Set(toWords((order ?? asked[0] ?? "").slice(0, MAX_ORDER_CHARS)));
   const offered = new Set(tools.map(({ name }) => name));
   const usable = INTENTS.filter(
@@ -88,7 +88,7 @@ function closestPhrasing(
   return scored.reduce((best, one) => (one.score > best.score ? one : best));
 }
 
-/** Words that stand in every request. */
+/** Words that appear in every request. */
 const COMMON = new Set(
   "a an the this that it is are was in of to for on at by with and or me my you your i do does have has how many all any each please can what which who where there here one two".split(
     " ",
@@ -104,16 +104,19 @@ export function answerMissingTool(
   tool: string,
   intent: Intent,
   { tool_choice }: ModelRequest,
-): Answer {
+): IntentAnswer {
   const needed = `I need the tool \`${tool}\` to ${intent.summary}`;
   if (tool_choice === "none")
     return { text: `${needed}, and this request forbids tool calls (\`tool_choice: none\`).` };
-  // An intent that has a choice of tools names one that is not among its own.
+  // An intent that can use one of several tools may name a tool that is not in its own list.
   const names = intent.tools.includes(tool) ? intent.tools.join(",") : tool;
   return { text: `${needed}, and it is not offered. ${toAllow(names)}` };
 }
 
-export function answerUnknownTool(tool: string, { tools, tool_choice }: ModelRequest): Answer {
+export function answerUnknownTool(
+  tool: string,
+  { tools, tool_choice }: ModelRequest,
+): IntentAnswer {
   if (tool_choice === "none")
     return {
       text: `I cannot call \`${tool}\`: this request forbids tool calls (\`tool_choice: none\`).`,
@@ -125,7 +128,7 @@ export function answerUnknownTool(tool: string, { tools, tool_choice }: ModelReq
   };
 }
 
-/** Both ways to be offered a tool: the model does not know who asks it. */
+/** Two ways to allow a tool, because the model does not know whether a command or a program asks it. */
 function toAllow(names: string): string {
   const list = names.split(",").map((name) => `"${name}"`);
   return `Allow it with \`--tools ${names}\`, or in a program with \`tools: [${list.join(", ")}]\`.`;

@@ -1,4 +1,7 @@
-/** Kinds of files as people name them. A kind is a row; the first name is the one shown. */
+/**
+ * Kinds of files and their names in plain English. Each kind is a row; its first name is the one that is
+ * shown.
+ */
 
 interface FileKind {
   readonly names: readonly string[];
@@ -48,7 +51,7 @@ const FILE_KINDS: readonly FileKind[] = [
   { names: ["GGUF"], extensions: ["gguf"] },
 ];
 
-/** A regular expression's source for every way to name a kind, also `*.ext` and `.ext`. */
+/** The source of a regular expression for every way to name a kind, such as `*.ext` and `.ext`. */
 export const KIND_PATTERN = [
   ...FILE_KINDS.flatMap(({ names }) => names)
     .sort((a, b) => b.length - a.length)
@@ -56,7 +59,7 @@ export const KIND_PATTERN = [
   "\\*?\\.[a-z]\\w*",
 ].join("|");
 
-/** The kind a text names. `*.xyz` names a kind of its own, even one that is not in the table. */
+/** The kind that a text names. `*.xyz` names a kind of its own, even if it is not in the table. */
 export function findKind(text: string): {
   readonly label: string;
   readonly extensions: readonly string[];
@@ -68,7 +71,7 @@ export function findKind(text: string): {
   return { label: `.${extension}`, extensions: [extension] };
 }
 
-/** Files nobody reads as text: their contents are skipped by searches and line counts. */
+/** True for files that are not text: searches and line counts skip their contents. */
 export function isBinaryName(path: string): boolean {
   return /\.(png|jpe?g|gif|webp|ico|bmp|pdf|zip|gz|tgz|bz2|xz|7z|jar|wasm|node|so|dylib|dll|exe|bin|gguf|sqlite|db|woff2?|ttf|otf|mp[34]|mov|wav|ogg)$/i.test(
     path,

@@ -1,9 +1,9 @@
 /**
- * The embedded model's mind: a request in, a reply out, nothing else touched. The same request gets
- * the same reply.
+ * The interpreter of the embedded model: a request in, a reply out, without side effects. The same request
+ * gets the same reply.
  *
- * A turn is decided from the start each time: which intents match, how far their plans get with the
- * outputs that are there, and what to say or call next.
+ * Each turn is decided from the start: which intents match, how far their plans get with the available
+ * outputs, and what to say or call next.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -12,8 +12,8 @@ import { plural } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
 import {
-  type Conversation,
-  type MadeCall,
+  type EmbeddedConversation,
+  type PastCall,
   readAsked,
   readConversation,
   toText,
@@ -21,36 +21,36 @@ import {
 import { countTokens } from "./count-tokens.ts";
 import { answerMissingTool, answerUnchosen, answerUnknown, answerUnknownTool } from "./fallback.ts";
 import { promptsOf, toRecap } from "./intents/delegating.ts";
-import type { Answer, Match, Plan, ToolRequest } from "./intents/intent.ts";
+import type { IntentAnswer, IntentMatch, IntentPlan, ToolRequest } from "./intents/intent.ts";
 import { matchRequest } from "./match-request.ts";
 import { withPlainNames } from "./plain-names.ts";
-import { type Reply, toReply } from "./reply.ts";
+import { type EmbeddedReply, toReply } from "./reply.ts";
 import { canonical } from "./schema/shape.ts";
 import { isRefusal } from "./tool-results.ts";
 import {
   answerFromCalls,
+  type ChosenTool,
   findFittingTool,
   findForcedTool,
   findMissingTool,
   findNamedTool,
-  type ToolUse,
   toCall,
 } from "./use-tool.ts";
 import { type Decided, makeUpAnswer, writeAnswer } from "./write-answer.ts";
 
 /**
- * What becomes of a request that cannot be answered: it is refused; or, for a test double that must answer
- * every request, something that fits is made up.
+ * What to do with a request that cannot be answered: refuse it or, in a test double that must answer every
+ * request, make up a matching answer.
  */
 export type Unknown = "refuse" | "make_up";
 
 export interface Stance {
   readonly unknown?: Unknown | undefined;
-  /** Whether nobody has chosen this model: it then fills no schema. False when left out. */
+  /** True if the user has not chosen this model. It then fills no schema. False if missing. */
   readonly isFallback?: boolean | undefined;
 }
 
-export function interpret(asked: ModelRequest, stance: Stance = {}): Reply {
+export function interpret(asked: ModelRequest, stance: Stance = {}): EmbeddedReply {
   const { unknown = "refuse", isFallback = false } = stance;
   const { request, offeredAs, inTheirWords } = withPlainNames(asked);
   const conversation = readConversation(request);
@@ -64,14 +64,15 @@ export function interpret(asked: ModelRequest, stance: Stance = {}): Reply {
   const write = unknown === "refuse" ? writeAnswer : makeUpAnswer;
   const { text, refusal } = step.decided ? write(step.decided, request, conversation) : {};
   const draft = {
-    ...{ reasoning, calls },
+    reasoning,
+    calls,
     text: text && inTheirWords(text),
     refusal: refusal && inTheirWords(refusal),
   };
   return toReply(draft, countInput(asked), request.max_output_tokens);
 }
 
-/** What to do next: calls, or an answer. */
+/** The next step: calls, or an answer. */
 interface Step {
   readonly calls: readonly ToolRequest[];
   readonly decided: Decided | undefined;
@@ -79,20 +80,20 @@ interface Step {
 
 interface Decision {
   readonly step: Step;
-  /** One or two sentences on what was matched and why, for the reasoning. */
+  /** One or two sentences on which intent matched and why, for the reasoning. */
   readonly why: string;
 }
 
-/** Before any call: what it would do is of no use to whoever waits for a document. */
-function leaveUnfilled(conversation: Conversation): Decision {
-  const why = "A schema is to be filled, and nobody has chosen this model: I fill none.";
+/** Refuses a schema before any call, because calls do not help a client that waits for a document. */
+function leaveUnfilled(conversation: EmbeddedConversation): Decision {
+  const why = "The request has a schema, and the user did not choose this model: I do not fill it.";
   return { step: refuse(answerUnchosen(conversation)), why };
 }
 
-function decide(request: ModelRequest, conversation: Conversation): Decision {
+function decide(request: ModelRequest, conversation: EmbeddedConversation): Decision {
   if (asksForMemory(request)) {
     const step = say({ text: toMemory(request) });
-    return { step, why: "A conversation is to be made shorter: I keep its end, word for word." };
+    return { step, why: "The conversation must become shorter: I keep its end, word for word." };
   }
   const matches = matchRequest(conversation);
   const planned = matches.length > 0 ? runPlans(matches, request, conversation) : undefined;
@@ -107,18 +108,18 @@ function decide(request: ModelRequest, conversation: Conversation): Decision {
   return decideWithoutPlan(request, conversation);
 }
 
-function decideWithoutPlan(request: ModelRequest, conversation: Conversation): Decision {
+function decideWithoutPlan(request: ModelRequest, conversation: EmbeddedConversation): Decision {
   const { calls } = conversation;
   if (calls.some(({ output }) => output !== undefined)) {
     return {
       step: tellCalls(calls),
-      why: "No intent matches, but tools were called: I tell what they gave.",
+      why: "No intent matches, but tools were called: I report their results.",
     };
   }
   if (asksForReport(request, conversation)) {
     return {
       step: say(toRecap(conversation)),
-      why: "The work is over and a report is asked for: I say my last answer again.",
+      why: "The work is done and a report is requested: I repeat my last answer.",
     };
   }
   const missing = findMissingTool(conversation);
@@ -132,14 +133,17 @@ function decideWithoutPlan(request: ModelRequest, conversation: Conversation): D
   };
 }
 
-/** A server that compacts a conversation asks for it in these words (`responses/compaction`). */
+/**
+ * True if the request asks for a compaction: a server does so with these instructions
+ * (`responses/compaction`).
+ */
 function asksForMemory({ instructions }: ModelRequest): boolean {
   return /^You write the memory of a conversation\b/.test(instructions ?? "");
 }
 
 const MAX_MEMORY_CHARS = 4000;
 
-/** Nothing is put in other words: the end of the conversation is what is needed next. */
+/** The end of the conversation, unchanged, because it is what is needed next. */
 function toMemory(request: ModelRequest): string {
   const whole = readAsked(request).join("\n").trim();
   return whole.length > MAX_MEMORY_CHARS ? `…${whole.slice(-MAX_MEMORY_CHARS)}` : whole;
@@ -149,27 +153,27 @@ const REPORT =
   /\b(summar\w*|reports?|findings?|results?|answers?|conclu\w*|numbers?|outcome|recap|concise\w*|brief\w*|found)\b/i;
 
 /**
- * A loop asks for the report in words of anybody's making, and takes the tools away. Whoever had tools
- * and has them no more is surely asked for that; else the words must say so.
+ * True if the request asks for a report. A loop may ask in any words, and takes the tools away. If the
+ * conversation had tools and has none now, the request is for a report; otherwise its words must say so.
  */
-function asksForReport({ tools }: ModelRequest, { asked, before }: Conversation): boolean {
+function asksForReport({ tools }: ModelRequest, { asked, before }: EmbeddedConversation): boolean {
   if (tools.length > 0) return false;
   return before.calls.length > 0 || (before.said !== undefined && REPORT.test(asked.join("\n")));
 }
 
-/** Runs each plan as far as it gets; the first that needs calls decides the turn. */
+/** Runs each plan as far as it gets. The first plan that needs calls decides the turn. */
 function runPlans(
-  matches: readonly Match[],
+  matches: readonly IntentMatch[],
   request: ModelRequest,
-  conversation: Conversation,
+  conversation: EmbeddedConversation,
 ): Step {
-  const answers: Answer[] = [];
+  const answers: IntentAnswer[] = [];
   const outputs = collectOutputs(conversation);
   for (const [index, match] of matches.entries()) {
-    // "Copy a to b, then delete a": what was refused must not be built on.
+    // In "copy a to b, then delete a", the second step must not run after the first failed.
     if (match.intent.acts && answers.some(({ failed }) => failed)) {
       const left = matches.length - index;
-      const text = `After that I did not go on: ${plural(left, "step")} left out.`;
+      const text = `After that I stopped: ${plural(left, "step")} left out.`;
       answers.push({ text, declined: true });
       break;
     }
@@ -181,14 +185,14 @@ function runPlans(
     }
     const missing = next.find(({ name }) => !conversation.tools.some((tool) => tool.name === name));
     if (missing) return refuse(answerMissingTool(missing.name, match.intent, request));
-    // A subagent would be given words that it does not understand either.
+    // The request would reach a subagent in words that it does not understand either.
     if (!next.every((call) => canBeHandedOn(call, conversation)))
       return refuse(answerUnknown(conversation));
     return { calls: next, decided: undefined };
   }
   const data: JsonObject = Object.assign({}, ...answers.map((answer) => answer.data ?? {}));
   const text = answers.map((answer) => answer.text).join("\n\n");
-  // What one step has read does not answer for another that went wrong.
+  // The result of one step is not an answer for another step that failed.
   const isSound = !answers.some(({ failed }) => failed);
   const material = isSound ? answers.flatMap((answer) => answer.material ?? []) : [];
   const whole = { text, data, material };
@@ -197,17 +201,17 @@ function runPlans(
     : say(whole);
 }
 
-/** Whether each prompt for a subagent is one that this model would understand. */
-function canBeHandedOn(call: ToolRequest, conversation: Conversation): boolean {
+/** True if this model would understand every prompt of the call for a subagent. */
+function canBeHandedOn(call: ToolRequest, conversation: EmbeddedConversation): boolean {
   return promptsOf(call).every(
     (prompt) => matchRequest({ ...conversation, asked: [prompt], order: prompt }).length > 0,
   );
 }
 
-/** What each call gave, in the order of the calls: one that is made twice gives two outputs. */
+/** The outputs of each call, in the order of the calls: a call that is made twice has two outputs. */
 type Outputs = ReadonlyMap<string, string[]>;
 
-function collectOutputs({ calls }: Conversation): Outputs {
+function collectOutputs({ calls }: EmbeddedConversation): Outputs {
   const outputs = new Map<string, string[]>();
   for (const call of calls) {
     if (call.output === undefined) continue;
@@ -218,11 +222,11 @@ function collectOutputs({ calls }: Conversation): Outputs {
 }
 
 /**
- * Feeds a plan the outputs that are there; gives the calls it still waits for, or its answer. Each step
- * takes outputs of its own: what an earlier step read may have changed since, and what it did must be
- * done again when it is asked for again.
+ * Feeds a plan the available outputs. Returns the calls that it still waits for, or its answer. Each step
+ * uses outputs of its own: a file that an earlier step read may have changed since, and an action that is
+ * requested twice must be done twice.
  */
-function replay(plan: Plan, outputs: Outputs): readonly ToolRequest[] | Answer {
+function replay(plan: IntentPlan, outputs: Outputs): readonly ToolRequest[] | IntentAnswer {
   let step = plan.next([]);
   while (!step.done) {
     const wanted = new Map(step.value.map((call) => [toCallKey(call), call]));
@@ -238,8 +242,15 @@ function toCallKey(call: ToolRequest): string {
   return `${call.name} ${canonical(call.arguments)}`;
 }
 
-/** A plan that uses the tool knows its arguments best; else they are built, once. */
-function useTool(use: ToolUse, planned: Step | undefined, conversation: Conversation): Step {
+/**
+ * Uses a tool that the request names. A plan that uses the tool knows its arguments best; otherwise they
+ * are built, once.
+ */
+function useTool(
+  use: ChosenTool,
+  planned: Step | undefined,
+  conversation: EmbeddedConversation,
+): Step {
   const { name } = use.tool;
   const own = planned?.calls.filter((call) => call.name === name) ?? [];
   if (own.length > 0) return { calls: own, decided: undefined };
@@ -250,26 +261,26 @@ function useTool(use: ToolUse, planned: Step | undefined, conversation: Conversa
   return planned?.decided ? planned : tellCalls(made);
 }
 
-/** Where none of them gave anything, nothing was done. */
-function tellCalls(calls: readonly MadeCall[]): Step {
+/** Reports the results of calls. If none of them has one, the step is a refusal. */
+function tellCalls(calls: readonly PastCall[]): Step {
   const answer = answerFromCalls(calls);
   const isDone = calls.some(({ output }) => output !== undefined && !isRefusal(output));
   return isDone ? say(answer) : refuse(answer);
 }
 
-function say(answer: Answer): Step {
+function say(answer: IntentAnswer): Step {
   return { calls: [], decided: { answer, outcome: "answered" } };
 }
 
-function refuse(answer: Answer): Step {
+function refuse(answer: IntentAnswer): Step {
   return { calls: [], decided: { answer, outcome: "refused" } };
 }
 
-function explainUse({ tool, reason }: ToolUse): string {
+function explainUse({ tool, reason }: ChosenTool): string {
   return `I use the tool \`${tool.name}\` because ${reason}.`;
 }
 
-function explainMatches(matches: readonly Match[], { calls }: Step): string {
+function explainMatches(matches: readonly IntentMatch[], { calls }: Step): string {
   const found = matches.map(({ intent, slots }) => {
     const values = Object.entries(slots).map(([slot, value]) => `${slot} is "${value}"`);
     return `"${intent.name}" (${[intent.summary, ...values].join("; ")})`;
@@ -287,7 +298,7 @@ function countInput({ instructions, items, tools }: ModelRequest): number {
   return countTokens([instructions ?? "", ...described, ...items.flatMap(textsOf)]);
 }
 
-/** Files and images count as their text alone: their bytes are never read as words. */
+/** The texts of an item. Of files and images only text counts; their bytes are never read as words. */
 function textsOf(item: Item): readonly string[] {
   switch (item.type) {
     case "message":
@@ -301,7 +312,7 @@ function textsOf(item: Item): readonly string[] {
   }
 }
 
-/** Without the names of the fields; what is large has few beside its texts. */
+/** All texts in a value, without the names of its fields. In a large value nearly everything is text. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];

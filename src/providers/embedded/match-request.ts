@@ -1,25 +1,25 @@
 /**
- * Finds the intents a request speaks of: one for the whole of it, or one for each of its sentences.
+ * Finds the intents of a request: one for the whole request, or one for each of its sentences.
  *
- * Orders are taken from the user's own prompt alone. What files, standard input or tools bring along
- * is material: a sentence in it that reads like an order is not one. Intents that do more than look
- * are held to that strictly, and come first: their words are the more exact.
+ * Requests are read from the user's own prompt alone. Files, standard input and tool results are material:
+ * a sentence in them that looks like a request is not one. Intents that change something follow this rule
+ * strictly, and are tried first, because their words are more exact.
  */
 
-import type { Conversation } from "./conversation.ts";
-import type { Intent, Match } from "./intents/intent.ts";
+import type { EmbeddedConversation } from "./conversation.ts";
+import type { Intent, IntentMatch } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
 import { firstParagraph, withoutFiles } from "./prompt.ts";
 import { splitSentences, toWording } from "./wording.ts";
 
-/** A request of more sentences than this is a document, not a list of orders. */
+/** A text with more sentences than this is a document, not a list of requests. */
 const MAX_SENTENCES = 8;
 
-/** Longer texts are material, not orders. */
+/** Longer texts are material, not requests. */
 const MAX_CHARS = 4000;
 
-/** Empty when the request, or any sentence of it, is not understood. */
-export function matchRequest(conversation: Conversation): readonly Match[] {
+/** Empty if the request, or any sentence of it, is not understood. */
+export function matchRequest(conversation: EmbeddedConversation): readonly IntentMatch[] {
   const { asked, order } = conversation;
   const acting =
     order !== undefined && order.length <= MAX_CHARS && matchOne(order, ACTING, conversation);
@@ -41,8 +41,8 @@ const LOOKING = INTENTS.filter(({ acts }) => !acts);
 function matchSentences(
   prompt: string,
   intents: readonly Intent[],
-  conversation: Conversation,
-): readonly Match[] {
+  conversation: EmbeddedConversation,
+): readonly IntentMatch[] {
   const sentences = splitSentences(prompt);
   if (sentences.length > MAX_SENTENCES) return [];
   const matches = sentences.flatMap((sentence) => matchOne(sentence, intents, conversation) ?? []);
@@ -52,8 +52,8 @@ function matchSentences(
 function matchOne(
   text: string,
   intents: readonly Intent[],
-  conversation: Conversation,
-): Match | undefined {
+  conversation: EmbeddedConversation,
+): IntentMatch | undefined {
   for (const variant of [text, withoutMention(text, conversation)]) {
     const wording = toWording(variant);
     for (const intent of intents) {
@@ -64,10 +64,10 @@ function matchOne(
   return undefined;
 }
 
-/** "Use the bash_find tool to list the Python files": the order stands behind the tool. */
-function withoutMention(text: string, { tools }: Conversation): string {
+/** The words after the tool: in "Use the bash_find tool to list the Python files" they are the request. */
+function withoutMention(text: string, { tools }: EmbeddedConversation): string {
   const [mention = ""] = TOOL_MENTION.exec(text) ?? [];
-  // "Run `date`, then …" names no tool: it is an order of its own.
+  // "Run `date`, then …" does not name a tool: it is a request of its own.
   const isOrder =
     /\brun\b/i.test(mention) &&
     !/\btools?\b/i.test(mention) &&

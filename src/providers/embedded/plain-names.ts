@@ -1,6 +1,6 @@
 /**
- * Tools under the names that the intents know: servers put the name of whoever has a tool in front of it
- * (`offshoot__bash_read`), and hosted tools that do what one of ours does are called otherwise.
+ * Tools under the names that the intents know. Servers put their own name before a tool's name
+ * (`offshoot__bash_read`), and hosted tools with the same function as ours have other names.
  */
 
 import type { Item } from "../../protocol/items.ts";
@@ -13,7 +13,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   code_interpreter: "python_execute",
 };
 
-/** Those that the intents call; a tool of any other name is used under the one it has. */
+/** The names that the intents call. Any other tool is used under its own name. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...["bash_find", "bash_ripgrep", "bash_read", "read", "write", "edit", "glob", "grep"],
   ...["file_ops", "shell", "terminal", "python_execute", "search_web", "fetch", "scrape_webpage"],
@@ -24,7 +24,7 @@ export interface PlainRequest {
   readonly request: ModelRequest;
   /** The name that a tool is offered under. */
   offeredAs(name: string): string;
-  /** An answer that speaks of tools by those names. */
+  /** An answer that names tools by the offered names. */
   inTheirWords(text: string): string;
 }
 
@@ -53,7 +53,10 @@ export function withPlainNames(request: ModelRequest): PlainRequest {
 
 const asIs = (text: string): string => text;
 
-/** A name that is somebody's already, or would be that of two, stays whole. */
+/**
+ * Maps plain names to offered ones. A name is not shortened if the short one is taken or would belong to
+ * two tools.
+ */
 function findPlainNames({ tools }: ModelRequest): Map<string, string> {
   const names = tools.flatMap((tool) => (tool.type === "function" ? [tool.name] : []));
   const taken = new Set(names);

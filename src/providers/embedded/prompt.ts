@@ -1,15 +1,15 @@
 /**
- * The user's own words, told apart from what a message brings along. A command's message is one text:
- * files under lines with their names, a line of dashes, the prompt, a blank line, standard input. A
- * prompt that is empty leaves its place empty.
+ * Separates the user's own words from attached text in a message. A command's message is one text: files
+ * under lines with their names, a line of dashes, the prompt, a blank line, standard input. An empty prompt
+ * leaves an empty line.
  *
- * Orders that do something are taken from the user's own words alone, and from nowhere when nobody can
- * tell which they are: a file that says "run rm" must never be obeyed.
+ * Requests that change something are read from the user's own words alone, and not at all if the two cannot
+ * be told apart: a file that says "run rm" must never be obeyed.
  */
 
 /**
- * A part without the files in front of it. With more lines of dashes than one nobody can tell which
- * ends the files, so there is no prompt then.
+ * A part without the files before the prompt. If it has more than one line of dashes, the end of the files
+ * is not known, so there is no prompt.
  */
 export function withoutFiles(part: string): string | undefined {
   return behindFiles(part)?.trim() || undefined;
@@ -17,30 +17,33 @@ export function withoutFiles(part: string): string | undefined {
 
 function behindFiles(part: string): string | undefined {
   if (!part.startsWith("---")) return part;
-  // A name with a line's end in it does not make its file a prompt.
+  // A file name that contains a line break does not make its file a prompt.
   if (!/^--- .+ ---$/.test(part.split("\n", 1)[0] ?? "")) return undefined;
   const [, behind = "", ...more] = part.split(/^---$/m, 3);
   return more.length > 0 ? undefined : behind.replace(/^\n\n/, "");
 }
 
-/** What is read of one text, in characters: matching words in more of it would hold up everybody else. */
+/** How many characters of one text are read. Matching more would block other requests of the process. */
 export const MAX_READ = 256 * 1024;
-/** How far a prompt is looked for behind files. */
+/** How far the text is searched for a prompt after files. */
 const MAX_SEARCHED = 4 * MAX_READ;
 
-/** The beginning of a long text, with the prompt behind its files; none where that cannot be told of all of it. */
+/**
+ * The beginning of a long text, with the prompt after its files. Undefined if the prompt cannot be found
+ * within the limit.
+ */
 export function shorten(part: string): string {
   if (part.length <= MAX_READ) return part;
   const head = part.slice(0, MAX_READ);
   if (!part.startsWith("---")) return head;
   const prompt = part.length <= MAX_SEARCHED ? behindFiles(part) : undefined;
-  // Two lines of dashes: nobody takes what stands in the files for a prompt.
+  // The two lines of dashes make sure that text in the files is not taken for a prompt.
   return prompt === undefined
     ? `${head}\n---\n---\n`
     : `${head}\n---\n\n${prompt.slice(0, MAX_READ)}`;
 }
 
-/** What stands before the first blank line, which is none inside a fence that was opened before it. */
+/** The text before the first blank line. A blank line inside an open code fence does not count. */
 export function firstParagraph(prompt: string): string {
   const paragraph = cutAtBlankLine(prompt);
   const opening = /```[^`\n]*(?:\n|$)/.exec(paragraph);
@@ -56,10 +59,10 @@ function cutAtBlankLine(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
-/** An empty prompt and the line behind it: what follows is standard input. */
+/** An empty prompt and the line after it: standard input follows. */
 const NO_PROMPT = /^[^\S\n]*\n[^\S\n]*\n/;
 
-/** Undefined when the message has several texts, any of which may be a file, or none. */
+/** The prompt. Undefined if the message has several texts, any of which may be a file, or has none. */
 export function findOrder(texts: readonly string[]): string | undefined {
   const [only] = texts;
   if (only === undefined || texts.length > 1) return undefined;
@@ -68,7 +71,10 @@ export function findOrder(texts: readonly string[]): string | undefined {
   return firstParagraph(prompt);
 }
 
-/** A command's message in its parts: the files' texts, and what stands behind the order, as standard input does. */
+/**
+ * The parts of a command's message: the texts of the files, and the text after the prompt, which is
+ * standard input.
+ */
 export function splitMessage(part: string): {
   readonly files: readonly string[];
   readonly behind: string;

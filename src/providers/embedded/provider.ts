@@ -1,14 +1,16 @@
 /**
- * The model `embedded/offline`: answers without a key and without a network, and is honest about it.
+ * The model `embedded/offline`: it answers without a key and without a network, and says what it cannot do.
  *
- * It is a provider like any other: it says text or asks for calls, and the loop runs the tools. What to
- * say is decided by `interpret.ts`, at once; here the reply is given out piece by piece.
+ * It is a provider like any other: it writes text or calls tools, and the loop runs the tools.
+ * `interpret.ts` decides the reply at once; here it is streamed piece by piece.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { type MakeId, makeId as processId } from "../../base/ids.ts";
 import type { FunctionCall, Message, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import { omittedMarks, partsOf } from "../cache-marks.ts";
+import { keepOptions, omittedOfFormat } from "../known-options.ts";
 import {
   type ModelCall,
   type ModelOptions,
@@ -16,14 +18,14 @@ import {
   type Provider,
   toParameter,
 } from "../provider.ts";
-import { ignoredIn } from "./ignored.ts";
+import { isUnseen } from "./attachments.ts";
 import type { ToolRequest } from "./intents/intent.ts";
 import { interpret, type Stance } from "./interpret.ts";
-import type { Reply } from "./reply.ts";
+import type { EmbeddedReply } from "./reply.ts";
 
 const EMBEDDED_MODEL = "offline";
 
-/** Pieces a text is cut into at most: a long file is streamed in larger pieces, not in more of them. */
+/** The most pieces of one text: a long file is streamed in larger pieces, not in more of them. */
 const MAX_PIECES = 400;
 const PIECES_PER_BATCH = 4;
 
@@ -64,7 +66,7 @@ function throwIfAborted(signal: AbortSignal): void {
   }
 }
 
-function* toBatches(reply: Reply, makeId: MakeId): Generator<ModelEvent[]> {
+function* toBatches(reply: EmbeddedReply, makeId: MakeId): Generator<ModelEvent[]> {
   const { reasoning, text, refusal, calls, reason, usage } = reply;
   let index = 0;
   yield [{ type: "start", response_id: makeId("resp"), model: EMBEDDED_MODEL }];
@@ -91,7 +93,7 @@ function* reasoningBatches(text: string, index: number, id: string): Generator<M
 }
 
 function* messageBatches(
-  { text = "", reason }: Reply,
+  { text = "", reason }: EmbeddedReply,
   index: number,
   id: string,
 ): Generator<ModelEvent[]> {
@@ -143,7 +145,7 @@ function* inBatches(text: string, toEvent: (delta: string) => ModelEvent): Gener
   }
 }
 
-/** Words with the space before them, joined to pieces of about the same length. */
+/** Splits a text into words, each with the space before it, joined to pieces of about the same length. */
 function toPieces(text: string): string[] {
   const least = text.length / MAX_PIECES;
   const pieces: string[] = [];
@@ -155,4 +157,23 @@ function toPieces(text: string): string[] {
     piece = "";
   }
   return piece === "" ? pieces : [...pieces, piece];
+}
+
+/**
+ * The parameters of a request that the embedded model ignores, as requests spell them.
+ *
+ * The same text always gets the same answer: options for sampling or billing have no effect.
+ */
+function ignoredIn(request: ModelRequest): string[] {
+  const { temperature, top_p, items } = request;
+  const unseen = items.flatMap(partsOf).filter(isUnseen);
+  return [
+    ...(temperature === undefined ? [] : ["temperature"]),
+    ...(top_p === undefined ? [] : ["top_p"]),
+    ...keepOptions(request, () => false).dropped,
+    ...omittedOfFormat(request),
+    ...Object.keys({ ...request.extras, ...request.own }),
+    ...new Set(unseen.map(({ type }) => type)),
+    ...omittedMarks(request),
+  ];
 }

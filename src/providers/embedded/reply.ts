@@ -1,14 +1,14 @@
-/** What the interpreter decided to say, before it is cut into events. */
+/** The reply of the interpreter, before it becomes events. */
 
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { countTokens, cutToTokens } from "./count-tokens.ts";
 import type { ToolRequest } from "./intents/intent.ts";
 
-export interface Reply {
+export interface EmbeddedReply {
   readonly reasoning: string | undefined;
-  /** Undefined when the reply is calls or a refusal alone. */
+  /** Undefined if the reply is only calls or a refusal. */
   readonly text: string | undefined;
-  /** Why there is no answer; undefined when there is one. */
+  /** Why there is no answer; undefined if there is one. */
   readonly refusal: string | undefined;
   readonly calls: readonly ToolRequest[];
   readonly reason: "stop" | "tool_calls" | "length" | "refusal";
@@ -23,20 +23,20 @@ interface Draft {
 }
 
 /**
- * Cuts a draft to its token limit, in the order it is said: reasoning, text, calls. Text is cut where
- * the limit falls; a call that does not fit is left out whole, because half a call is none. A refusal is cut as
- * text is, and stays one: budgets rely on the limit.
+ * Cuts a draft to its token limit, in the order in which it is streamed: reasoning, text, calls. Text is
+ * cut at the limit. A call that does not fit is left out, because half a call is useless. A refusal is cut
+ * like text and stays a refusal. Budgets rely on the limit.
  */
 export function toReply(
   draft: Draft,
   inputTokens: number,
   maxTokens = Number.POSITIVE_INFINITY,
-): Reply {
+): EmbeddedReply {
   const reasoning = draft.reasoning && cutToTokens(draft.reasoning, maxTokens);
   const thought = countTokens(reasoning ?? "");
   const text = draft.text && cutToTokens(draft.text, maxTokens - thought);
   const refusal = draft.refusal && cutToTokens(draft.refusal, maxTokens - thought);
-  // Long ones are counted roughly, and were cut exactly.
+  // Long texts are counted roughly, but were cut exactly.
   const said = countTokens(text ?? "") + countTokens(refusal ?? "");
   let spent = Math.min(thought + said, Math.max(maxTokens, thought));
   const calls = draft.calls.filter((call) => {
@@ -57,7 +57,7 @@ export function toReply(
   };
 }
 
-function reasonOf({ refusal }: Draft, isCut: boolean, hasCalls: boolean): Reply["reason"] {
+function reasonOf({ refusal }: Draft, isCut: boolean, hasCalls: boolean): EmbeddedReply["reason"] {
   if (refusal) return "refusal";
   if (isCut) return "length";
   return hasCalls ? "tool_calls" : "stop";

@@ -1,23 +1,23 @@
 /**
- * Work for several hands, cut into the share of each: "count the lines of src, test and docs" is the
- * same order for three places, "read a.md and count the files in src" is two orders.
+ * Splits work into one share for each subagent: "count the lines of src, test and docs" is the same task
+ * for three places, "read a.md and count the files in src" is two tasks.
  */
 
 import { isFilePath, unquote } from "./slots.ts";
 
 export interface Share {
-  /** Unlike every other one's. */
+  /** Different from the label of every other share. */
   readonly label: string;
-  /** What one of them is asked, readable without the others. */
+  /** The prompt of one subagent, readable without the others. */
   readonly prompt: string;
 }
 
-/** One share for each part; undefined when there are more parts or fewer than `count` hands. */
+/** One share for each part; undefined if the number of parts is not `count`. */
 export function toShares(work: string, count: number | undefined): Share[] | undefined {
   const text = toOrder(work);
   if (count === 1) return [{ label: toLabel(text), prompt: toSentence(text) }];
   const parts = toParts(text);
-  // The same for everybody.
+  // All subagents get the same task.
   if (parts.length === 1 && count !== undefined) {
     return withOwnLabels(Array.from({ length: count }, () => ({ item: text, order: text })));
   }
@@ -26,14 +26,14 @@ export function toShares(work: string, count: number | undefined): Share[] | und
 }
 
 interface Part {
-  /** What it is about, for the label. */
+  /** The subject of the share, for the label. */
   readonly item: string;
   readonly order: string;
 }
 
 const VERBS =
   "ask|calculate|call|check|compare|compute|copy|count|create|delegate|delete|diff|evaluate|fetch|find|get|glob|grep|have|list|look|make|move|open|print|python|read|rename|replace|reply|run|say|search|show|summari[sz]e|tell|use|what|where|which|how|write";
-/** An order of its own, and no further place for the first one. */
+/** A task of its own, and not another place for the first one. */
 const ORDER = new RegExp(`^(?:to\\s+)?(?:${VERBS})\\s+\\S`, "i");
 
 function toParts(text: string): Part[] {
@@ -53,7 +53,7 @@ function toParts(text: string): Part[] {
     .map((one) => ({ item: one, order: `${toPlace(head, one)} ${one}` }));
 }
 
-/** At commas and "and", but not between quotes. */
+/** Splits at commas and "and", but not between quotes. */
 function splitList(text: string): string[] {
   const chunks = text.match(/(?:"[^"]*"|'[^']*'|`[^`]*`|(?!\s*,|\s+and\s).)+/gs) ?? [];
   return chunks
@@ -64,7 +64,10 @@ function splitList(text: string): string[] {
 const IN_PLACE = /\b(?:of|in|from|at|under|below|inside|on|for|about)$/i;
 const TO_PLACE = /^(.*\b(?:of|in|from|at|under|below|inside|on|for|about))\s+(\S.*)$/is;
 
-/** What all parts begin with, told by the last preposition or by the length of the others. */
+/**
+ * The beginning that all parts share. It ends at the last preposition, or where the length of the others
+ * says.
+ */
 function splitHead(first: string, more: readonly string[]): { head: string; item: string } {
   const [, head, item] = TO_PLACE.exec(first) ?? [];
   const isPlace = more.every((part) => !TO_PLACE.test(part));
@@ -75,7 +78,7 @@ function splitHead(first: string, more: readonly string[]): { head: string; item
   return { head: words.slice(0, at).join(" "), item: words.slice(at).join(" ") };
 }
 
-/** "Count the lines of src" says with certainty that a folder is meant. */
+/** "Count the lines of src", worded so that it certainly means a folder. */
 function toPlace(head: string, item: string): string {
   if (isFilePath(unquote(item))) return head;
   return head.replace(/\b(lines(?:\s+of\s+code)?)\s+(?:of|in)$/i, "$1 of the files in");
@@ -84,7 +87,7 @@ function toPlace(head: string, item: string): string {
 const GERUND =
   /^(?:(count|read|list|find|search|show|fetch|check|look)|(comput|calculat|evaluat|writ|summari[sz]|delet|mov|renam|compar|creat|mak)|(run)n)ing\b/i;
 
-/** "Counting the lines" as an order. */
+/** "Counting the lines" as an imperative. */
 function toOrder(work: string): string {
   const text = work.replace(/[\s.,;]+$/, "");
   return text.replace(GERUND, (_, plain?: string, short?: string, run?: string) =>
@@ -109,7 +112,7 @@ function withOwnLabels(parts: readonly Part[]): Share[] {
 const MAX_LABEL_WORDS = 4;
 const MAX_LABEL_CHARS = 40;
 
-/** A path as it is; of a sentence its first words. */
+/** A path unchanged; the first words of a sentence. */
 function toLabel(item: string): string {
   const bare = unquote(item);
   if (/^[\w./-]+$/.test(bare)) return bare.slice(0, MAX_LABEL_CHARS);

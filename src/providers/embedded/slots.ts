@@ -1,12 +1,15 @@
 /**
- * The slots of templates: what a file, a directory, a kind or a number looks like in a request, and
- * how each is read back into a value.
+ * The slots of templates: the form of a file, a directory, a kind or a number in a request, and how each is
+ * converted to a value.
  */
 
 import { KIND_PATTERN } from "./file-kinds.ts";
 
 const QUOTED = "\"[^\"]+\"|'[^']+'|`[^`]+`|“[^”]+”|‘[^’]+’";
-/** Told by what cannot stand in a path: with sets of all letters the first request took 77 ms, not 26. */
+/**
+ * Defined by the characters that a path cannot have: with sets of all letters the first request took 77 ms,
+ * not 26.
+ */
 const CHARACTER = "[^\\s\"'`,;:?!()<>|/]";
 const KNOWN_FILE =
   "readme|licen[cs]e|makefile|dockerfile|changelog|contributing|notice|authors|gemfile|rakefile|procfile";
@@ -33,9 +36,9 @@ const ANSWERS =
   "(?:them|these|those|everything|it\\s+all|(?:all\\s+)?(?:of\\s+)?(?:the|their)\\s+(?:results?|numbers?|counts?|answers?|findings?|sums?))";
 const WORD = "[^\\s\"'`,;:?!.()=]+";
 
-/** What a slot may hold, as the source of a regular expression. */
+/** The possible contents of a slot, as the source of a regular expression. */
 export const SLOTS: Readonly<Record<string, string>> = {
-  /** Something that is surely a file: it has an extension or a slash, is quoted, or is well known. */
+  /** A word that is certainly a file: it has an extension or a slash, is quoted, or is well known. */
   file: FILE,
   dir: DIRECTORY,
   kind: KIND_PATTERN,
@@ -46,7 +49,7 @@ export const SLOTS: Readonly<Record<string, string>> = {
   entries: `files?|director(?:y|ies)|(?:sub)?folders?|subdirector(?:y|ies)`,
   text: ".+?",
   quoted: QUOTED,
-  /** A few words to look for; an article in front means that the words are about the text, not of it. */
+  /** A few words to look for. After an article, the words are about the text and not part of it. */
   phrase: `(?!(?:the|a|an|my|your|all|any|every|some|me|out|files?)\\b)[^\\s"'\`]+(?:\\s+[^\\s"'\`]+){0,3}?`,
   /** A text of several lines between fences. */
   block: "```[^`\\n]*\\n.*?\\n?```",
@@ -60,7 +63,7 @@ export const SLOTS: Readonly<Record<string, string>> = {
   each: "each",
   leave: "(?:good)?bye|quit|exit|see you",
   todo: "todos?|fixmes?",
-  /** Commands of git that only look. */
+  /** Git commands that only read. */
   git: "status|log|diff|show|branch|blame|remote|shortlog",
   git_status: "status",
   git_changed: "(?:has |have |is )?changed",
@@ -77,9 +80,9 @@ export const SLOTS: Readonly<Record<string, string>> = {
     "(?:summari[sz]e|sum up|(?:(?:give me|write|make|tell me) )?(?:a|the) (?:short )?summary of)",
   subagents: "sub-?agents?",
   delegate: "[\"'`]?(?:parallel_|call_)?subagent[\"'`]?",
-  /** Behind an order to several: their answers are numbers, to be added up. */
+  /** Words after a request to several subagents: their answers are numbers, to be added up. */
   sum: `(?:(?:and|then|finally)\\s+)*(?:(?:add|sum|total)(?:\\s+up|\\s+together)?\\s+${ANSWERS}(?:\\s+(?:all|up|together))*|(?:add|sum)\\s+up|(?:tell|give|show|compute|calculate|report)\\s+(?:me\\s+)?the\\s+(?:total|sum))`,
-  /** The same, where their answers are wanted as they are. */
+  /** The same, if their answers are only to be listed. */
   gather: `(?:(?:and|then|finally)\\s+)*(?:(?:list|show|tell|give|report|print|collect|gather)\\s+(?:me\\s+)?(?:${ANSWERS}|what\\s+they\\s+(?:say|said|find|found)))`,
   owner: "my|our|your|the",
   my: "my",
@@ -96,7 +99,7 @@ export function withoutFence(block: string): string {
   return block.replace(/^```[^`\n]*\n/, "").replace(/\n?```$/, "");
 }
 
-/** The directory a `dir` slot names; `.` when it is missing or means "here". */
+/** The directory that a `dir` slot names; `.` if it is missing or means "here". */
 export function toDirectory(slot: string | undefined): string {
   if (slot === undefined || new RegExp(`^(?:${HERE})$`, "iu").test(slot)) return ".";
   const bare = slot
@@ -106,7 +109,7 @@ export function toDirectory(slot: string | undefined): string {
   return path.length > 1 ? path.replace(/\/+$/, "") : path;
 }
 
-/** Whether a text is surely a file's path, and no directory's. */
+/** True if a text is certainly the path of a file and not of a directory. */
 export function isFilePath(text: string): boolean {
   return /[^/.]\.[a-z]\w{0,9}$/i.test(text) || new RegExp(`^(?:${KNOWN_FILE})$`, "i").test(text);
 }

@@ -10,10 +10,10 @@ import { SLOTS, unquote } from "./slots.ts";
 
 export type Slots<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
-/** What the slots of one template hold in a text; `undefined` when the text is another request. */
-export type Template = (text: string) => Slots<string> | undefined;
+/** The slots of one template in a text; `undefined` if the text is another request. */
+export type PhrasePattern = (text: string) => Slots<string> | undefined;
 
-export function compileTemplate(source: string): Template {
+export function compileTemplate(source: string): PhrasePattern {
   const cursor: Cursor = { source, at: 0, slots: [] };
   const pattern = new RegExp(`^${readChoice(cursor, "")}$`, "is");
 
@@ -36,10 +36,10 @@ interface Cursor {
   readonly slots: string[];
 }
 
-/** Between two parts: white space, or a comma or the like with or without it. */
+/** The gap between two parts: white space, or a comma or similar with or without it. */
 const GAP = "(?:\\s*[,:;!]\\s*|\\s+)";
 
-/** Sequences separated by `|`, up to and with the closing bracket. */
+/** Sequences separated by `|`, up to and including the closing bracket. */
 function readChoice(cursor: Cursor, end: string): string {
   const sequences = [readSequence(cursor, end)];
   while (cursor.source[cursor.at] === "|") {
@@ -52,7 +52,7 @@ function readChoice(cursor: Cursor, end: string): string {
 
 function readSequence(cursor: Cursor, end: string): string {
   let pattern = "";
-  // Before the first part that must be there, the gap belongs to the optional part in front of it.
+  // Before the first required part, the gap belongs to the optional part in front of it.
   let leading = true;
   for (let gap = skipSpaces(cursor); !isEnd(cursor, end); gap = skipSpaces(cursor)) {
     const optional = cursor.source[cursor.at] === "[";

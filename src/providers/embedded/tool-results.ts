@@ -1,16 +1,16 @@
-/** What the tools answer, read back into values. */
+/** Parses the results of tools into values. */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 
-export interface Line {
-  /** From 1. */
+export interface NumberedLine {
+  /** The first line is 1. */
   readonly number: number;
   readonly text: string;
 }
 
-/** The lines of a `read` or `bash_read` result, or the words it refused with. */
+/** The lines of a `read` or `bash_read` result, or the text of its refusal. */
 export type ReadResult =
-  | { readonly ok: true; readonly lines: readonly Line[] }
+  | { readonly ok: true; readonly lines: readonly NumberedLine[] }
   | { readonly ok: false; readonly problem: string };
 
 export function parseRead(output: string): ReadResult {
@@ -28,13 +28,13 @@ export function parseRead(output: string): ReadResult {
   return lines.length > 0 ? { ok: true, lines } : { ok: false, problem: output.trim() };
 }
 
-/** An output as text: the numbers that `read` puts before its lines are not part of the file. */
+/** An output as text, without the line numbers that `read` adds. */
 export function withoutNumbers(output: string): string {
   const result = parseRead(output);
   return result.ok ? result.lines.map((line) => line.text).join("\n") : output;
 }
 
-/** The paths of a `bash_find` result, or the words it refused with. */
+/** The paths of a `bash_find` result, or the text of its refusal. */
 export type FindResult =
   | { readonly ok: true; readonly paths: readonly string[]; readonly total: number }
   | { readonly ok: false; readonly problem: string };
@@ -49,12 +49,12 @@ export function parseFind(output: string): FindResult {
   return { ok: true, paths: [...paths].sort(), total };
 }
 
-/** Whether a tool refused or failed, rather than said something: the gate puts `Error:` before that. */
+/** True if a tool refused or failed: the gate puts `Error:` before such a result. */
 export function isRefusal(output: string): boolean {
   return /^(?:error:|tool call \S+ was denied\b)/i.test(output.trim());
 }
 
-/** The object that a tool answered with; undefined for anything else, such as a refusal. */
+/** The object that a tool returned; undefined for anything else, such as a refusal. */
 export function parseResult(output: string): JsonObject | undefined {
   const value = isRefusal(output) ? undefined : tryParseJson(output);
   return isJsonObject(value) ? value : undefined;

@@ -1,28 +1,28 @@
 /**
- * Calls that no intent planned: the tool that was forced, named by the user, or the only one that fits.
+ * Calls that no intent planned: the tool that was forced, named by the user, or the only one that matches.
  * Each is made once for a request; then its output is the answer.
  */
 
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import { buildArguments, hasArguments } from "./build-arguments.ts";
-import type { Conversation, MadeCall } from "./conversation.ts";
-import type { Answer, ToolRequest } from "./intents/intent.ts";
+import type { EmbeddedConversation, PastCall } from "./conversation.ts";
+import type { IntentAnswer, ToolRequest } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
 import { isRefusal, withoutNumbers } from "./tool-results.ts";
 
-export interface ToolUse {
+export interface ChosenTool {
   readonly tool: FunctionTool;
-  /** Whether whoever made the request decided on it, rather than words in it. */
+  /** True if the caller of the API decided on the tool; missing if words in the request did. */
   readonly isForced?: true;
-  /** Why this tool, to follow "because". */
+  /** The reason for this tool, in words that follow "because". */
   readonly reason: string;
 }
 
-/** The tool that the request's `tool_choice` leaves no way around. */
+/** The tool that the request's `tool_choice` forces. */
 export function findForcedTool(
   choice: ToolChoice,
-  conversation: Conversation,
-): ToolUse | undefined {
+  conversation: EmbeddedConversation,
+): ChosenTool | undefined {
   const { tools } = conversation;
   if (typeof choice !== "string" && choice.type === "function") {
     const tool = tools.find(({ name }) => name === choice.name);
@@ -37,14 +37,14 @@ export function findForcedTool(
   return tool && { tool, reason, ...(tools.length === 1 && { isForced: true }) };
 }
 
-/** The tool the user names: "use the get_weather tool for Paris". A name in a file is no order. */
-export function findNamedTool({ order = "", tools }: Conversation): ToolUse | undefined {
+/** The tool that the user names: "use the get_weather tool for Paris". A name in a file does not count. */
+export function findNamedTool({ order = "", tools }: EmbeddedConversation): ChosenTool | undefined {
   const tool = tools.find(({ name }) => new RegExp(mentionOf(name), "i").test(order));
   return tool && { tool, reason: "you named it" };
 }
 
-/** A tool the user names with certainty, which is not there: "use the get_weather tool". */
-export function findMissingTool({ order = "", tools }: Conversation): string | undefined {
+/** A tool that the user clearly names and that is not offered: "use the get_weather tool". */
+export function findMissingTool({ order = "", tools }: EmbeddedConversation): string | undefined {
   const mention =
     /\b(?:call|use|invoke)\s+(?:the\s+)?(?:(?:tool|function)\s+[`"']?([\w.-]+)|[`"']?([\w.-]+)[`"']?\s+(?:tool|function)\b|[`"']?([a-z]\w*_\w+))/i;
   const [, a, b, c] = mention.exec(order) ?? [];
@@ -53,30 +53,34 @@ export function findMissingTool({ order = "", tools }: Conversation): string | u
 }
 
 /**
- * The one tool whose name the request speaks of and whose arguments it gives. A tool that an intent uses is
- * left to it: "write a python script" is no Python, and a subagent would not understand the request either.
+ * The only tool whose name and arguments are in the request. A tool that an intent uses is left to the
+ * intent: "write a python script" is not Python code, and a subagent would not understand the request
+ * either.
  */
-export function findFittingTool(conversation: Conversation): ToolUse | undefined {
+export function findFittingTool(conversation: EmbeddedConversation): ChosenTool | undefined {
   const { order = "" } = conversation;
   const fitting = conversation.tools
     .filter(({ name }) => !INTENTS.some(({ tools }) => tools.includes(name)))
     .filter((tool) => sharedWords(tool.name, order) > 0 && hasArguments(tool, order));
   const [tool] = fitting;
   return tool && fitting.length === 1
-    ? { tool, reason: "it is the only one that fits" }
+    ? { tool, reason: "it is the only one that matches" }
     : undefined;
 }
 
-/** A call that words ask for gets its arguments from the same words; a forced one from all there is. */
-export function toCall({ tool, isForced }: ToolUse, conversation: Conversation): ToolRequest {
+/** A call that the user's words ask for gets its arguments from the same words; a forced one from all texts. */
+export function toCall(
+  { tool, isForced }: ChosenTool,
+  conversation: EmbeddedConversation,
+): ToolRequest {
   const { asked, attachments, order = "" } = conversation;
   const material = isForced ? attachments.flatMap(({ text }) => text ?? []) : [];
   const request = isForced ? asked.join("\n") : order;
   return { name: tool.name, arguments: buildArguments(tool, request, material) };
 }
 
-/** What the calls gave, in sentences. */
-export function answerFromCalls(calls: readonly MadeCall[]): Answer {
+/** The results of the calls, in sentences. */
+export function answerFromCalls(calls: readonly PastCall[]): IntentAnswer {
   const sentences = calls.map(({ name, output = "" }) => {
     if (/^error\b/i.test(output))
       return `The tool \`${name}\` could not do it: ${output.replace(/^error:\s*/i, "")}`;
@@ -96,14 +100,14 @@ function mentionOf(name: string): string {
   return `\\b(?:call|use|using|run|invoke|try|with)\\s+(?:the\\s+)?(?:tool\\s+|function\\s+)?["'\`]?${escaped}(?![\\w-])`;
 }
 
-/** Words that say what is done rather than what with; many tools share them. */
+/** Words for what is done and not what it is done with. Many tools share them. */
 const COMMON = new Set(
   "get set list find search run read write create make call fetch show tell do execute tool function bash shell file files the all".split(
     " ",
   ),
 );
 
-function bestFit({ order = "", tools }: Conversation): FunctionTool | undefined {
+function bestFit({ order = "", tools }: EmbeddedConversation): FunctionTool | undefined {
   const scored = tools.map((tool) => ({
     tool,
     score:
@@ -128,6 +132,6 @@ function toWords(text: string): string[] {
     .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u);
-  // Plural and singular count as one word.
+  // Plural and singular count as the same word.
   return words.map((word) => word.replace(/s$/, ""));
 }

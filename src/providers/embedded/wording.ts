@@ -1,14 +1,14 @@
-/** A request as it was worded: courtesies and punctuation taken off, sentences told apart. */
+/** A request in its original words, without courtesies and punctuation, divided into sentences. */
 
 /** Building blocks of templates. */
 export const LIST = "(list|show|display|print|name|enumerate|give me|show me|tell me|list out)";
 export const MAYBE_IN_DIR = "[(here|(in|under|inside|within|from|below) {dir})]";
 
-/** One request in three states: which of them a template sees is up to its intent. */
+/** One request in three forms. Each intent says which of them its templates see. */
 export interface Wording {
-  /** Without the closing punctuation alone: courtesies may be the whole request. */
+  /** Only without the closing punctuation: courtesies may be the whole request. */
   readonly typed: string;
-  /** Without the courtesies in front; the end is untouched, for words to be repeated exactly. */
+  /** Without the courtesies in front; the end is unchanged, for words to be repeated exactly. */
   readonly kept: string;
   /** Without courtesies at both ends and without the closing punctuation. */
   readonly plain: string;
@@ -35,16 +35,16 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** Words about something that is to be made up, which nobody here can: "a poem", "tests". */
+/** Words for something new, which this model cannot write: "a poem", "tests". */
 const TO_BE_MADE =
   /^(something|anything|what|why|how|who|when|where|which|whether|if|a|an|the|more|your|my|our|some|all|it|that|this|them|these|those|to|down|out|up)\b|\b(tests?|docs?|documentation|code|comments?|summary|summaries|report|function|class|script|program|essay|article|story|poem|letter|e?mail|list|table|results?|output|answer|findings|notes)$/i;
 
-/** Whether words without quotes are meant as they are, and are one order's. */
+/** True if words without quotes are meant literally, and belong to one request. */
 export function isVerbatim(words: string): boolean {
   return !TO_BE_MADE.test(words) && isOneStep(words);
 }
 
-/** Whether no second order stands behind the first: "git status. Then read a.md". */
+/** True if no second request follows the first, as in "git status. Then read a.md". */
 export function isOneStep(words: string): boolean {
   return splitSentences(words).length === 1;
 }

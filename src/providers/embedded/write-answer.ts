@@ -1,28 +1,29 @@
 /**
- * What a turn says, in the form that was asked for: words, or JSON. An answer in JSON has only what the
- * understood request's own facts, what it read, or the input state; without those it is a refusal.
+ * Writes the reply of a turn in the requested form: text, or JSON. An answer in JSON contains only facts of
+ * the understood request, texts that it read, or values that the input states; without those it is a
+ * refusal.
  */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { describeUnseen } from "./attachments.ts";
-import type { Conversation } from "./conversation.ts";
+import type { EmbeddedConversation } from "./conversation.ts";
 import { answerUndecided, answerUnfilled, UNKNOWN_IN_SHORT } from "./fallback.ts";
-import type { Answer } from "./intents/intent.ts";
+import type { IntentAnswer } from "./intents/intent.ts";
 import { findPairs } from "./schema/embedded-data.ts";
 import { createEvidence, createStatedEvidence, type Evidence } from "./schema/evidence.ts";
 import { fillHeld, fillSchema } from "./schema/fill-schema.ts";
 import { findGiven, sortMaterial } from "./schema/given-data.ts";
 import { withoutNumbers } from "./tool-results.ts";
 
-/** What was decided to be said. */
+/** The decided answer, before it is written. */
 export interface Decided {
-  readonly answer: Answer;
-  /** `unknown`: no intent has understood it, so that it may be data to be given on in another form. */
+  readonly answer: IntentAnswer;
+  /** `unknown`: no intent has understood the request, so it may be data to convert. */
   readonly outcome: "answered" | "refused" | "unknown";
 }
 
-/** One of the two. */
+/** A text or a refusal. */
 export interface Words {
   readonly text?: string | undefined;
   readonly refusal?: string | undefined;
@@ -31,7 +32,7 @@ export interface Words {
 export function writeAnswer(
   { answer, outcome }: Decided,
   { format }: ModelRequest,
-  conversation: Conversation,
+  conversation: EmbeddedConversation,
 ): Words {
   const { text } = answer;
   const unseen = describeUnseen(conversation.attachments);
@@ -48,15 +49,22 @@ export function writeAnswer(
 
 type JsonFormat = Exclude<OutputFormat, { readonly type: "text" }>;
 
-/** The answer's own facts, and what it has read because it was asked to. The words of the request are no evidence. */
-function writeFacts(answer: Answer, format: JsonFormat, conversation: Conversation): Words {
+/**
+ * Writes the answer's own facts, and values of what the request asked to read. The words of the request are
+ * not evidence.
+ */
+function writeFacts(
+  answer: IntentAnswer,
+  format: JsonFormat,
+  conversation: EmbeddedConversation,
+): Words {
   const { text, data, material = [] } = answer;
   if (format.type === "json_object") return { text: toObjectText({ answer: text, ...data }) };
   const evidence = createStatedEvidence({ ...sortMaterial(material), data, answer: text });
   return writeHeld(format.schema, evidence, conversation);
 }
 
-function writeGiven(format: JsonFormat, conversation: Conversation): Words {
+function writeGiven(format: JsonFormat, conversation: EmbeddedConversation): Words {
   const schema = format.type === "json_schema" ? format.schema : undefined;
   const given = findGiven(conversation, schema);
   if (!given) return { refusal: answerUndecided(conversation).text };
@@ -66,17 +74,21 @@ function writeGiven(format: JsonFormat, conversation: Conversation): Words {
   return { text: toObjectText(more.length > 0 ? given.documents : first) };
 }
 
-function writeHeld(schema: JsonObject, evidence: Evidence, conversation: Conversation): Words {
+function writeHeld(
+  schema: JsonObject,
+  evidence: Evidence,
+  conversation: EmbeddedConversation,
+): Words {
   const held = fillHeld(schema, evidence);
   if ("value" in held) return { text: JSON.stringify(held.value) };
   return { refusal: answerUnfilled(held.missing, conversation).text };
 }
 
-/** Always an answer, also where nothing is known. */
+/** Always returns an answer, even if nothing is known. */
 export function makeUpAnswer(
   { answer, outcome }: Decided,
   { format }: ModelRequest,
-  conversation: Conversation,
+  conversation: EmbeddedConversation,
 ): Words {
   const { text, data } = answer;
   if (format.type === "text") {
@@ -96,8 +108,8 @@ export function makeUpAnswer(
   return { text: toObjectText(found ?? { answer: text, ...data }) };
 }
 
-/** The first document in the texts, or what the request says in pairs. */
-function findObject({ documents }: Evidence, { asked }: Conversation): Json | undefined {
+/** The first document in the texts, or the pairs in the request. */
+function findObject({ documents }: Evidence, { asked }: EmbeddedConversation): Json | undefined {
   return documents[0] ?? findPairs(asked.join("\n"));
 }
 
@@ -105,8 +117,8 @@ function toObjectText(found: Json): string {
   return JSON.stringify(Array.isArray(found) ? { items: found } : found);
 }
 
-/** The request first, then what it brought along, then what tools said, then earlier messages. */
-function findTexts({ asked, attachments, calls, earlier }: Conversation): string[] {
+/** The request first, then its attachments, then results of tools, then earlier messages. */
+function findTexts({ asked, attachments, calls, earlier }: EmbeddedConversation): string[] {
   const files = attachments.flatMap(({ text }) => text ?? []);
   const outputs = calls.flatMap(({ output }) =>
     output === undefined ? [] : [withoutNumbers(output)],

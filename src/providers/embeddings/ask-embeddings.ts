@@ -1,6 +1,6 @@
 /**
- * Asks a vendor for embeddings: in batches that its form takes, a few at once, each signed and tried again
- * as any request to a model is.
+ * Asks a vendor for embeddings: in batches that its form accepts, a few in parallel, each signed and
+ * retried like a request to a model.
  */
 
 import { mapTogether } from "../../base/async.ts";
@@ -16,31 +16,34 @@ import type { EmbeddingCall, EmbeddingRequest } from "./embedder.ts";
 import type { EmbeddingForm, EmbeddingVectors } from "./embedding-form.ts";
 
 export interface EmbeddingServer {
-  /** Named in failures. */
+  /** The name in failures. */
   readonly who: string;
   readonly form: EmbeddingForm;
-  /** Opened when the first text is to be embedded. */
+  /** Opened when the first text is embedded. */
   readonly transport: () => Promise<Transport>;
   readonly baseUrl: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The headers that prove who asks. */
+  /** Creates the headers that authorize a request. */
   readonly sign?: Sign | undefined;
   readonly clock: Clock;
-  /** 0 to 1; spreads the waits before another try. */
+  /** Between 0 and 1; spreads the waits before retries. */
   readonly random: () => number;
   readonly redact: Redact;
   readonly retry?: RetryPolicy | undefined;
-  /** Batches that are on their way at once; a few when left out. */
+  /** How many batches are in flight at once; a few if missing. */
   readonly atOnce?: number | undefined;
 }
 
 /** Local servers embed one text after the other, on a processor. */
 const TIMEOUTS: Timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000 };
-/** Enough where a form takes one text at a time. */
+/** Enough for a form that takes one text at a time. */
 const AT_ONCE = 4;
 
-/** All vectors, in the order of the texts. When one batch fails, no other one is begun, and those on their way end. */
+/**
+ * All vectors, in the order of the texts. If one batch fails, no other is started, and those in flight are
+ * cancelled.
+ */
 export async function askEmbeddings(
   server: EmbeddingServer,
   request: EmbeddingRequest,
@@ -58,7 +61,7 @@ export async function askEmbeddings(
       told?.(batch, tokens);
       return vectors;
     } catch (thrown) {
-      // Whoever leaves has had it read all the same: the vendor charges for it.
+      // The vendor charges for a request that was cancelled after it had been read.
       if (isRead && whole.aborted) told?.(batch, undefined);
       throw thrown;
     }
@@ -76,7 +79,7 @@ function toBatches({ maxBatch }: EmbeddingForm, request: EmbeddingRequest): Embe
 
 interface Sending {
   readonly signal: AbortSignal;
-  /** Told when the vendor gets the batch, and when it refuses it. */
+  /** Called when the vendor gets the batch, and when it refuses it. */
   readonly onRead: (now: boolean) => void;
 }
 
@@ -122,7 +125,7 @@ async function send(
   const url = `${baseUrl.replace(/\/+$/, "")}${form.path(batch)}`;
   const body = form.encode(batch);
   const said = { "content-type": "application/json", accept: "application/json", ...headers };
-  // Signed as it is sent: `askServer` writes the same text.
+  // Signed with the same text that `askServer` sends.
   const unsigned = {
     method: "POST" as const,
     url,
@@ -135,7 +138,11 @@ async function send(
   onRead(!signal.aborted);
   return await askServer({
     transport: open,
-    ...{ url, body, signal, timeouts: TIMEOUTS, maxBytes: "transport" },
+    url,
+    body,
+    signal,
+    timeouts: TIMEOUTS,
+    maxBytes: "transport",
     headers: { ...said, ...signed },
   });
 }

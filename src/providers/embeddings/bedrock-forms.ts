@@ -1,6 +1,6 @@
 /**
- * Embeddings at Amazon Bedrock, which has no form of its own for them: each maker's models are invoked with
- * that maker's body.
+ * Embeddings at Amazon Bedrock, which has no form of its own for them: the models of each maker take that
+ * maker's body.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -15,7 +15,7 @@ export function bedrockForm(model: string): EmbeddingForm {
   const { maker } = parseModelId(model);
   if (maker === "cohere") return COHERE_FORM;
   if (maker === "amazon" && model.includes("titan-embed")) return TITAN_FORM;
-  const message = `Embeddings of \`${clip(model, 80)}\` are not supported: at Bedrock they are of models of Amazon Titan and Cohere.`;
+  const message = `Embeddings of \`${clip(model, 80)}\` are not supported. Bedrock has embeddings by models of Amazon Titan and Cohere.`;
   throw new Failure("invalid_request", message, { param: "model" });
 }
 

@@ -1,4 +1,4 @@
-/** Cohere's `/v2/embed`, and the body of the same models at Amazon Bedrock. */
+/** The form of Cohere's `/v2/embed`, which the same models take at Amazon Bedrock. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { EmbeddingRequest } from "./embedder.ts";
@@ -10,10 +10,10 @@ import {
   readVectors,
 } from "./embedding-form.ts";
 
-/** More texts are refused, wherever the models are asked. */
+/** The most texts in one request, at both services. */
 export const MAX_COHERE_BATCH = 96;
 
-/** Its models must be told what the vectors are for; this is for what is searched. */
+/** The models must know what the vectors are for. This value is for documents that will be searched. */
 const USUAL_INPUT_TYPE = "search_document";
 
 export const COHERE_FORM: EmbeddingForm = {
@@ -23,7 +23,7 @@ export const COHERE_FORM: EmbeddingForm = {
   encode: (request) => ({
     model: request.model,
     ...encodeCohere(request),
-    // It would else cut a text that is too long and say nothing of it.
+    // Otherwise it would cut a text that is too long without saying so.
     truncate: "NONE",
   }),
   read: readCohere,
@@ -38,7 +38,7 @@ export function encodeCohere({ input, dimensions, inputType }: EmbeddingRequest)
   };
 }
 
-/** Bedrock says nothing of tokens. */
+/** Bedrock does not report tokens. */
 export function readCohere(
   answer: Json | undefined,
   { input }: EmbeddingRequest,
@@ -48,7 +48,7 @@ export function readCohere(
   return vectors && { vectors, tokens: readCount(fieldOf(billed, "input_tokens")) };
 }
 
-/** By their types, or, of older models, the vectors alone. */
+/** The vectors of a typed answer, or the plain list that older models return. */
 function toFloats(embeddings: Json | undefined): Json | undefined {
   return Array.isArray(embeddings) ? embeddings : fieldOf(embeddings, "float");
 }

@@ -1,27 +1,30 @@
-/** The contract of what turns texts into vectors that are near where the texts mean the same. */
+/**
+ * The contract of an embedder: it turns texts into vectors that are near each other if the texts mean the
+ * same.
+ */
 
 export interface Embedder {
-  /** Names what makes the vectors: those of another one cannot be compared with them. */
+  /** The name of the model. Vectors of different models cannot be compared. */
   readonly model: string;
   /** One vector for each text, of length 1, in the order of the texts. Rejects with a `Failure`. */
   embed(texts: readonly string[], signal: AbortSignal, told?: OnTokens): Promise<Float32Array[]>;
-  /** US dollars for so many tokens; undefined, or left out, where the price is not known. */
+  /** US dollars for that many tokens; undefined, or missing, if the price is not known. */
   costOf?(tokens: number): number | undefined;
 }
 
-/** Told of each request how many tokens the server counted, where it says so. */
+/** Called for each request with the number of tokens that the server counted, if it reports one. */
 export type OnTokens = (tokens: number) => void;
 
 /** A model that clients ask for embeddings by its name. */
 export interface EmbeddingModel {
-  /** Whether tokens may stand in place of a text. */
+  /** True if tokens may be sent in place of a text. */
   readonly takesTokens: boolean;
   /**
-   * US dollars for so many tokens; undefined where the price is not known. Where there are several
-   * deployments and none is named it is the most that one of them takes.
+   * US dollars for that many tokens; undefined if the price is not known. For several deployments and no
+   * name, the highest price of them.
    */
   costOf(tokens: number, deployment?: string): number | undefined;
-  /** One vector for each text, in their order, as the model gives it. Rejects with a `Failure`. */
+  /** One vector for each text, in their order, unchanged from the model. Rejects with a `Failure`. */
   embed(
     request: Omit<EmbeddingRequest, "model">,
     call: EmbeddingCall,
@@ -31,21 +34,21 @@ export interface EmbeddingModel {
 export interface EmbeddingRequest {
   /** The vendor's own name of the model. */
   readonly model: string;
-  /** Texts, or tokens where the model takes them. */
+  /** Texts, or tokens if the model accepts them. */
   readonly input: readonly (string | readonly number[])[];
-  /** How long the vectors are to be; the model's own length where it is left out. */
+  /** The length of the vectors; the model's own length if missing. */
   readonly dimensions?: number | undefined;
   readonly user?: string | undefined;
-  /** What the vectors are for, in the vendor's words. */
+  /** The use of the vectors, in the vendor's words. */
   readonly inputType?: string | undefined;
 }
 
 export interface EmbeddingCall {
   readonly signal: AbortSignal;
   /**
-   * Told what each part of the request took, as it comes: one that fails in its middle is paid as far as it
-   * went. Tokens are undefined where the vendor does not count them; the deployment is named where there
-   * are several.
+   * Called with the tokens of each part of the request as its answer arrives: a request that fails in the
+   * middle is paid up to that point. Tokens are undefined if the vendor does not count them; the deployment
+   * is named if there are several.
    */
   readonly told?: ToldBatch | undefined;
 }
@@ -56,7 +59,7 @@ export type ToldBatch = (
   deployment?: string,
 ) => void;
 
-/** The vector in its direction, with the length 1: the product of two is then how alike they are. */
+/** Scales a vector to length 1. The product of two such vectors says how similar they are. */
 export function toUnit(values: ArrayLike<number>): Float32Array {
   const vector = Float32Array.from(values);
   let sum = 0;

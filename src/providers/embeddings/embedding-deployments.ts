@@ -1,6 +1,6 @@
 /**
- * One embedding model for a name that stands for several deployments. A request is asked of one of them as a
- * whole, and of the next one when that fails.
+ * One embedding model for a name with several deployments. A whole request goes to one of them, and to the
+ * next one if that fails.
  */
 
 import { type Askable, askAny, type DeploymentsOptions } from "../deployments/ask-any.ts";
@@ -10,7 +10,7 @@ export interface EmbeddingDeployment extends Askable {
   readonly known: EmbeddingModel;
 }
 
-/** All of them make the same vectors: whoever mixed those of two models would find nothing again. */
+/** Joins deployments that make the same vectors: a search among vectors of two models would find nothing. */
 export function joinEmbeddings(
   deployments: readonly EmbeddingDeployment[],
   options: DeploymentsOptions,
@@ -36,7 +36,7 @@ export function joinEmbeddings(
   };
 }
 
-/** Undefined as soon as one of them has an unknown price: then nobody knows the most. */
+/** The highest price; undefined if one of them is unknown. */
 function toMost(deployments: readonly EmbeddingDeployment[], tokens: number): number | undefined {
   const costs = deployments.map(({ known }) => known.costOf(tokens));
   return costs.reduce<number | undefined>(
@@ -46,8 +46,8 @@ function toMost(deployments: readonly EmbeddingDeployment[], tokens: number): nu
 }
 
 /**
- * Those whose model has the same name as the one that is meant, whoever serves it. Another model's vectors
- * cannot be compared with its own, so no fallback to them is made.
+ * The deployments whose model has the same name as the requested one, at any vendor. Vectors of another
+ * model cannot be compared, so there is no fallback to one.
  */
 export function withSameVectors<One extends { readonly model: string }>(
   deployments: readonly One[],
@@ -56,7 +56,7 @@ export function withSameVectors<One extends { readonly model: string }>(
   return deployments.filter(({ model }) => plainName(model) === plainName(meant));
 }
 
-/** `bge-m3` of `custom/BAAI/bge-m3`. */
+/** The plain name of a model: `bge-m3` of `custom/BAAI/bge-m3`. */
 function plainName(model: string): string {
   return model.slice(model.lastIndexOf("/") + 1).toLowerCase();
 }

@@ -1,27 +1,27 @@
 /**
- * The contract of a form in which a vendor is asked for embeddings: how one request is written, and how its
- * answer is read. Vendors' forms differ; sending, signing and trying again do not (`ask-embeddings.ts`).
+ * The contract of an embedding form: how one request is written for a vendor, and how its answer is read.
+ * Forms differ between vendors; sending, signing and retrying do not (`ask-embeddings.ts`).
  */
 
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { EmbeddingRequest } from "./embedder.ts";
 
 export interface EmbeddingForm {
-  /** Most texts of one request. */
+  /** The most texts of one request. */
   readonly maxBatch: number;
-  /** Whether tokens may stand in place of a text. */
+  /** True if tokens may be sent in place of a text. */
   readonly takesTokens: boolean;
-  /** Behind the base URL. */
+  /** The path after the base URL. */
   path(request: EmbeddingRequest): string;
   encode(request: EmbeddingRequest): Json;
-  /** One vector for each text, in their order; undefined where the answer is not that. */
+  /** One vector for each text, in their order; undefined if the answer is invalid. */
   read(answer: Json | undefined, request: EmbeddingRequest): EmbeddingVectors | undefined;
 }
 
 export interface EmbeddingVectors {
-  /** As the vendor gave them. */
+  /** The vectors unchanged from the vendor. */
   readonly vectors: readonly (readonly number[])[];
-  /** Undefined where the vendor does not say. */
+  /** Undefined if the vendor does not report them. */
   readonly tokens: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export function readVector(value: Json | undefined): readonly number[] | undefin
   return value.every(isNumber) ? value : undefined;
 }
 
-/** One vector of each entry, by `pick`; undefined where their number is wrong or one is none. */
+/** The vectors of the entries, read by `pick`; undefined if their number is wrong or one is invalid. */
 export function readVectors(
   list: Json | undefined,
   count: number,
@@ -42,7 +42,7 @@ export function readVectors(
   return vectors.every((vector) => vector !== undefined) ? vectors : undefined;
 }
 
-/** A count of tokens; undefined where it is not said, and for what nothing has: 0, or more than can be counted. */
+/** A count of tokens; undefined if it is missing or impossible (0, or too large). */
 export function readCount(value: Json | undefined): number | undefined {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : undefined;
 }

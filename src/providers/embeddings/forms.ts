@@ -1,17 +1,17 @@
-/** Which form a vendor is asked for embeddings in, by the wire that it is spoken to with. */
+/** Finds the embedding form of a vendor, by its wire. */
 
 import { Failure } from "../../base/failure.ts";
-import type { WireName } from "../wires.ts";
+import type { WireName } from "../wire.ts";
 import { bedrockForm } from "./bedrock-forms.ts";
 import { COHERE_FORM } from "./cohere-form.ts";
 import type { EmbeddingForm } from "./embedding-form.ts";
+import { fieldOf, readCount, readVectors } from "./embedding-form.ts";
 import { GEMINI_FORM, VERTEX_FORM } from "./google-forms.ts";
-import { OLLAMA_FORM } from "./ollama-form.ts";
 import { OPENAI_FORM } from "./openai-form.ts";
 
 type FindForm = (model: string) => EmbeddingForm;
 
-/** A wire that is not here has no embeddings beside it. */
+/** The forms by wire. A wire that is not here has no embeddings. */
 const FORMS: Readonly<Partial<Record<WireName, FindForm>>> = {
   "openai-chat": () => OPENAI_FORM,
   "openai-responses": () => OPENAI_FORM,
@@ -23,10 +23,28 @@ const FORMS: Readonly<Partial<Record<WireName, FindForm>>> = {
   bedrock: bedrockForm,
 };
 
-/** Rejects vendors and models that have none. */
+/** Rejects vendors and models without embeddings. */
 export function embeddingFormOf(vendor: string, wire: WireName, model: string): EmbeddingForm {
   const find = FORMS[wire];
   if (find) return find(model);
-  const message = `\`${vendor}\` has no embeddings. Ask for a model of a vendor that has: openai, gemini, mistral, cohere, ollama.`;
+  const message = `\`${vendor}\` has no embeddings. Use a model of a vendor that has them: openai, gemini, mistral, cohere, ollama.`;
   throw new Failure("invalid_request", message, { param: "model" });
 }
+
+/** The form of Ollama's own `/api/embed`. */
+const OLLAMA_FORM: EmbeddingForm = {
+  maxBatch: 64,
+  takesTokens: false,
+  path: () => "/api/embed",
+  encode: ({ model, input, dimensions }) => ({
+    model,
+    input: input.filter((text) => typeof text === "string"),
+    // Otherwise it would cut a text that is too long without saying so.
+    truncate: false,
+    ...(dimensions === undefined ? {} : { dimensions }),
+  }),
+  read(answer, { input }) {
+    const vectors = readVectors(fieldOf(answer, "embeddings"), input.length);
+    return vectors && { vectors, tokens: readCount(fieldOf(answer, "prompt_eval_count")) };
+  },
+};

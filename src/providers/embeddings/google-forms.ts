@@ -1,4 +1,4 @@
-/** Google's forms: AI Studio embeds many texts at once, Vertex predicts one instance for each. */
+/** Google's forms: AI Studio embeds many texts in one request; Vertex has one instance for each. */
 
 import { toModelPath } from "../gemini/model-path.ts";
 import type { EmbeddingRequest } from "./embedder.ts";
@@ -10,7 +10,7 @@ export const GEMINI_FORM: EmbeddingForm = {
   path: ({ model }) => `/${toModelPath(model)}:batchEmbedContents`,
   encode: (request) => ({
     requests: textsOf(request).map((text) => ({
-      // Each names the model once more, by its path.
+      // Each entry names the model again, by its path.
       model: request.model.includes("/") ? request.model : `models/${request.model}`,
       content: { parts: [{ text }] },
       ...(request.dimensions === undefined ? {} : { outputDimensionality: request.dimensions }),
@@ -20,14 +20,14 @@ export const GEMINI_FORM: EmbeddingForm = {
   read(answer, { input }) {
     const list = fieldOf(answer, "embeddings");
     const vectors = readVectors(list, input.length, (entry) => fieldOf(entry, "values"));
-    // Its older models count nothing.
+    // Google's older models do not count tokens.
     const tokens = readCount(fieldOf(fieldOf(answer, "usageMetadata"), "promptTokenCount"));
     return vectors && { vectors, tokens };
   },
 };
 
 export const VERTEX_FORM: EmbeddingForm = {
-  // Its newest model takes one text at a time, and all take that.
+  // Google's newest model takes one text at a time, and all models accept that.
   maxBatch: 1,
   takesTokens: false,
   path: ({ model }) => `/publishers/google/${toModelPath(model)}:predict`,
@@ -55,7 +55,7 @@ export const VERTEX_FORM: EmbeddingForm = {
   },
 };
 
-/** Without tokens: those are refused before a form sees them. */
+/** The texts of the input. Tokens are refused before a form is called. */
 function textsOf({ input }: EmbeddingRequest): string[] {
   return input.filter((text) => typeof text === "string");
 }

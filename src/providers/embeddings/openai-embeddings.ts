@@ -1,4 +1,4 @@
-/** Embeddings over the `/embeddings` call that OpenAI, most vendors and most local servers have. */
+/** Embeddings over the `/embeddings` call of OpenAI, most vendors and most local servers. */
 
 import type { Clock } from "../../base/clock.ts";
 import type { Redact } from "../../base/redact.ts";
@@ -10,26 +10,26 @@ import { type Embedder, toUnit } from "./embedder.ts";
 import { OPENAI_FORM } from "./openai-form.ts";
 
 export interface EmbeddingsOptions {
-  /** Opened when the first text is to be embedded. */
+  /** Opened when the first text is embedded. */
   readonly transport: () => Promise<Transport>;
-  /** Up to and without `/embeddings`: `https://api.openai.com/v1`. */
+  /** The base URL up to `/embeddings`: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** How long the vectors are; undefined for the model's own length. */
+  /** The length of the vectors; undefined for the model's own length. */
   readonly dimensions?: number | undefined;
   readonly key?: string | undefined;
   readonly clock: Clock;
-  /** 0 to 1; spreads the waits before another try. */
+  /** Between 0 and 1; spreads the waits before retries. */
   readonly random: () => number;
   readonly redact: Redact;
   readonly retry?: RetryPolicy | undefined;
-  /** What so many tokens cost; undefined where nobody knows. */
+  /** The cost of that many tokens; undefined if it is not known. */
   readonly costOf?: ((tokens: number) => number | undefined) | undefined;
 }
 
-/** Of a file's many chunks few at a time: local servers embed one after the other. */
+/** A few of a file's many chunks at a time: local servers embed one after the other. */
 const MAX_BATCH = 32;
-/** No embedding model reads more; most refuse a text that is too long, and all cut or blur it. */
+/** The longest text. No embedding model reads more; most refuse a longer text, and all cut or blur it. */
 const MAX_CHARS = 24_000;
 
 export function createOpenAiEmbedder(options: EmbeddingsOptions): Embedder {
@@ -45,7 +45,7 @@ export function createOpenAiEmbedder(options: EmbeddingsOptions): Embedder {
     model: dimensions === undefined ? model : `${model}/${dimensions}`,
     costOf: (tokens) => costOf?.(tokens),
     async embed(texts, signal, told) {
-      // An empty text is refused by most.
+      // Most servers refuse an empty text.
       const input = texts.map((text) => cutToChars(text, MAX_CHARS) || " ");
       const request = { model, dimensions, input };
       const vectors = await askEmbeddings(server, request, {

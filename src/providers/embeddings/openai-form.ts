@@ -1,10 +1,10 @@
-/** The `/embeddings` call that OpenAI, most vendors and most local servers have. */
+/** The form of the `/embeddings` call of OpenAI, most vendors and most local servers. */
 
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { type EmbeddingForm, fieldOf, readCount, readVector } from "./embedding-form.ts";
 
 export const OPENAI_FORM: EmbeddingForm = {
-  // Answers of so many long vectors stay within what is read of one.
+  // With this many long vectors, an answer stays within the limit on its size.
   maxBatch: 128,
   takesTokens: true,
   path: () => "/embeddings",
@@ -24,7 +24,10 @@ export const OPENAI_FORM: EmbeddingForm = {
   },
 };
 
-/** They say their places, and need not come in order. Undefined where one is missing. */
+/**
+ * The vectors in the order of their `index`, because they may arrive in another one. Undefined if one is
+ * missing.
+ */
 function readPlaced(
   data: Json | undefined,
   count: number,

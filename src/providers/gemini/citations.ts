@@ -1,12 +1,12 @@
-/** Where Gemini says a text comes from, as annotations of that text. */
+/** Sources that Gemini names for a text, as annotations of that text. */
 
 import type { UrlCitation } from "../../protocol/content.ts";
 import type { GeminiAside, GeminiCitation, GeminiGrounding, GeminiSource } from "./schema.ts";
 
-/** What a candidate says of its sources; it may be said in several events. */
+/** The sources of a candidate, which may come in several events. */
 export type Sources = Pick<GeminiAside, "citationMetadata" | "groundingMetadata">;
 
-/** Each citation once, in the order they came. */
+/** Each citation once, in the order in which they came. */
 export function toCitations(sources: readonly Sources[], text: string): UrlCitation[] {
   const found = sources.flatMap(({ citationMetadata, groundingMetadata }) => [
     ...readQuotes(citationMetadata, text),
@@ -54,12 +54,12 @@ function toSpan(
   text: string,
 ): { start_index?: number; end_index?: number } {
   if (text === "" || typeof segment?.endIndex !== "number") return {};
-  // Zero is left out on the wire.
+  // The wire leaves out zero.
   const { startIndex, endIndex } = segment;
   return { start_index: toIndex(text, startIndex ?? 0), end_index: toIndex(text, endIndex) };
 }
 
-/** Google counts bytes, everyone else characters. */
+/** Converts an index: Google counts bytes, everyone else characters. */
 function toIndex(text: string, bytes: number): number {
   return Buffer.from(text).subarray(0, bytes).toString("utf8").length;
 }

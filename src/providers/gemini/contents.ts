@@ -1,14 +1,14 @@
 /**
- * The conversation as contents of two roles.
+ * Writes the conversation as contents of two roles.
  *
- * What the API insists on: parts of a model's step stand together; each call of a step is answered by
- * one function response in the content right behind it; a signature stands on its own part; and newer
- * models want one on the first call of each step since the user last spoke.
+ * The rules of the API: the parts of a model's step are together; each call of a step is answered by one
+ * function response in the next content; a signature is on its own part; and newer models require one on
+ * the first call of each step since the user's last message.
  */
 
-import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
-import type { ImageGenerationCall } from "../../protocol/hosted-items.ts";
+import type { ImageGenerationCall } from "../../protocol/hosted-kinds/image-generation.ts";
 import type {
   FunctionCall,
   FunctionCallOutput,
@@ -25,12 +25,12 @@ import { toPicturePart } from "./picture.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./schema.ts";
 import { OWN_ID, type TextSegment, unsealPart } from "./sealed-part.ts";
 
-/** The documented word for a call that another model made. */
+/** The documented value for a call that another model made. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 const UNANSWERED = "This call was not answered.";
 
-/** What a function's response may hold, as the API documents it. */
+/** The types that a function response may contain, as the API documents them. */
 const RESPONSE_TYPES: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",
@@ -46,8 +46,8 @@ export function encodeContents({ items }: ModelRequest, family: Family): GeminiC
 }
 
 /**
- * What lets a paused answer go on, if the conversation ends with one: the token, and the conversation
- * without what was answered so far, because the same request is wanted again.
+ * Finds how to continue a paused answer, if the conversation ends with one: the token, and the conversation
+ * without the partial answer, because the same request must be sent again.
  */
 export function findContinuation(
   items: readonly Item[],
@@ -101,7 +101,7 @@ class ContentList {
       case "image_generation_call":
         return this.#addPicture(item);
       default:
-        return this.#addBlock(item as unknown as JsonObject);
+        return this.#addBlock(asJsonObject(item));
     }
   }
 
@@ -130,7 +130,7 @@ class ContentList {
     });
   }
 
-  /** The first output of a step answers all its calls; one without a call is told in words. */
+  /** The first output of a step answers all its calls. An output without a call is sent as text. */
   #addOutput(output: FunctionCallOutput): void {
     this.#answerCalls();
     if (this.#paired.has(output)) return;
@@ -156,12 +156,15 @@ class ContentList {
     if (behind.length > 0) this.#contents.push({ role: "user", parts: behind });
   }
 
-  /** Other media, and all that is given by address, stand behind the responses. */
+  /**
+   * True if the response may contain the media. Other media, and all media by address, follow after the
+   * responses.
+   */
   #fitsResponse({ inlineData }: GeminiMedia): boolean {
     return this.#family.hasMediaResponses && RESPONSE_TYPES.has(inlineData?.mimeType ?? "");
   }
 
-  /** What another vendor sealed tells this one nothing. */
+  /** Adds reasoning. What another vendor sealed is of no use here. */
   #addReasoning({ summary, encrypted_content }: Reasoning): void {
     const sealed = unsealPart(encrypted_content);
     if (!sealed) return;
@@ -175,7 +178,7 @@ class ContentList {
     this.#signature = sealed.next;
   }
 
-  /** Cuts the text before into the parts it came in; text that is no longer the same stays unsigned. */
+  /** Splits the text before into the parts in which it came. Text that was changed stays unsigned. */
   #signText(segments: readonly TextSegment[]): void {
     const length = segments.reduce((sum, [count]) => sum + count, 0);
     const parts =
@@ -196,7 +199,7 @@ class ContentList {
     if (part?.functionCall) part.thoughtSignature = thoughtSignature;
   }
 
-  /** A part of Google's own goes back as it came; items of other vendors' tools have no place here. */
+  /** A part of Google's own is sent back unchanged. Items of other vendors' tools cannot be expressed here. */
   #addBlock(item: JsonObject): void {
     const { type, block } = item;
     this.#addModel(...(partsIn(item) as GeminiPart[]));
@@ -217,7 +220,7 @@ class ContentList {
     else this.#contents.push({ role: "model", parts });
   }
 
-  /** Never into a content of function responses, whose number must be that of the calls. */
+  /** Never added to a content of function responses, which must have as many parts as there are calls. */
   #addUser(parts: GeminiPart[]): void {
     if (parts.length === 0) return;
     const last = this.#contents.at(-1);
@@ -226,7 +229,7 @@ class ContentList {
   }
 }
 
-/** Each call with its output, which may come late. An id may be used again in a later turn. */
+/** Pairs each call with its output, which may come late. A later turn may use an id again. */
 function pairOutputs(items: readonly Item[]): Map<FunctionCall, FunctionCallOutput> {
   const open = new Map<string, FunctionCall>();
   const pairs = new Map<FunctionCall, FunctionCallOutput>();
@@ -240,7 +243,10 @@ function pairOutputs(items: readonly Item[]): Map<FunctionCall, FunctionCallOutp
   return pairs;
 }
 
-/** The current turn alone is checked, and a made-up word there costs the model its train of thought. */
+/**
+ * Signs calls of the current turn only: the API checks only these, and a placeholder on older ones would
+ * cost the model its train of thought.
+ */
 function signCalls(contents: readonly GeminiContent[]): void {
   const spoken = contents.findLastIndex(
     (content) => content.role === "user" && !isResponse(content),
@@ -255,7 +261,7 @@ function isResponse({ parts }: GeminiContent): boolean {
   return parts.some((part) => part.functionResponse);
 }
 
-/** The API refuses empty texts. */
+/** The parts of a message. The API refuses empty texts. */
 function toParts(content: Message["content"]): GeminiPart[] {
   const parts = typeof content === "string" ? [{ text: content }] : content.map(toPart);
   return parts.filter((part) => part.text !== "");
@@ -270,12 +276,12 @@ function textOf(part: ContentPart): string {
   return textOfPart(part) ?? "";
 }
 
-/** An id that we made up is none of the vendor's. */
+/** The vendor's id of a call; none if we created the id. */
 function toId(callId: string): { id?: string } {
   return callId.startsWith(OWN_ID) ? {} : { id: callId };
 }
 
-/** The API takes objects alone; what a model wrote wrong is shown as it is. */
+/** The arguments as an object, which the API requires. Invalid text of a model is sent as it is. */
 function toArgs(text: string): JsonObject {
   const args = tryParseJson(text);
   if (isJsonObject(args)) return args;
@@ -292,7 +298,7 @@ function toResponse(
   return { functionResponse: { ...toId(call_id), name, response, ...parts } };
 }
 
-/** A call that failed says so under another name. */
+/** A failed call has its result under another name. */
 function toOutcome({ output, status }: FunctionCallOutput): JsonObject {
   return { [status === "incomplete" ? "error" : "output"]: toText(output) };
 }

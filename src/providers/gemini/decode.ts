@@ -1,10 +1,10 @@
 /**
- * Events of `streamGenerateContent` to model events.
+ * Decodes events of `streamGenerateContent` to model events.
  *
- * An answer is a row of parts. Neighbouring texts make one message, neighbouring thoughts one reasoning
- * item; a call, whole or in pieces, ends what was open before it; every other kind of part is kept word
- * for word. Signatures go into reasoning items beside what they sign (`sealed-part.ts`). The end comes
- * with the end of the stream, because some models repeat their finish reason in every event.
+ * An answer is a list of parts. Adjacent texts become one message, adjacent thoughts one reasoning item. A
+ * call, whole or in pieces, ends what was open before it. Every other kind of part is kept unchanged.
+ * Signatures go into reasoning items beside what they sign (`sealed-part.ts`). The end event comes at the
+ * end of the stream, because some models repeat their finish reason in every event.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -52,27 +52,27 @@ export function createDecoder(request: Asked): Decoder {
 
 interface OpenCall {
   readonly index: number;
-  /** As the vendor gave it. */
+  /** The id that the vendor gave. */
   readonly id: string | undefined;
   readonly call: Omit<FunctionCall, "arguments">;
   readonly writer: ArgumentsWriter;
   /** Arguments that came whole; they win over pieces. */
   args: JsonObject | undefined;
-  /** A signature that came when the call had begun. */
+  /** A signature that came after the call had begun. */
   lateSignature: string | undefined;
 }
 
 type Status = "completed" | "incomplete";
 
 class GeminiDecoder implements Decoder {
-  /** How much of the conversation there was: it makes an id of ours unlike those of other turns. */
+  /** Number of items in the conversation. It makes our ids differ from those of other turns. */
   readonly #turn: number;
   #responseId = "";
   #isStarted = false;
   #isEnded = false;
   #nextIndex = 0;
   #open: OpenText | undefined;
-  /** A text that a picture or code ended: it is told as ended later, as its sources may still come. */
+  /** A text that a picture or code ended. It is closed later, as its sources may still come. */
   #waiting: OpenText | undefined;
   /** Sources that came before a text. */
   #early: Sources[] = [];
@@ -80,9 +80,9 @@ class GeminiDecoder implements Decoder {
   readonly #callIds = new Set<string>();
   #finish: { readonly reason: string; readonly message: string | undefined } | undefined;
   #token: string | undefined;
-  /** As they came. */
+  /** The counts so far. */
   #usage: object = {};
-  /** Of an event whose text is still to be read. */
+  /** The probabilities of an event whose text is still to be read. */
   #logprobs: Logprob[] | undefined;
   readonly #hosted: HostedCalls;
   readonly #paysQueries: boolean;
@@ -117,12 +117,12 @@ class GeminiDecoder implements Decoder {
 
   #readChunk(sent: JsonObject, out: ModelEvent[]): void {
     if (sent["error"]) throw toVendorFailure(sent["error"]);
-    // A proxy puts the error itself in place of a chunk.
+    // A proxy may send an error itself in place of a chunk.
     if (sent["type"] === "error") throw toVendorFailure(sent);
     const { candidates, promptFeedback, usageMetadata } = readShape(sent, CHUNK);
     if (!candidates && !promptFeedback && !usageMetadata) return;
     if (!this.#isStarted) this.#start(sent, out);
-    // Counts come bit by bit; one that is left out later still stands.
+    // Counts arrive in parts; one that is missing later still counts.
     this.#usage = { ...this.#usage, ...usageMetadata };
     if (promptFeedback?.blockReason) {
       const { blockReason, blockReasonMessage } = promptFeedback;
@@ -171,7 +171,7 @@ class GeminiDecoder implements Decoder {
     else this.#readText(text, signature, out);
   }
 
-  /** A signed thought is an item of its own: its signature holds for these words alone. */
+  /** A signed thought is an item of its own, because its signature covers only that text. */
   #readThought(text: string, thought: string | undefined, out: ModelEvent[]): void {
     if (thought !== undefined) this.#closeText("completed", out);
     if (this.#open?.kind !== "thought") this.#openText("thought", out);
@@ -206,7 +206,7 @@ class GeminiDecoder implements Decoder {
     else out.push({ type: "reasoning_delta", kind: "summary", ...place });
   }
 
-  /** They are given with an event and not with a part: the first text of the event has them. */
+  /** They belong to an event and not to a part: the first text of the event gets them. */
   #likely(open: OpenText): { readonly logprobs?: readonly Logprob[] } {
     const logprobs = this.#logprobs;
     if (!logprobs) return {};
@@ -260,7 +260,7 @@ class GeminiDecoder implements Decoder {
     if (isSigned) this.#sealAlone({ text: segments }, out);
   }
 
-  /** A reasoning item with nothing to read, for the vendor alone. */
+  /** A reasoning item without text, for the vendor only. */
   #sealAlone(sealed: SealedPart, out: ModelEvent[]): void {
     this.#closeText("completed", out);
     const index = this.#nextIndex++;
@@ -269,15 +269,15 @@ class GeminiDecoder implements Decoder {
   }
 
   #readCall(part: GeminiAnswerCall, signature: string | undefined, out: ModelEvent[]): void {
-    const goesOn = !part.name || (part.id && part.id === this.#call?.id);
-    if (!goesOn) this.#openCall(part, signature, out);
+    const isContinued = !part.name || (part.id && part.id === this.#call?.id);
+    if (!isContinued) this.#openCall(part, signature, out);
     const call = this.#call;
-    // An empty part behind a call that is whole says once more that it is.
+    // An empty part after a complete call only repeats that it is complete.
     if (!call && !part.args && !part.partialArgs) return;
     if (!call) {
       throw toNamelessCall();
     }
-    if (goesOn) call.lateSignature = signature ?? call.lateSignature;
+    if (isContinued) call.lateSignature = signature ?? call.lateSignature;
     call.args = (part.args as JsonObject | null | undefined) ?? call.args;
     for (const partial of part.partialArgs ?? []) {
       const delta = call.writer.write(partial);
@@ -304,7 +304,7 @@ class GeminiDecoder implements Decoder {
     out.push({ type: "item_start", index, item });
   }
 
-  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  /** The id of a call. Results are matched by id, so a missing or repeated id is replaced. */
   #callId(id: string | undefined): string {
     const count = this.#callIds.size;
     const made = `${OWN_ID}${this.#responseId || `turn${this.#turn}`}_${count}`;
@@ -357,7 +357,7 @@ class GeminiDecoder implements Decoder {
     out.push({ type: "end", reason, usage: this.usage, continuation: undefined });
   }
 
-  /** Sources of an answer without a text are told in a message that says nothing. */
+  /** Sources of an answer without text go into an empty message. */
   #citeAlone(out: ModelEvent[]): void {
     if (toCitations(this.#early, "").length === 0) return;
     this.#openText("text", out);
@@ -371,7 +371,7 @@ class GeminiDecoder implements Decoder {
     return this.#callIds.size > 0 ? "tool_calls" : "stop";
   }
 
-  /** The vendor's filter says why in a field; without words of its own it is said here. */
+  /** The vendor's filter gives its reason in a field. If it has no text, one is written here. */
   #refuse(finishReason: string, out: ModelEvent[]): void {
     const index = this.#nextIndex++;
     const refusal = toRefusalText(finishReason, this.#finish?.message);
@@ -392,7 +392,7 @@ function hasAside(candidate: GeminiCandidate): boolean {
 
 const WORDS = new Set(["text", "thought", "thoughtSignature"]);
 
-/** The name of a part's content if it is none that we read. */
+/** The name of a part's content if it is not one that we read. */
 function kindOf(part: GeminiAnswerPart): string | undefined {
   if (typeof part.text === "string") return undefined;
   const isOther = ([name, value]: readonly [string, unknown]) => !WORDS.has(name) && value !== null;

@@ -1,4 +1,4 @@
-/** A model request as a `generateContent` body. */
+/** Encodes a model request as a `generateContent` body. */
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -8,8 +8,8 @@ import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { omittedMarks } from "../cache-marks.ts";
 import { forcesHosted } from "../offered-tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
-import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
-import { type Quirks, toBody } from "../wire.ts";
+import { isListed, NATIVE_TOOLS, runKindOf } from "../vendors/native-tools.ts";
+import { type NativeRow, type Quirks, toBody } from "../wire.ts";
 import { encodeContents, findContinuation } from "./contents.ts";
 import { familyOf, toThinking } from "./family.ts";
 import { toGeminiSchema } from "./json-schema.ts";
@@ -22,19 +22,19 @@ import type {
   GeminiToolConfig,
 } from "./schema.ts";
 
-/** The two services that speak this API, for the few words that only one of them knows. */
+/** The two services with this API, for the few fields that only one of them knows. */
 export type Host = "studio" | "vertex";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks, host: Host): JsonObject {
   return toBody(toGeminiRequest(request, host), quirks);
 }
 
-/** The body with its types, which are a part of the vendor's own. */
+/** The typed body. Its types are a part of the vendor's own. */
 export function toGeminiRequest(request: ModelRequest, host: Host): GeminiRequest {
   const continued = findContinuation(request.items);
-  const { head, items } = splitInstructions(continued?.items ?? request.items);
+  const { system, items } = splitInstructions(continued?.items ?? request.items);
   const family = familyOf(request.model);
-  const instructions = [request.instructions, ...head].filter((text) => text !== undefined);
+  const instructions = [request.instructions, ...system].filter((text) => text !== undefined);
   const said = { role: "user" as const, parts: instructions.map((text) => ({ text })) };
   const contents = encodeContents({ ...request, items }, family);
   const isBare = contents.length === 0;
@@ -46,7 +46,7 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
   const toolConfig = tools.length > 0 ? encodeToolConfig(request.tool_choice, tools, host) : {};
   const generationConfig = encodeConfig(request);
   return {
-    // The API wants a message: instructions that stand alone are the user's.
+    // The API requires a message: instructions without a conversation become the user's.
     contents: isBare ? [said] : contents,
     ...(instructions.length > 0 && !isBare && { systemInstruction: said }),
     ...(tools.length > 0 && { tools }),
@@ -57,7 +57,7 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
   };
 }
 
-/** What the body of this request leaves out. The API has no word for one call at a time. */
+/** The parameters that this body leaves out. The API cannot limit a model to one call at a time. */
 export function omitsOf(request: ModelRequest): readonly string[] {
   const { options, parallel_tool_calls, tools, tool_choice } = request;
   const isSerial = parallel_tool_calls === false && tools.length > 0;
@@ -70,22 +70,23 @@ export function omitsOf(request: ModelRequest): readonly string[] {
   ];
 }
 
-/** Whether a model thinks that nobody knows how to tell not to. */
+/** True if the request turns thinking off, and it is not known how to do that for this model. */
 function cannotStop({ reasoning, model }: ModelRequest): boolean {
   const family = familyOf(model);
   const isOff = reasoning.effort === "none" && family.thinking !== "none";
   return isOff && model !== "" && toThinking(reasoning, family) === undefined;
 }
 
-/** What a system says before anyone else is instructions; later it is said where it stands. */
-function splitInstructions(items: readonly Item[]): { head: string[]; items: readonly Item[] } {
-  const found = items.findIndex((item) => !isSystem(item));
-  const count = found < 0 ? items.length : found;
-  const head = items
-    .slice(0, count)
+/**
+ * System messages are instructions, also later ones: the API has no role for them among the contents, and as a user's
+ * text they derail small models. What the vendor has cached of the prompt ends with each new one.
+ */
+function splitInstructions(items: readonly Item[]): { system: string[]; items: readonly Item[] } {
+  const system = items
+    .filter(isSystem)
     .map(toSystemText)
     .filter((text) => text !== "");
-  return { head, items: items.slice(count) };
+  return { system, items: items.filter((item) => !isSystem(item)) };
 }
 
 function isSystem(item: Item): boolean {
@@ -103,7 +104,7 @@ function encodeTools({ tools, model }: ModelRequest, host: Host): GeminiTool[] {
   const own = encodeOwn(tools, host);
   const [name] = Object.keys(own[0] ?? {});
   if (functionDeclarations.length > 0 && name !== undefined && !familyOf(model).mixesTools) {
-    const message = `${model} takes no functions beside its own tool \`${name}\`. Leave out the one or the others, or use a model of Gemini 3 or later.`;
+    const message = `${model} does not accept functions beside its own tool \`${name}\`. Leave out one of the two, or use a model of Gemini 3 or later.`;
     throw new Failure("invalid_request", message, { param: "tools" });
   }
   return [...(functionDeclarations.length > 0 ? [{ functionDeclarations }] : []), ...own];
@@ -114,7 +115,7 @@ const ROWS: Readonly<Record<Host, NativeRow>> = {
   vertex: NATIVE_TOOLS.vertex as NativeRow,
 };
 
-/** Each tool is a key here; what an entry says beside its type is the key's value. */
+/** Encodes Google's own tools. Each is a key here, and the fields of its entry are the key's value. */
 function encodeOwn(tools: readonly Tool[], host: Host): GeminiTool[] {
   const row = ROWS[host];
   const own = new Map<string, JsonObject>();
@@ -125,7 +126,7 @@ function encodeOwn(tools: readonly Tool[], host: Host): GeminiTool[] {
     if (as !== undefined) own.set(toCamel(as), own.get(toCamel(as)) ?? {});
     else if (isListed(type, row.types)) own.set(toCamel(type), fields);
   }
-  // Google's types have a field for each; what an entry says is for Google to judge.
+  // Google's types have a field for each tool; Google checks the fields of the entry.
   return [...own].map(([name, fields]) => ({ [name]: fields }) as GeminiTool);
 }
 
@@ -141,7 +142,7 @@ function encodeFunction(tool: Tool): GeminiFunction[] {
     {
       name,
       ...(description && { description }),
-      // An object without properties is refused; a function without parameters has no schema.
+      // The API refuses an object without properties, so a function without parameters has no schema.
       ...(hasContent(schema) && { parametersJsonSchema: schema }),
     },
   ];
@@ -153,7 +154,7 @@ function hasContent({ properties, type, ...rest }: JsonObject): boolean {
   return !isEmpty || others.length > 0;
 }
 
-/** What may be said of an object that has no properties. */
+/** The keywords of an object without properties that change nothing. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set([
   "additionalProperties",
   "required",
@@ -171,7 +172,7 @@ function encodeToolConfig(
   const isMixed = tools.length > 1 && tools.some((tool) => tool.functionDeclarations);
   return {
     ...(functionCallingConfig && { functionCallingConfig }),
-    // AI Studio lets a request mix its own tools with functions only if it may show its own calls.
+    // AI Studio accepts its own tools beside functions only if it may show its own calls.
     ...(isMixed && host === "studio" && { includeServerSideToolInvocations: true }),
   };
 }

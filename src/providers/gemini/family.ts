@@ -1,27 +1,27 @@
 /**
- * What depends on the generation of a model: how its thinking is set, and whether a call without its
- * signature is refused. Names we do not know are taken for the newest kind, but nothing is asked of
- * them that only some models take.
+ * The facts that depend on the generation of a model: how its thinking is set, and whether a call without its
+ * signature is refused. Unknown names count as the newest generation, but get nothing that only some models
+ * accept.
  */
 
-import type { Reasoning } from "../provider.ts";
+import type { ReasoningOptions } from "../provider.ts";
 import type { GeminiThinking } from "./schema.ts";
 
 export interface Family {
-  /** By a named level, by a budget of tokens, or not at all. */
+  /** Set by a named level, by a budget of tokens, or not at all. */
   readonly thinking: "level" | "budget" | "none";
-  /** The least a model that cannot stop thinking takes; undefined where that is unknown. */
+  /** The lowest level of a model that cannot stop thinking; undefined if that is not known. */
   readonly lowestLevel: "MINIMAL" | "LOW" | undefined;
   readonly budget: { readonly min: number; readonly max: number };
-  /** Whether the first call of a step must carry its signature. */
+  /** True if the first call of a step must have its signature. */
   readonly isSigned: boolean;
-  /** Whether a function's response may hold images and documents. */
+  /** True if a function response may contain images and documents. */
   readonly hasMediaResponses: boolean;
-  /** Whether it draws; some do so only when told that they may. */
+  /** True if the model draws; some do so only if the request allows it. */
   readonly draws: boolean;
-  /** Whether it takes functions beside tools that Google runs. */
+  /** True if it accepts functions beside tools that Google runs. */
   readonly mixesTools: boolean;
-  /** Whether Google bills each search, and not the prompt that searched. */
+  /** True if Google bills each search, and not each prompt that searched. */
   readonly paysQueries: boolean;
 }
 
@@ -35,7 +35,7 @@ export function familyOf(model: string): Family {
     // Pro cannot stop thinking, and may think longer.
     return { ...PLAIN, draws, thinking: "budget", budget: isPro ? PRO_BUDGET : FLASH_BUDGET };
   }
-  // Later ones refuse the word.
+  // Later models refuse this level.
   const isMinimal = name.includes("flash") && version <= 3.5;
   return {
     ...PLAIN,
@@ -63,7 +63,7 @@ const PLAIN: Family = {
   paysQueries: false,
 };
 
-type Effort = Exclude<Reasoning["effort"], undefined | "none">;
+type Effort = Exclude<ReasoningOptions["effort"], undefined | "none">;
 
 const LEVELS = {
   minimal: "MINIMAL",
@@ -74,7 +74,7 @@ const LEVELS = {
   max: "HIGH",
 } as const satisfies Record<Effort, GeminiThinking["thinkingLevel"]>;
 
-/** Those that Google's own OpenAI-compatible API takes the words for. */
+/** Budgets that Google's own OpenAI-compatible API uses for the same words. */
 const BUDGETS: Readonly<Record<Effort, number>> = {
   minimal: 512,
   low: 1024,
@@ -84,9 +84,12 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
   max: 32_768,
 };
 
-/** Thoughts are shown only when asked for, so whoever asks for thinking asks for them too. */
+/**
+ * The thinking settings. Google shows thoughts only on request, so a request for thinking asks for them
+ * too.
+ */
 export function toThinking(
-  { effort, summary }: Reasoning,
+  { effort, summary }: ReasoningOptions,
   family: Family,
 ): GeminiThinking | undefined {
   if (family.thinking === "none") return undefined;

@@ -1,11 +1,14 @@
 /** Why an answer ended, in Gemini's words, which are many. A word we do not know is a plain end. */
 
-/** The vendor's filter took the answer, or the prompt (`PROMPT_…`, as our decoder calls it). */
+/** True if the vendor's filter stopped the answer, or the prompt (`PROMPT_…`, as our decoder calls it). */
 export function isFiltered(reason: string): boolean {
   return reason.startsWith("PROMPT_") || FILTERED.has(reason);
 }
 
-/** The model wrote what its own server could not read: no answer, and asking again may help. */
+/**
+ * True if the model wrote something that its own server could not parse. There is no answer, and a retry
+ * may help.
+ */
 export function isBroken(reason: string): boolean {
   return BROKEN.has(reason);
 }

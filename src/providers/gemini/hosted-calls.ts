@@ -1,23 +1,24 @@
 /**
- * What Google ran itself, as items of the Responses API, for requests that asked in its words:
- * `web_search` and `code_interpreter`. And how often it did, for the bill.
+ * Tools that Google ran itself, as items of the Responses API for requests with `web_search` or
+ * `code_interpreter`, and their numbers of calls, for the bill.
  *
- * A search is told with the sources, behind the text. Code and what it gave are two parts and one item,
- * which holds both parts, because the API wants them back.
+ * A search is emitted with its sources, after the text. Code and its result are two parts and one item. The
+ * item keeps both parts, because the API wants them back.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import { type RunKind, runKindOf } from "../vendors/native-tools.ts";
+import { runKindOf } from "../vendors/native-tools.ts";
+import type { RunKind } from "../wire.ts";
 import type { Sources } from "./citations.ts";
 import type { GeminiAnswerPart } from "./schema.ts";
 
-/** The field of an item that holds the parts it was made of. */
+/** The field of an item with the parts that it was made from. */
 export const PARTS = "google";
 
-/** The parts of an item that was made of some. */
+/** The parts of an item that was made from parts; empty for others. */
 export function partsIn(item: JsonObject): readonly JsonObject[] {
   const own = item[PARTS];
   const parts = isJsonObject(own) ? own["parts"] : undefined;
@@ -60,7 +61,7 @@ export class HostedCalls {
     }
   }
 
-  /** Whether the part was one of a program that was asked for, and is told. */
+  /** Reads a part. Returns true if it belongs to code of a requested tool, which becomes an item. */
   readPart(
     kind: string,
     part: GeminiAnswerPart,
@@ -111,7 +112,9 @@ function toCode(id: string, parts: readonly JsonObject[], status: string): Item 
   const logs = typeof output === "string" ? output : "";
   const isFailed = typeof outcome === "string" && outcome !== "OUTCOME_OK";
   return {
-    ...{ type: "code_interpreter_call", id, container_id: "" },
+    type: "code_interpreter_call",
+    id,
+    container_id: "",
     status: isFailed ? "failed" : status,
     code: typeof code === "string" ? code : "",
     outputs: logs === "" ? [] : [{ type: "logs", logs }],

@@ -1,11 +1,11 @@
 /**
- * A JSON schema in the words that Gemini knows. It refuses a request for a keyword it does not know;
- * what is left out here is checked by us when the answer or the call is there.
+ * Reduces a JSON schema to keywords that Gemini knows. It refuses a request with an unknown keyword. We
+ * check what is left out here when the answer or the call is complete.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 
-/** As documented for `responseJsonSchema` and `parametersJsonSchema`. */
+/** The documented keywords of `responseJsonSchema` and `parametersJsonSchema`. */
 const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
   "$id",
   "$anchor",
@@ -52,7 +52,7 @@ function toKeyword(keyword: string, value: Json): JsonObject {
   }
 }
 
-/** `true` and `false` are schemas too; the API takes them for `additionalProperties` alone. */
+/** `true` and `false` are schemas too; the API accepts them for `additionalProperties` alone. */
 function toSchema(value: Json): Json {
   return isJsonObject(value) ? toGeminiSchema(value) : value;
 }
@@ -65,13 +65,13 @@ function mapSchemas(schemas: JsonObject): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Only texts and numbers may be listed. */
+/** The API accepts only texts and numbers as values. */
 function toEnum(values: readonly Json[]): JsonObject {
   const listed = values.filter((value) => typeof value === "string" || typeof value === "number");
   return listed.length > 0 ? { enum: listed } : {};
 }
 
-/** Schemas that must all hold, as one; where two say the same keyword, the later one is taken. */
+/** Merges schemas that must all hold. If two have the same keyword, the later one is used. */
 function withoutAllOf(schema: JsonObject): JsonObject {
   const { allOf, ...rest } = schema;
   if (!Array.isArray(allOf)) return schema;

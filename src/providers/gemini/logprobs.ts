@@ -1,4 +1,4 @@
-/** How likely tokens were, in the shape of the Responses API, which also has their bytes. */
+/** Probabilities of tokens in the form of the Responses API, which also has their bytes. */
 
 import type { Logprob } from "../../protocol/content.ts";
 import type { GeminiLikely, GeminiLogprobs } from "./schema.ts";

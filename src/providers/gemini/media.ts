@@ -1,4 +1,4 @@
-/** Images, sound and files as parts: inline where we have the bytes, by address where we do not. */
+/** Images, sound and files as parts: inline if we have the bytes, otherwise by address. */
 
 import { Failure } from "../../base/failure.ts";
 import type { ContentPart } from "../../protocol/content.ts";
@@ -8,7 +8,7 @@ import type { GeminiMedia } from "./schema.ts";
 
 type Part<Kind extends ContentPart["type"]> = Extract<ContentPart, { type: Kind }>;
 
-/** The part as media, or none for a part of words. */
+/** The part as media; undefined for a text part. */
 export function toMedia(part: ContentPart): GeminiMedia | undefined {
   switch (part.type) {
     case "input_image":
@@ -51,7 +51,7 @@ function encodeFile(part: Part<"input_file">): GeminiMedia {
   throw refused("A file needs `file_data`, a `file_url` or a `file_id`.");
 }
 
-/** Texts of the kinds that the service names; any other text is plain to it. */
+/** Kinds of text that the service names; any other text is sent as plain text. */
 const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
   "text/html",
@@ -66,7 +66,7 @@ function toKnownType(type: string): string {
   return isTextType(type) && !TEXT_TYPES.has(type) ? "text/plain" : type;
 }
 
-/** `data:`, an address, or bare base64. `fallback` is the type where the address does not tell it. */
+/** Reads `data:`, an address, or bare base64. `fallback` is the type if the address does not say one. */
 function fromUrl(url: string, fallback: string): GeminiMedia {
   const inline = readDataUrl(url);
   if (inline) {

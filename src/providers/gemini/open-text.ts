@@ -1,4 +1,4 @@
-/** Text and thoughts while they are being written, and the items they become. */
+/** Text and thoughts while they are written, and the items that they become. */
 
 import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type { Item, Reasoning } from "../../protocol/items.ts";
@@ -11,7 +11,7 @@ export interface OpenText {
   text: string;
   readonly segments: TextSegment[];
   readonly sources: Sources[];
-  /** Of the tokens so far; none unless they were asked for. */
+  /** Probabilities of the tokens so far; undefined unless the request asked for them. */
   logprobs: Logprob[] | undefined;
 }
 
@@ -45,7 +45,7 @@ export function toReasoning(text: string, sealed: SealedPart): Reasoning {
   return { type: "reasoning", summary, encrypted_content: sealPart(sealed) };
 }
 
-/** Unsigned text needs no borders: what came in many events goes back as one part. */
+/** Adds a piece. Unsigned text from many events becomes one part, because only signed text needs borders. */
 export function addSegment(segments: TextSegment[], [length, signature]: TextSegment): void {
   const last = segments.at(-1);
   if (last?.[1] === null && signature === null)

@@ -1,4 +1,4 @@
-/** The wishes that `generateContent` has words for. */
+/** The options that `generateContent` supports. */
 
 import type { OptionName } from "../known-options.ts";
 import type { ModelOptions } from "../provider.ts";
@@ -32,7 +32,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   priority: "priority",
 };
 
-/** `auto` is what a request without a word gets. */
+/** `auto` is the default of a request without a tier. */
 export function encodeTier({ service_tier }: ModelOptions): Pick<GeminiRequest, "serviceTier"> {
   const tier = TIERS[service_tier ?? ""];
   return tier ? { serviceTier: tier } : {};

@@ -1,14 +1,14 @@
 /**
- * Arguments that come as values with a path (`$.recipe.steps[0]`), written down as JSON text while they
- * come. The paths follow the document, so that text can be given on at once; a value that comes out of
- * order is held back, and its top-level field written once more at the end, where a reader of JSON
- * takes it for the field's value.
+ * Writes arguments that come as values with a path (`$.recipe.steps[0]`) as JSON text while they arrive.
+ * The paths follow the document, so that text can be emitted at once. A value that comes out of order is
+ * held back, and its top-level field is written again at the end, because JSON readers use the last value
+ * of a field.
  */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { GeminiPartialArg } from "./schema.ts";
 
-/** A place further into a list than this is no argument of a model. */
+/** A larger index into a list cannot be an argument of a model. */
 const MAX_INDEX = 100_000;
 
 type Path = readonly (string | number)[];
@@ -27,28 +27,28 @@ export class ArgumentsWriter {
   readonly #root: Tree = createTree();
   readonly #open: OpenContainer[] = [];
   readonly #late = new Set<string>();
-  /** The path whose text goes on with the next piece. */
+  /** The path whose text continues with the next piece. */
   #unfinished: string | undefined;
-  /** Whether that text is open in what was written, or held back. */
+  /** True if that text is open in the emitted text, false if it is held back. */
   #isQuoted = false;
   #text = "";
 
-  /** All that was given on. */
+  /** All emitted text. */
   get text(): string {
     return this.#text;
   }
 
-  /** Takes one value and returns the text that it adds. */
+  /** Writes one value and returns the text that it adds. */
   write(partial: GeminiPartialArg): string {
     const jsonPath = partial.jsonPath ?? "";
     const path = parsePath(jsonPath);
     const value = toValue(partial);
     if (path.length === 0 || value === undefined) return "";
-    const goesOn = typeof value === "string" && this.#unfinished === jsonPath;
-    setValue(this.#root, path, { value, isMore: goesOn });
+    const isContinued = typeof value === "string" && this.#unfinished === jsonPath;
+    setValue(this.#root, path, { value, isMore: isContinued });
     const willContinue = typeof value === "string" && partial.willContinue === true;
     const from = this.#text.length;
-    if (!goesOn) this.#begin(path, value);
+    if (!isContinued) this.#begin(path, value);
     else if (this.#isQuoted) this.#text += escaped(String(value));
     if (!willContinue) this.#endQuote();
     this.#unfinished = willContinue ? jsonPath : undefined;
@@ -90,7 +90,10 @@ export class ArgumentsWriter {
     }
   }
 
-  /** The open container that takes the path's next new entry, by its depth; none if it would be late. */
+  /**
+   * The depth of the open container for the path's next new entry; undefined if the entry comes out of
+   * order.
+   */
   #findPlace(path: Path): number | undefined {
     if (this.#late.has(String(path[0]))) return undefined;
     let depth = 0;
@@ -138,7 +141,7 @@ export class ArgumentsWriter {
 
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
-/** The steps behind `$`; none for a path of another form. */
+/** The steps after `$`; undefined for a path of another form. */
 function parsePath(jsonPath: string): Path {
   const path: (string | number)[] = [];
   STEP.lastIndex = 1;
@@ -178,7 +181,7 @@ function setValue(
   at[last] = isMore ? `${String(at[last] ?? "")}${String(value)}` : value;
 }
 
-/** Without a prototype: a field may be called `__proto__`. */
+/** Without a prototype, because a field may be called `__proto__`. */
 function createTree(): Tree {
   return Object.create(null) as Tree;
 }
@@ -191,7 +194,7 @@ function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The arguments as JSON text, where they came whole. */
+/** The arguments as JSON text, if they came whole. */
 export function toArguments(args: JsonObject | null | undefined): string {
   return JSON.stringify(args ?? {});
 }

@@ -1,20 +1,20 @@
 /**
- * A picture that the model drew, as the item that clients of the Responses API know. What the vendor wants
- * back of its part beside the bytes stands in a field of its own.
+ * A picture that the model drew, as an item of the Responses API. The parts that the vendor wants back
+ * beside the bytes are in a field of its own.
  */
 
 import { isJsonObject } from "../../base/json.ts";
-import type { ImageGenerationCall } from "../../protocol/hosted-items.ts";
+import type { ImageGenerationCall } from "../../protocol/hosted-kinds/image-generation.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { GeminiAnswerPart, GeminiPart } from "./schema.ts";
 
-/** The picture in a part; none where it is a draft that the model thought of, or another kind of bytes. */
+/** The picture in a part; undefined if it is a draft among the model's thoughts, or other bytes. */
 export function pictureIn({ thought, inlineData }: GeminiAnswerPart): string | undefined {
   const { mimeType, data } = inlineData ?? {};
   return !thought && mimeType?.startsWith("image/") && data ? data : undefined;
 }
 
-/** As it starts: `result` comes with the end. */
+/** The item as it starts: `result` comes with the end. */
 export function toPictureStart(id: string): Item {
   return { type: "image_generation_call", id, status: "in_progress", result: null };
 }
@@ -31,7 +31,7 @@ export function toPicture(id: string, { inlineData, thoughtSignature }: GeminiAn
   } as Item;
 }
 
-/** The part as it came; a picture that somebody else drew is one without a signature. */
+/** The part of a picture, unchanged. A picture from another vendor has no signature. */
 export function toPicturePart(item: ImageGenerationCall): GeminiPart | undefined {
   if (!item.result) return undefined;
   const own: unknown = "google" in item ? item.google : undefined;

@@ -1,6 +1,6 @@
 /**
- * `generateContent` as it is really spoken: the answer as shapes, and the request with the fields we send.
- * AI Studio and Vertex share both. Fields whose loss costs no words are loose.
+ * `generateContent` as services really use it: the answer as shapes, and the request with the fields that
+ * we send. AI Studio and Vertex share both. Fields that carry no text of the answer are loose.
  *
  * The request's types are aliases, not interfaces, so that they are `JsonObject`s.
  */
@@ -10,20 +10,20 @@ import { anything, flag, list, loose, number, object, type Shaped, text } from "
 
 const LIKELY = object({ token: loose(text), logProbability: loose(number) });
 
-/** Both lists go step by step, a token a step. */
+/** Each list has one entry for each token. */
 const LOGPROBS = object({
   chosenCandidates: loose(list(LIKELY)),
   topCandidates: loose(list(object({ candidates: loose(list(LIKELY)) }))),
 });
 
 const PARTIAL_ARG = object({
-  /** `$.recipe.steps[0]`. */
+  /** A path such as `$.recipe.steps[0]`. */
   jsonPath: text,
   stringValue: text,
   numberValue: number,
   boolValue: flag,
   nullValue: anything,
-  /** Whether the next piece of the same text follows. */
+  /** True if the next piece of the same text follows. */
   willContinue: flag,
 });
 
@@ -32,13 +32,13 @@ const CALL = object({
   name: text,
   args: object({}),
   partialArgs: list(PARTIAL_ARG),
-  /** Whether more of this call follows in later parts. */
+  /** True if more of this call follows in later parts. */
   willContinue: flag,
 });
 
 /**
- * Text, a thought, a call, or one of the kinds that are kept word for word, whatever is in them. A
- * signature counts as content: without it the part is not taken back.
+ * Text, a thought, a call, or one of the kinds that are kept unchanged. A signature counts as content:
+ * without it the API does not accept the part in the next request.
  */
 const PART = object({
   text,
@@ -48,7 +48,7 @@ const PART = object({
   inlineData: object({ mimeType: text, data: text }),
 });
 
-/** Places are bytes of the part's UTF-8. */
+/** Positions are bytes of the part's UTF-8. */
 const CITATION = object({
   startIndex: loose(number),
   endIndex: loose(number),
@@ -79,20 +79,20 @@ const CANDIDATE = object({
 });
 
 /**
- * What few events have of a candidate, held against its shape where it is there: looking for all of it in
- * each event was half the cost of checking.
+ * Fields of a candidate that few events have. They are checked against this shape only if they are there:
+ * checking all of them in each event took half of the time.
  */
 export const ASIDE = object({
   finishMessage: loose(text),
   citationMetadata: loose(
     object({
       citations: loose(list(CITATION)),
-      /** The older name, still sent by AI Studio. */
+      /** The older name, which AI Studio still sends. */
       citationSources: loose(list(CITATION)),
     }),
   ),
   groundingMetadata: loose(GROUNDING),
-  /** With `finishReason: CONTINUATION`: the same request with this goes on where the answer stopped. */
+  /** Comes with `finishReason: CONTINUATION`. The same request with this token continues the answer. */
   continuationToken: text,
   logprobsResult: loose(LOGPROBS),
 });
@@ -105,14 +105,14 @@ export const USAGE = object({
   thoughtsTokenCount: loose(number),
 });
 
-/** One event of the stream, or the whole answer. Its counts are looked at when they are asked for. */
+/** One event of the stream, or the whole answer. Its counts are checked when they are needed. */
 export const CHUNK = object({
   candidates: list(CANDIDATE),
   promptFeedback: loose(object({ blockReason: loose(text), blockReasonMessage: loose(text) })),
   usageMetadata: loose(object({})),
 });
 
-/** What every event says again of the answer, and the first is asked for. */
+/** Fields that every event repeats. They are read from the first one. */
 export const HEAD = object({ modelVersion: loose(text), responseId: loose(text) });
 
 export type GeminiCandidate = Shaped<typeof CANDIDATE>;
@@ -155,7 +155,7 @@ export type GeminiFunctionResponse = {
   parts?: GeminiMedia[];
 };
 
-/** A part that is neither words nor a call. */
+/** A part that is neither text nor a call. */
 export type GeminiMedia = { inlineData?: GeminiBlob; fileData?: GeminiFile };
 
 export type GeminiBlob = { mimeType: string; data: string };

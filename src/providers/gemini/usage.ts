@@ -4,7 +4,7 @@ import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { readShape } from "../shape.ts";
 import { USAGE } from "./schema.ts";
 
-/** `sent` is what the events have said of them, joined. */
+/** `sent` has the counts of all events, joined. */
 export function readUsage(sent: object, nativeCalls: Record<string, number>): Usage {
   const usage = readShape({ ...sent }, USAGE);
   const thoughts = usage.thoughtsTokenCount ?? 0;

@@ -1,14 +1,15 @@
 /**
- * A JSON schema in the words that `node-llama-cpp` makes a grammar of. It knows types, `const`, `enum`,
- * `oneOf`, objects, arrays and references; what it does not know it would read as null, so that is
- * put in other words here, or opened to any JSON. It requires every property it names.
+ * Converts a JSON schema to the keywords from which `node-llama-cpp` makes a grammar. It knows types,
+ * `const`, `enum`, `oneOf`, objects, arrays and references, and reads an unknown keyword as null. So other
+ * keywords are replaced here, or the schema is opened to any JSON. It requires every property that is
+ * named.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 
 /**
- * What becomes of a property that may be missing. `write` writes it always, which every schema allows.
- * `or null` lets a model leave it out, by null; `dropNulls` takes those out again.
+ * The rule for optional properties. With `write` they are always written, which every schema allows. With
+ * `or null` a model may leave one out by writing null; `dropNulls` removes these nulls.
  */
 export type OptionalRule = "write" | "or null";
 
@@ -16,7 +17,7 @@ export function toGrammarSchema(schema: JsonObject, optional: OptionalRule): Jso
   return convert(schema, optional);
 }
 
-/** The arguments without the nulls that stand for properties left out. */
+/** The arguments without the nulls that stand for properties that the model left out. */
 export function dropNulls(value: Json, schema: JsonObject | undefined): Json {
   return schema ? withoutNulls(value, schema, schema) : value;
 }
@@ -38,7 +39,7 @@ function withoutNulls(value: Json, given: Json | undefined, root: JsonObject): J
   );
 }
 
-/** What a reference stands for, or the schema itself. */
+/** The schema that a reference points to, or the schema itself. */
 function resolve(schema: Json | undefined, root: JsonObject): Json | undefined {
   const ref = isJsonObject(schema) ? schema["$ref"] : undefined;
   const [, list, name] = /^#\/(\$defs|definitions)\/(.+)$/.exec(String(ref)) ?? [];
@@ -103,7 +104,7 @@ function convertObject(schema: JsonObject, optional: OptionalRule): JsonObject {
     const converted = convert(field, optional);
     if (required.includes(name)) return [[name, converted]];
     if (optional === "or null") return [[name, { oneOf: [converted, { type: "null" }] }]];
-    // One that refers back to where it stands would have no end.
+    // A reference to a schema that contains it would never end.
     return JSON.stringify(field).includes('"$ref"') ? [] : [[name, converted]];
   });
   const more = schema["additionalProperties"];

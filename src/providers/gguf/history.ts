@@ -1,6 +1,6 @@
 /**
- * A conversation as `node-llama-cpp` wants it: everything a model thought, said and called up to the next
- * user's word is one response there, and a call and its result are one part of it.
+ * Converts a conversation to the form of `node-llama-cpp`. There, all reasoning, text and calls of a model
+ * up to the user's next message are one response, and a call and its result are one part of it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -13,7 +13,10 @@ import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { HistoryItem, ResponsePart } from "./llama-module.ts";
 
-/** Rejects what a text model cannot be given. `isInWords`: no grammar holds the answer to its format. */
+/**
+ * Rejects input that a text model cannot take. `isInWords` says that no grammar enforces the answer's
+ * format.
+ */
 export function toHistory(
   request: ModelRequest,
   { isInWords }: { readonly isInWords: boolean },
@@ -25,7 +28,10 @@ export function toHistory(
   return history.finish();
 }
 
-/** A model that is held to a format by a grammar writes better when it is also told. */
+/**
+ * The instructions. A model whose answer a grammar constrains writes better if they describe the format
+ * too.
+ */
 function toInstructions(
   { instructions, items, format }: ModelRequest,
   isInWords: boolean,
@@ -43,7 +49,7 @@ function toInstructions(
 class History {
   readonly #items: readonly Item[];
   readonly #history: HistoryItem[] = [];
-  /** The response being put together; undefined where somebody else spoke last. */
+  /** The response in progress; undefined if the last message is of another role. */
   #response: ResponsePart[] | undefined;
 
   constructor(items: readonly Item[]) {
@@ -64,7 +70,7 @@ class History {
       case "reasoning":
         return this.#addReasoning(item);
       default:
-      // Results stand in their calls; what other vendors run themselves has no place here.
+      // Tools that other vendors run cannot be expressed here; results are already with their calls.
     }
   }
 
@@ -128,7 +134,7 @@ function toText(content: string | readonly ContentPart[]): string {
         if (text !== undefined) return text;
         throw new Failure(
           "invalid_request",
-          `A GGUF model in process takes text alone, no \`${part.type}\` part.`,
+          `A GGUF model in this process takes text only, not \`${part.type}\` parts.`,
           { param: "input" },
         );
       }

@@ -1,6 +1,6 @@
 /**
- * GGUF models in this process: each file is loaded once, whoever asks, and its callers take turns. A
- * second conversation at the same time would need memory of its own and make neither faster.
+ * GGUF models in this process. Each file is loaded once for all callers, and they take turns. A second
+ * conversation at the same time would need memory of its own and make neither faster.
  *
  * The owner of the library closes it; until then the models stay in memory.
  */
@@ -21,9 +21,9 @@ import {
 } from "./llama-module.ts";
 
 export interface GgufLibrary {
-  /** Resolves when it is this call's turn. The caller gives the model back with `release`. */
+  /** Resolves when it is this call's turn. The caller returns the model with `release`. */
   take(path: string, call: ModelCall): Promise<TakenModel>;
-  /** Frees every model. Calls that are still at work fail. */
+  /** Frees every model. Calls in progress fail. */
   close(): Promise<void>;
 }
 
@@ -39,12 +39,12 @@ export interface TakenModel {
 
 export interface GgufLibraryOptions {
   readonly load?: () => Promise<LlamaModule>;
-  /** At most; less where the model or the memory wants it. */
+  /** The largest context. It is smaller if the model or the memory requires it. */
   readonly contextTokens?: number;
   readonly log?: Log;
 }
 
-/** Room for a run of many turns; models promise far more than a machine has memory for. */
+/** Room for a run of many turns. Models claim far more than a machine has memory for. */
 const CONTEXT_TOKENS = 32_768;
 
 interface LoadedModel extends Omit<TakenModel, "release"> {
@@ -65,11 +65,11 @@ export function createGgufLibrary(options: GgufLibraryOptions = {}): GgufLibrary
       skipDownload: true,
       progressLogs: false,
       logLevel: "error",
-      // The package writes to the terminal unless it is told where to.
+      // Without a logger the package writes to the terminal.
       logger: (_level, message) => log.debug(message.trim(), { vendor: "gguf" }),
     });
-    // Its own choice is four at least, and threads that outnumber the cores wait for each other: on
-    // two busy cores 60 tokens of the test model took 33 s, and 1.5 s with two threads.
+    // The package uses at least four threads, and more threads than cores wait for each other: on two busy
+    // cores 60 tokens of the test model took 33 s, and 1.5 s with two threads.
     if (llama.maxThreads > llama.cpuMathCores) llama.maxThreads = llama.cpuMathCores;
     return { module, llama };
   }
@@ -97,14 +97,14 @@ export function createGgufLibrary(options: GgufLibraryOptions = {}): GgufLibrary
     notice?.({ code: "wait", message: `Loading ${basename(path)}.` });
     const loading = loadModel(path);
     models.set(path, loading);
-    // What did not load may load when it is asked for again: the file was changed, memory was freed.
+    // A failed load is tried again at the next call: the file may have changed, or memory may be free.
     loading.catch(() => models.delete(path));
     return loading;
   }
 
   return {
     async take(path, call) {
-      // Files are looked at one after another, so that calls keep the order in which they came.
+      // Files are checked one after another, so that calls keep the order in which they came.
       const checked = arrivals.then(() => checkFile(path));
       arrivals = checked.catch(() => {});
       const loading = share(await checked, call);
@@ -125,7 +125,7 @@ export function createGgufLibrary(options: GgufLibraryOptions = {}): GgufLibrary
 
 const MAGIC = "GGUF";
 
-/** The file under its one true name. Rejects what is not there, and what is no model. */
+/** The real path of the file. Rejects a missing file and a file that is not a model. */
 async function checkFile(path: string): Promise<string> {
   const shown = clip(path, 120);
   const found = await realpath(path).catch((cause) => {
@@ -136,7 +136,7 @@ async function checkFile(path: string): Promise<string> {
     throw new Failure("invalid_request", message, { cause, param: "model" });
   });
   if (start === MAGIC) return found;
-  const message = `\`${shown}\` is no GGUF file. Get one with \`offshoot models pull\`, or convert the model.`;
+  const message = `\`${shown}\` is not a GGUF file. Get one with \`offshoot models pull\`, or convert the model.`;
   throw new Failure("invalid_request", message, { param: "model" });
 }
 
@@ -155,7 +155,7 @@ function toLoadFailure(what: string, thrown: unknown): Failure {
   });
 }
 
-/** Leaves a wait that others may share; what is waited for goes on. */
+/** Stops waiting when the signal aborts. Others may wait for the same promise, so the work continues. */
 function orAbort<Out>(promise: Promise<Out>, signal: AbortSignal): Promise<Out> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(toAbortFailure(signal));
@@ -167,7 +167,7 @@ function orAbort<Out>(promise: Promise<Out>, signal: AbortSignal): Promise<Out> 
 }
 
 interface Turns {
-  /** Resolves with the function that ends the turn; calling it twice ends it once. */
+  /** Resolves with the function that ends the turn. A second call of it has no effect. */
   next(call: ModelCall): Promise<() => void>;
 }
 
@@ -191,7 +191,7 @@ function createTurns(): Turns {
         await orAbort(before, signal);
         return release;
       } catch (thrown) {
-        // The turn is passed on when it comes.
+        // The abandoned turn is passed on when it comes.
         void before.then(release);
         throw thrown;
       }

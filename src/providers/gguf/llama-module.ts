@@ -1,7 +1,7 @@
 /**
- * The part of `node-llama-cpp` that is used here, and how it is loaded. The package is an optional
- * peer of some hundred megabytes: it is imported when a GGUF model is first asked for, and its types
- * are written down here because most checkouts do not have it.
+ * The types of the parts of `node-llama-cpp` that are used here, and how it is loaded. The package is an
+ * optional peer of about a hundred megabytes. It is imported when a GGUF model is first used, and its types
+ * are here because most checkouts do not have it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -14,7 +14,7 @@ export interface LlamaModule {
 }
 
 export interface LlamaOptions {
-  /** `never`: a machine without a ready binary is told so, and no compiler is started. */
+  /** `never`: a machine without a prebuilt binary gets an error, and no compiler is started. */
   readonly build: "never";
   readonly skipDownload: true;
   readonly progressLogs: false;
@@ -24,7 +24,7 @@ export interface LlamaOptions {
 
 export interface Llama {
   readonly cpuMathCores: number;
-  /** 0 is without a limit, as it is beside a GPU. */
+  /** 0 means no limit, as with a GPU. */
   maxThreads: number;
   loadModel(options: { readonly modelPath: string }): Promise<LlamaModel>;
   createGrammarForJsonSchema(schema: JsonObject): Promise<LlamaGrammar>;
@@ -44,7 +44,7 @@ export interface LlamaContext {
   getSequence(): LlamaSequence;
 }
 
-/** The tokens the model has in mind. Calls that start alike do not read the same twice. */
+/** The tokens in the model's memory. Calls with the same beginning do not read it twice. */
 export interface LlamaSequence {
   readonly nextTokenIndex: number;
   readonly tokenMeter: { getState(): TokenCounts };
@@ -55,10 +55,10 @@ export interface TokenCounts {
   readonly usedOutputTokens: number;
 }
 
-/** Opaque to us. */
+/** The package's own; nothing here reads it. */
 export type LlamaGrammar = object;
 
-/** Speaks by the model's own chat template and in its own form of tool calls. */
+/** Uses the model's own chat template and its own form of tool calls. */
 export interface LlamaChat {
   generateResponse(
     history: readonly HistoryItem[],
@@ -78,7 +78,7 @@ export type ResponsePart =
       readonly name: string;
       readonly params: unknown;
       readonly result: unknown;
-      /** Whether it is the first of the calls that were made side by side. */
+      /** True for the first of several parallel calls. */
       readonly startsNewChunk: boolean;
     }
   | {
@@ -90,7 +90,7 @@ export type ResponsePart =
 
 export interface GenerateOptions {
   readonly signal: AbortSignal;
-  /** Never both this and `functions`. */
+  /** Never set together with `functions`. */
   readonly grammar?: LlamaGrammar;
   readonly functions?: LlamaFunctions;
   readonly maxParallelFunctionCalls?: number;
@@ -101,10 +101,10 @@ export interface GenerateOptions {
     readonly frequencyPenalty?: number;
     readonly presencePenalty?: number;
   };
-  /** Texts behind which nothing more is written, nor are they. */
+  /** Texts at which the model stops. They are not part of the answer. */
   readonly customStopTriggers?: readonly string[];
   readonly budgets?: { readonly thoughtTokens: number };
-  /** Asked when the context is full; what it throws ends the call. */
+  /** Called when the context is full. If it throws, the call ends. */
   readonly contextShift: { readonly size: () => number };
   readonly onResponseChunk: (chunk: ResponseChunk) => void;
 }
@@ -127,10 +127,10 @@ export interface GeneratedResponse {
 
 const PACKAGE: string = "node-llama-cpp";
 
-/** Rejects with what to install. */
+/** Rejects with the command that installs the package. */
 export async function loadLlamaModule(): Promise<LlamaModule> {
   try {
-    // By a variable, so that neither compiler nor bundler looks for a package that may not be there.
+    // A variable, so that neither compiler nor bundler looks for a package that may be missing.
     return (await import(PACKAGE)) as LlamaModule;
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";

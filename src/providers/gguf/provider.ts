@@ -1,7 +1,7 @@
 /**
- * A GGUF file as a model, run in this process (`-m gguf:path`). The package speaks by the model's own
- * template and reads its own form of tool calls; a schema becomes a grammar that the model cannot
- * leave. Beside tools there is no grammar for the answer, so there the schema is said in words.
+ * Runs a GGUF file as a model in this process (`-m gguf:path`). The package uses the model's own template
+ * and reads its own form of tool calls. A schema becomes a grammar, which the model cannot leave. With
+ * tools there is no grammar for the answer, so the instructions describe the schema.
  */
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
@@ -31,7 +31,7 @@ import type {
 
 export interface GgufProviderOptions {
   readonly path: string;
-  /** Holds the loaded models of all runs; its owner closes it. */
+  /** Holds the loaded models of all runs. Its owner closes it. */
   readonly library: GgufLibrary;
   readonly makeId?: MakeId;
 }
@@ -56,11 +56,11 @@ export function createGgufProvider(options: GgufProviderOptions): Provider {
     const omitted = [...dropped, ...omittedOfFormat(request), ...own, ...omittedMarks(request)];
     const unsaid = isUnheard ? [...omitted, "tool_choice"] : omitted;
     for (const name of unsaid) {
-      const message = `\`${name}\` left out: a model in process has no word for it.`;
+      const message = `\`${name}\` left out: a model in this process does not support it.`;
       call.notice?.({ code: "dropped", message, params: [name] });
     }
     const tools = offeredTools(request.tools, request.tool_choice);
-    // Before anything is loaded, because it may be refused.
+    // Done before anything is loaded, because the conversation may be refused.
     const history = toHistory(request, { isInWords: tools.length > 0 });
     const model = await library.take(path, call);
     try {
@@ -81,7 +81,7 @@ interface GenerationParts {
   readonly makeId: MakeId;
 }
 
-/** One answer: the package's callbacks on one side, batches on the other. */
+/** One answer. The package calls back on one side; batches are read on the other. */
 class Generation {
   readonly #parts: GenerationParts;
   readonly #items = new ItemWriter();
@@ -95,7 +95,7 @@ class Generation {
     this.#parts = parts;
   }
 
-  /** Leaving it early stops the model. */
+  /** A reader that leaves early stops the model. */
   async *run(signal: AbortSignal): AsyncGenerator<readonly ModelEvent[], void> {
     const stop = new AbortController();
     const work = this.#generate(AbortSignal.any([signal, stop.signal]));
@@ -124,7 +124,7 @@ class Generation {
     });
   }
 
-  /** Never rejects: what went wrong is thrown behind the last batch. */
+  /** Never rejects: a failure is thrown after the last batch. */
   async #generate(signal: AbortSignal): Promise<void> {
     try {
       await this.#answer(signal);
@@ -148,7 +148,8 @@ class Generation {
       const isCut = response.metadata.stopReason === "maxTokens";
       this.#finish(isCut ? "length" : "whole", this.#usage(before));
     } catch (thrown) {
-      // A context that fills up behind some words cuts the answer; before them there is none.
+      // A context that fills up after the answer has begun cuts it short. If nothing was written, the call
+      // fails.
       if (!isContextFull(thrown) || !this.#items.hasOutput) throw thrown;
       this.#finish("length", this.#usage(before));
     } finally {
@@ -171,7 +172,7 @@ class Generation {
       ...encodeOptions(request.options ?? {}),
       ...(reasoning.effort === "none" && { budgets: { thoughtTokens: 0 } }),
       contextShift: {
-        // The package would forget the oldest turns without a word.
+        // Otherwise the package would drop the oldest turns without saying so.
         size: () => {
           throw contextFull(model);
         },
@@ -215,7 +216,7 @@ class Generation {
     this.#items.finish(ending, usage, this.#batch);
   }
 
-  /** What the model still had in mind from the call before counts as cached. */
+  /** Tokens that were still in the model's memory from the call before count as cached. */
   #usage(before: { usedInputTokens: number; usedOutputTokens: number }): Usage {
     const { tokenMeter, nextTokenIndex } = this.#parts.model.sequence;
     const after = tokenMeter.getState();

@@ -1,15 +1,15 @@
-/** Which certificate authorities are trusted beside those of the runtime. */
+/** Certificate authorities that are trusted in addition to those of the runtime. */
 
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { Failure } from "../../base/failure.ts";
 
-/** Variables that name a bundle, the first one set wins over the system's. */
+/** Variables that name a bundle. The first one that is set replaces the system's. */
 const BUNDLE_VARIABLES = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"] as const;
 
 const EXTRA_VARIABLE = "NODE_EXTRA_CA_CERTS";
 
-/** Where distributions keep theirs: Debian, Fedora, macOS and Alpine, Arch. */
+/** The bundles of distributions: Debian, Fedora, macOS and Alpine, Arch. */
 export const SYSTEM_BUNDLES: readonly string[] = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
@@ -20,8 +20,8 @@ export const SYSTEM_BUNDLES: readonly string[] = [
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The authorities a variable names, with the runtime's own, or none. `NODE_EXTRA_CA_CERTS` is read
- * by the runtime itself, but only where no list is given, so it is joined in here.
+ * The authorities in the file that a variable names, with the runtime's own; undefined if no variable is
+ * set. The runtime reads `NODE_EXTRA_CA_CERTS` only if it gets no list, so it is added here.
  */
 export function readTrustedBundle(env: Environment): readonly string[] | undefined {
   const variable = BUNDLE_VARIABLES.find((name) => env[name]);
@@ -30,13 +30,13 @@ export function readTrustedBundle(env: Environment): readonly string[] | undefin
   return [...rootCertificates, ...named.map((name) => readNamed(name, env[name] ?? ""))];
 }
 
-/** The distribution's bundle with the runtime's own, or none where there is no such file. */
+/** The distribution's bundle with the runtime's own; undefined if there is no such file. */
 export function readSystemBundle(files: readonly string[]): readonly string[] | undefined {
   for (const file of files) {
     try {
       return [...rootCertificates, readFileSync(file, "utf8")];
     } catch {
-      // Not this distribution's place.
+      // This distribution keeps its bundle elsewhere.
     }
   }
   return undefined;

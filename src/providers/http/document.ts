@@ -1,6 +1,6 @@
 /**
- * An answer that is one JSON document, because nobody watches it being written or because its server does not
- * stream. One that is larger than the limit is told as far as it came, as a stream is.
+ * Reads an answer that is one JSON document, because the client does not stream or the server cannot. If it
+ * is larger than the limit, the part that arrived is emitted, as for a stream.
  */
 
 import { closeJson } from "../../base/close-json.ts";
@@ -26,7 +26,7 @@ export async function readDocument(
     await answer.readAll((chunk) => text.push(chunk));
   } catch (thrown) {
     const failure = toFailure(thrown);
-    // Of any other failure nothing is given on, so that the document can be asked for again.
+    // After any other failure nothing is emitted, so that the request can be retried.
     if (failure.code !== "answer_too_large") throw failure;
     return { events: decodeCut(text.joinCut(), decoder, call), failure };
   }
@@ -37,8 +37,8 @@ export async function readDocument(
 }
 
 /**
- * What the beginning of a document says. All of its items stay open: which of them was cut is not known,
- * because a document may tell the fields of a message in any order.
+ * Decodes the beginning of a document. All of its items stay open: a document may have the fields of a
+ * message in any order, so it is not known which item is incomplete.
  */
 export function decodeCut(
   text: string,
@@ -50,7 +50,7 @@ export function decodeCut(
     decoder.read(closeJson(text) ?? "", events);
     decoder.end(events);
   } catch {
-    // What it lacks to be an answer was cut off: the failure of the whole says so.
+    // The missing rest is expected. The failure of the whole answer says so.
   }
   const end = events.find((event) => event.type === "end");
   const usage = end?.usage ?? decoder.usage;

@@ -1,7 +1,7 @@
 /**
- * A provider over HTTP: a wire, a vendor's row and a transport made into one.
+ * A provider over HTTP, made of a wire, a vendor's row and a transport.
  *
- * A call is retried as long as none of its output was given on; after the first event it fails.
+ * A call is retried until its first event has been emitted; after that it fails.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -29,9 +29,9 @@ import { dropAbsurdCost } from "../told-cost.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Quirks, Wire } from "../wire.ts";
 import { isDocument, readDocument } from "./document.ts";
-import { joinBetas } from "./own-fields.ts";
+import { addHeaders } from "./own-fields.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
-import { goOnAfterSlips } from "./slips.ts";
+import { continueAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
 import type { HttpAnswer, Timeouts, Transport } from "./transport.ts";
 import { withoutRefused } from "./without-refused.ts";
@@ -44,30 +44,33 @@ export interface HttpProviderOptions {
   readonly baseUrl: string;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The headers that prove who asks, made for each request anew; keys are in there and nowhere else. */
+  /**
+   * Creates the headers that authorize a request, for each request again. They are the only place with
+   * keys.
+   */
   readonly sign?: Sign;
   readonly quirks: Quirks;
   readonly transport: Transport;
-  /** Leaves out what the model is known to refuse, and names it. */
+  /** Removes parameters that the model is known to refuse, and names them. */
   readonly prepare?: (request: ModelRequest) => {
     request: ModelRequest;
     dropped: readonly string[];
   };
-  /** Fields of the vendor's own, laid over each body. */
+  /** Fields of the vendor's own, merged into each body. */
   readonly own?: JsonObject | undefined;
   readonly timeouts?: Timeouts;
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly log?: Log;
-  /** Cleans what failures and notices say: some servers answer with the key they were sent. */
+  /** Removes secrets from failures and notices: some servers answer with the key that they got. */
   readonly redact?: Redact;
 }
 
 export type Sign = KeySign | CloudSign;
-/** A key that is there. */
+/** A key that is known. */
 type KeySign = () => Readonly<Record<string, string>>;
-/** What a cloud gives, which may have to be fetched. */
+/** Credentials of a cloud, which may have to be fetched. */
 export type CloudSign = (unsigned: UnsignedRequest) => Promise<ReturnType<KeySign>>;
 
 export interface UnsignedRequest {
@@ -75,7 +78,7 @@ export interface UnsignedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: RequestBody;
-  /** As of a model call; left out where no body is large. */
+  /** The owner, as for a model call; missing if no body is large. */
   readonly owner?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -116,7 +119,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     } catch (thrown) {
       throw redactFailure(thrown, options.redact);
     } finally {
-      // A consumer that stops at the first batch never entered `rest`; its connection is given back here.
+      // A consumer that stops at the first batch never entered `rest`, so its connection is released here.
       await rest.return();
     }
   }
@@ -133,17 +136,24 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { slips } = options.quirks;
   return {
     name: wire.name,
-    stream: slips ? (asked, call) => goOnAfterSlips(stream, asked, call) : stream,
+    stream: slips ? (asked, call) => continueAfterSlips(stream, asked, call) : stream,
     answer,
     omits,
   };
 }
 
-/** A request that says nothing, for questions about options alone. */
+/** An empty request, to ask about options alone. */
 const NOTHING_ASKED: ModelRequest = {
-  ...{ model: "", instructions: undefined, items: [], tools: [], tool_choice: "auto" },
-  ...{ parallel_tool_calls: undefined, temperature: undefined, top_p: undefined },
-  ...{ max_output_tokens: undefined, previous: undefined },
+  model: "",
+  instructions: undefined,
+  items: [],
+  tools: [],
+  tool_choice: "auto",
+  parallel_tool_calls: undefined,
+  temperature: undefined,
+  top_p: undefined,
+  max_output_tokens: undefined,
+  previous: undefined,
   reasoning: { effort: undefined, summary: undefined },
   format: TEXT_FORMAT,
 };
@@ -153,7 +163,7 @@ interface Drop {
   readonly params: readonly string[];
 }
 
-/** The request as this model and this API can be asked it, and what that leaves out. */
+/** The request in a form that this model and this API accept, and what that leaves out. */
 function fit(
   { prepare, wire, vendor, quirks }: HttpProviderOptions,
   asked: ModelRequest,
@@ -178,20 +188,20 @@ function fit(
         params: [toParam(name)],
       })),
       ...unsaid.map((name) => ({
-        message: `\`${name}\` left out: ${model} over ${vendor} has no word for it.`,
+        message: `\`${name}\` left out: ${model} over ${vendor} does not support it.`,
         params: [name],
       })),
     ],
   };
 }
 
-/** `effort:none` names a value of the parameter. */
+/** The parameter of an option: `effort:none` names one value of it. */
 function toParam(name: string): string {
   if (name.startsWith("effort:")) return "reasoning.effort";
   return name === "summary" ? "reasoning.summary" : name;
 }
 
-/** A server that knows the beginning by itself is told the rest as it comes. */
+/** Leaves out the items that a server remembers, if it remembers the beginning. */
 function toPaired(request: ModelRequest): ModelRequest {
   if (request.previous) return request;
   const items = pairResults(request.items);
@@ -204,14 +214,17 @@ interface Sending {
   readonly call: ModelCall;
 }
 
-/** Sends a refused request another way where the wire knows one. Each way differs from those before it, so this ends. */
+/**
+ * Sends a refused request in another form if the wire knows one. Each form differs from those before it, so
+ * this ends.
+ */
 function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sending): Promise<Out> {
   return ask(sending).catch((thrown: unknown) => {
     const { options, request, call } = sending;
     const failure = redactFailure(thrown, options.redact);
     const changed = options.wire.recover?.(request, failure) ?? withoutRefused(sending, failure);
     if (!changed) throw failure;
-    call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
+    call.notice?.({ code: "replay", message: `${failure.message} Sending it in another form.` });
     return recovering(ask, { options, request: changed, call });
   });
 }
@@ -242,7 +255,7 @@ interface Begun {
   readonly rest: AsyncGenerator<Batch, void>;
 }
 
-/** Sends the request and waits for the first output: until then it may be sent again. */
+/** Sends the request and waits for the first output. Until then it may be sent again. */
 async function begin(sending: Sending): Promise<Begun> {
   const { options } = sending;
   const answer = await send(sending);
@@ -268,13 +281,11 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   log.debug("request", { vendor, model: request.model, url, chars: lengthOf(body) });
   const isWhole = request.whole === true && wire.canAnswerWhole === true;
   const { signal } = call;
-  const said = {
-    ...(isWhole ? WHOLE_HEADERS : STREAM_HEADERS),
-    ...wire.headers?.(request, quirks),
-  };
-  const head: Record<string, string> = Object.assign(said, headers, joinBetas(said, headers));
+  const head: Record<string, string> = { ...(isWhole ? WHOLE_HEADERS : STREAM_HEADERS) };
+  if (wire.headers) Object.assign(head, wire.headers(request, quirks));
+  addHeaders(head, headers);
   const signed = options.sign?.({ method: "POST", url, headers: head, body, owner, signal });
-  // Most signatures are a key that is there; waiting for one costs more than writing it.
+  // Most signatures are a known key; awaiting one takes longer than writing it.
   Object.assign(head, signed instanceof Promise ? await signed : signed);
   if (call.beforeSend) await call.beforeSend();
   call.onSend?.();
@@ -297,7 +308,10 @@ function lengthOf(body: RequestBody): number {
   return typeof body === "string" ? body.length : sizeOfPieces(body);
 }
 
-/** What the settings say, then what clients of other servers would say, then what was asked for by name. */
+/**
+ * The vendor's own fields: first those of the settings, then those of compatible servers' clients, then
+ * those that the request names.
+ */
 function toOwn(
   { own, vendor, wire }: HttpProviderOptions,
   { own: asked, extras, model }: ModelRequest,
@@ -310,10 +324,10 @@ function toOwn(
 const STREAM_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };
 const WHOLE_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-/** Of an answer in one piece the first byte comes with the last: it has the time of both. */
+/** The timeouts of a whole answer, whose first byte comes with the last: it has the time of both. */
 function wholeTimeouts({ connectMs, firstByteMs, idleMs }: Timeouts): Timeouts {
   const wholeMs = firstByteMs + idleMs;
-  // Both the same: a connection whose next limit is another one sets up a timer anew.
+  // Both the same: a connection whose next limit differs would create a new timer.
   return { connectMs, firstByteMs: wholeMs, idleMs: wholeMs };
 }
 
@@ -326,7 +340,7 @@ export function joinUrl(baseUrl: string, path: string): string {
   return `${whole}${whole.includes("?") ? "&" : "?"}${baseUrl.slice(at + 1)}`;
 }
 
-/** One batch a read of the network; ends with the decoder's word that the answer is whole. */
+/** One batch for each read of the network. Ends when the decoder says that the answer is complete. */
 async function* readBatches(
   { vendor, wire, quirks }: HttpProviderOptions,
   { request, call }: Pick<Sending, "request" | "call">,
@@ -351,11 +365,11 @@ async function* readBatches(
     decoder.end(batch);
     isWhole = true;
   } catch (thrown) {
-    // What it said before it broke counts, however it was cut into reads.
+    // Events before the failure count, however the reads were split.
     if (batch.length > 0) yield batch;
     throw thrown;
   } finally {
-    // Reached as well when whoever reads leaves.
+    // Reached as well when the reader stops early.
     if (!isWhole && decoder.usage) call.onUsage?.(decoder.usage);
   }
   if (batch.length > 0) yield dropAbsurdCost(batch, call);
@@ -378,5 +392,5 @@ async function toPageFailure(vendor: string, answer: HttpAnswer): Promise<Failur
   );
 }
 
-/** Enough of a body for a message; a server that goes on for ever is left. */
+/** Enough of a body for a message. The rest is not read, because a server may never stop. */
 const MAX_ERROR_BYTES = 1024 * 1024;

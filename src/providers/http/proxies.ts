@@ -1,4 +1,4 @@
-/** The proxies that the environment names, and what one says that opens no tunnel. */
+/** The proxies in the environment, and failures of one that opens no tunnel. */
 
 import { Failure } from "../../base/failure.ts";
 
@@ -15,19 +15,19 @@ export function readProxies(env: Readonly<Record<string, string | undefined>>): 
   };
 }
 
-/** The proxy that requests to `url` go through, but for hosts that need none. */
+/** The proxy for requests to `url`; undefined for hosts that need none. */
 export function proxyFor({ http, https }: Proxies, url: string): URL | undefined {
   const named = url.startsWith("https:") ? https : http;
   return named && URL.canParse(named) ? new URL(named) : undefined;
 }
 
-/** Undici has no code of its own for a tunnel that was refused; its words have the status. */
+/** Undici has no code of its own for a refused tunnel; its message has the status. */
 export function refusedTunnel(message: string): number | undefined {
   const [, status] = /^Proxy response \((\d{3})\)/.exec(message) ?? [];
   return status === undefined ? undefined : Number(status);
 }
 
-/** What a proxy refuses it refuses the next time too, and wrong passwords lock accounts. */
+/** Not retried: a proxy would refuse again, and wrong passwords lock accounts. */
 export function toProxyFailure(
   status: number,
   proxy: URL | undefined,
@@ -46,7 +46,7 @@ function refusalOf(status: number, host: string, hasName: boolean): string {
     return `wants a name and a password (${status}). Set the proxy variable to http://NAME:PASSWORD@HOST:PORT.`;
   }
   if (status === 403) {
-    return `lets nothing through to \`${host}\` (${status}). Ask whoever runs it, or name the host in NO_PROXY.`;
+    return `lets nothing through to \`${host}\` (${status}). Ask its operator, or name the host in NO_PROXY.`;
   }
   if (status >= 500) return `did not reach \`${host}\` (${status}).`;
   return `opens no tunnel to \`${host}\` (${status}). Check the proxy variable.`;

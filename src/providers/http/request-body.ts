@@ -1,11 +1,17 @@
-/** The body of a request to a model's server: a text, or where it is large pieces that were written in slices. */
+/**
+ * Writes the body of a request to a model's server: one text or, if it is large, pieces that are written in
+ * slices.
+ */
 
 import { isLarge, writeInSlices } from "../../base/json-pieces.ts";
 
-/** Pieces can be sent again, as a text can. */
+/** Pieces can be sent again, like a text. */
 export type RequestBody = string | readonly Uint8Array[];
 
-/** At once for what is not large: waiting costs more than writing it. `owner` takes turns with others. */
+/**
+ * Returns at once for a small body, because waiting costs more than writing it. `owner` takes turns with
+ * others.
+ */
 export function writeBody(body: unknown, owner: string): string | Promise<RequestBody> {
   return isLarge(body) ? writePieces(body, owner) : JSON.stringify(body);
 }
@@ -16,7 +22,7 @@ async function writePieces(body: unknown, owner: string): Promise<RequestBody> {
   return pieces;
 }
 
-/** In bytes, of pieces. */
+/** The size of the pieces in bytes. */
 export function sizeOfPieces(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((bytes, piece) => bytes + piece.length, 0);
 }

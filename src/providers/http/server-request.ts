@@ -1,4 +1,4 @@
-/** One small request to a model's server beside the chat: its models, its properties, its health. */
+/** One small request to a model's server beside the chat: for its models, its properties or its health. */
 
 import { type Json, tryParseJson } from "../../base/json.ts";
 import { writeBody } from "./request-body.ts";
@@ -7,12 +7,12 @@ import type { Timeouts, Transport } from "./transport.ts";
 export interface ServerRequest {
   readonly transport: Transport;
   readonly url: string;
-  /** Without one it is a GET. */
+  /** Without a body it is a GET. */
   readonly body?: Json;
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeouts?: Timeouts;
-  /** Most bytes of the answer; enough for a list of models when left out. */
+  /** The most bytes of the answer; if missing, enough for a list of models. */
   readonly maxBytes?: number | "transport";
 }
 
@@ -20,17 +20,17 @@ export interface ServerAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: Json | undefined;
 }
 
-/** A server that is alive answers such a question at once, also while it loads a model. */
+/** A running server answers such a question at once, even while it loads a model. */
 const QUESTION_TIMEOUTS: Timeouts = { connectMs: 5000, firstByteMs: 30_000, idleMs: 30_000 };
 
-/** Far more than a list of a thousand models, or a chat template, takes. */
+/** Far more than a list of a thousand models or a chat template needs. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Whatever the status says. Rejects with a `Failure` when there is no answer. */
+/** Resolves with every status. Rejects with a `Failure` if there is no answer. */
 export async function askServer(request: ServerRequest): Promise<ServerAnswer> {
   const { maxBytes = MAX_BYTES } = request;
   const answer = await sendToServer({ ...request, maxBytes });
@@ -39,7 +39,7 @@ export async function askServer(request: ServerRequest): Promise<ServerAnswer> {
   return { status, headers, body, json: tryParseJson(body) };
 }
 
-/** The same, with the body as it comes. */
+/** Sends a request whose body is a stream. */
 export async function sendToServer(
   request: ServerRequest,
 ): Promise<Awaited<ReturnType<Transport["send"]>>> {

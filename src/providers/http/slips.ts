@@ -1,7 +1,7 @@
 /**
- * An answer whose model slips in its middle: its server cannot read the call that the model wrote, and
- * breaks off. What was said until then has been given on, so it is not asked for again: it goes back to
- * the model, which goes on from there, and both pieces are one answer.
+ * Continues an answer that broke off because the model's server could not parse the call that the model
+ * wrote. The output so far has been emitted, so the call is not retried: the output goes back to the model,
+ * which continues from there, and both pieces are one answer.
  */
 
 import { toFailure } from "../../base/failure.ts";
@@ -11,7 +11,7 @@ import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
 import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
 import { isSlip } from "../provider-failure.ts";
 
-/** How often a model may slip in one answer. One that does it again and again will do it the next time too. */
+/** How often an answer is continued. A model that makes the mistake three times will make it again. */
 const MAX_SLIPS = 3;
 
 const HINT: Message = {
@@ -21,8 +21,8 @@ const HINT: Message = {
     "Your last tool call could not be read. Go on from what you have said, and write the call again as its schema asks.",
 };
 
-/** Gives what `ask` gives. A slip before any output is the caller's to try again. */
-export async function* goOnAfterSlips(
+/** Emits the events of `ask`. If it fails before any output, the caller retries. */
+export async function* continueAfterSlips(
   ask: Provider["stream"],
   asked: ModelRequest,
   call: ModelCall,
@@ -38,7 +38,7 @@ export async function* goOnAfterSlips(
       const canGoOn = isSlip(failure) && slips < MAX_SLIPS && !call.signal.aborted;
       const ends = canGoOn ? answer.cut() : undefined;
       if (!ends) throw failure;
-      call.notice?.({ code: "retry", message: `${failure.message} Asking the model to go on.` });
+      call.notice?.({ code: "retry", message: `${failure.message} Asking the model to continue.` });
       if (ends.length > 0) yield ends;
       request = { ...asked, items: [...asked.items, ...answer.said, HINT] };
     }
@@ -55,13 +55,13 @@ class JoinedAnswer {
   readonly said: Item[] = [];
   readonly #open = new Map<number, OpenItem>();
   #isStarted = false;
-  /** The place of the first item of this try. */
+  /** The index of the first item of this attempt. */
   #first = 0;
   #next = 0;
   #usage = NO_USAGE;
   #counted = NO_USAGE;
 
-  /** What a try that breaks off has cost belongs to the answer. */
+  /** Counts the cost of an interrupted attempt in the answer. */
   watch(call: ModelCall): ModelCall {
     this.#counted = NO_USAGE;
     return {
@@ -73,14 +73,14 @@ class JoinedAnswer {
     };
   }
 
-  /** The events, with their places behind those of the tries before. */
+  /** The events, with indexes after those of the earlier attempts. */
   read(batch: readonly ModelEvent[]): readonly ModelEvent[] {
     const events = this.said.length === 0 ? batch : batch.flatMap((event) => this.#move(event));
     for (const event of events) this.#note(event);
     return events;
   }
 
-  /** Ends what is open; none where nothing was said, or where a call was begun that nobody can take back. */
+  /** Ends open items. Undefined if there was no output, or if a call was begun, which cannot be taken back. */
   cut(): readonly ModelEvent[] | undefined {
     const ends = [...this.#open].map(([index, open]) => ({ index, item: toEnded(open) }));
     const isPlain = [...this.said, ...ends.map(({ item }) => item)].every(
@@ -124,7 +124,7 @@ class JoinedAnswer {
   }
 }
 
-/** The item as far as it was told, or none where it is no text. */
+/** The item with the text so far; undefined if it is not text. */
 function toEnded({ item, pieces }: OpenItem): Item | undefined {
   const text = pieces.join("");
   if (item.type === "reasoning") return { ...item, content: [{ type: "reasoning_text", text }] };

@@ -1,4 +1,4 @@
-/** Decodes UTF-8 as it comes, so that the bytes of a long answer are never there as a whole. */
+/** Decodes UTF-8 while it arrives, so that the bytes of a long answer are never in memory as a whole. */
 
 import { StringDecoder } from "node:string_decoder";
 
@@ -12,7 +12,7 @@ export class TextJoiner {
     this.#last = bytes;
   }
 
-  /** All of the text. Called once, in place of `joinCut`. */
+  /** The whole text. Call it once, in place of `joinCut`. */
   join(): string {
     // Most answers are one piece, which needs no decoder.
     if (!this.#last || !this.#decoder) return this.#last?.toString("utf8") ?? "";
@@ -20,7 +20,7 @@ export class TextJoiner {
     return this.#joinAll();
   }
 
-  /** The same without a character at its end that is not whole. */
+  /** The text so far, without an incomplete character at its end. */
   joinCut(): string {
     if (this.#last) this.#decode(this.#last);
     return this.#joinAll();
@@ -31,7 +31,7 @@ export class TextJoiner {
     this.#pieces.push(this.#decoder.write(bytes));
   }
 
-  /** Lets go of the pieces: whoever parses the text needs the memory. */
+  /** Releases the pieces, because the caller needs the memory to parse the text. */
   #joinAll(): string {
     return this.#pieces.splice(0).join("");
   }

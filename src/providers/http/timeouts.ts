@@ -1,10 +1,10 @@
-/** How long model servers may take, where nothing is set. */
+/** The default timeouts for model servers. */
 
 import type { Timeouts } from "./transport.ts";
 
 /**
- * A model may think for a minute or two before its first word, and between two; servers of models that
- * think longer tell that they live. One that says nothing for so long is taken for hanging.
+ * A model may think for a minute or two before its first token, and between two; servers of models that
+ * think longer send signs of life. A server that sends nothing for so long counts as hanging.
  */
 export const MODEL_TIMEOUTS: Timeouts = {
   connectMs: 10_000,
@@ -12,7 +12,7 @@ export const MODEL_TIMEOUTS: Timeouts = {
   idleMs: 120_000,
 };
 
-/** A server on this machine loads the model first, and may read a long prompt without a graphics card. */
+/** A server on this machine loads the model first, and may read a long prompt without a GPU. */
 export const LOCAL_TIMEOUTS: Timeouts = {
   connectMs: 10_000,
   firstByteMs: 600_000,

@@ -1,14 +1,14 @@
-/** What a connection can do wrong, as a `Failure` that says what to check. */
+/** Turns errors of a connection into a `Failure` that says what to check. */
 
 import { Failure, type FailureCode } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { refusedTunnel, toProxyFailure } from "./proxies.ts";
 
-/** `proxy` stands between, where one is set: it may be what refuses, or is not there. */
+/** `proxy` is the proxy between, if there is one: it may be the one that refuses or is down. */
 export function toTransportFailure(thrown: unknown, url: string, proxy?: URL): Failure {
   if (thrown instanceof Failure) return thrown;
   if (!URL.canParse(url)) {
-    const message = `\`${clip(url, 80)}\` is no address. Give one such as http://127.0.0.1:8080/v1.`;
+    const message = `\`${clip(url, 80)}\` is not an address. Give one such as http://127.0.0.1:8080/v1.`;
     return new Failure("invalid_request", message, { cause: thrown });
   }
   const { host } = new URL(url);
@@ -26,7 +26,7 @@ export function toTransportFailure(thrown: unknown, url: string, proxy?: URL): F
   return new Failure(failure, text, { cause: thrown });
 }
 
-/** Whether the server's certificate was signed by somebody the runtime does not know. */
+/** True if an authority that the runtime does not know signed the server's certificate. */
 export function isUntrusted(thrown: unknown): boolean {
   return UNTRUSTED.has(readCause(thrown).code);
 }
@@ -64,7 +64,7 @@ function meaningOf(code: string, host: string, message: string): readonly [Failu
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":
-    // Never our own abort, which comes as the failure it was given.
+    // Never our own abort, which arrives as the failure that caused it.
     case "UND_ERR_ABORTED":
       return [
         "provider_unreachable",
@@ -91,7 +91,7 @@ const MISSING_PROXY: Readonly<Record<string, FailureCode | undefined>> = {
   ECONNREFUSED: "provider_unreachable",
 };
 
-/** Whether it was the proxy that a connection was tried to: by its name, or by a port that is its alone. */
+/** True if the connection was to the proxy: it has the proxy's name, or a port that only the proxy uses. */
 function isAt({ hostname, port }: Cause, proxy: URL, server: URL): boolean {
   if (hostname !== undefined) return hostname === proxy.hostname;
   return port === portOf(proxy) && port !== portOf(server);
@@ -108,7 +108,7 @@ interface Cause {
   readonly port: unknown;
 }
 
-/** The innermost error that has a code: undici and Node wrap, and join attempts by address. */
+/** The innermost error with a code: undici and Node wrap errors, and join the attempts of several addresses. */
 function readCause(thrown: unknown): Cause {
   let error = thrown as Partial<Cause> & { cause?: unknown; errors?: unknown[] };
   for (let depth = 0; depth < 5 && typeof error?.code !== "string"; depth++) {

@@ -1,8 +1,8 @@
 /**
- * The one file that talks to models' servers: pooled connections, proxies, CA bundles, timeouts.
+ * The only file that talks to models' servers: pooled connections, proxies, CA bundles, timeouts.
  *
- * The body is handed on read by read, from undici's callbacks through a queue. Web streams would
- * cost three times as much an event when events come one by one (bench/decode.ts).
+ * The body is passed on for each read, from undici's callbacks through a queue. Web streams would cost
+ * three times as much for each event when events come one by one (bench/decode.ts).
  */
 
 import type { Dispatcher } from "undici";
@@ -16,9 +16,9 @@ import { TextJoiner } from "./text-joiner.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
 
 export interface Transport {
-  /** Resolves with the status line and headers; the body comes in `chunks`. */
+  /** Resolves with the status line and headers. The body comes in `chunks`. */
   send(request: HttpRequest): Promise<HttpAnswer>;
-  /** Drops all connections, also those in use. */
+  /** Closes all connections, even those in use. */
   close(): Promise<void>;
 }
 
@@ -29,12 +29,12 @@ export interface HttpRequest {
   readonly body: RequestBody | undefined;
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
-  /** Most bytes of the answer's body; the transport's own limit when left out. */
+  /** The most bytes of the answer's body; the transport's own limit if missing. */
   readonly maxBytes?: number | undefined;
 }
 
 export interface Timeouts {
-  /** To a connection, TLS included. */
+  /** The time to a connection, TLS included. */
   readonly connectMs: number;
   /** From the request to the answer's headers. */
   readonly firstByteMs: number;
@@ -46,29 +46,29 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body as it comes. Leaving it early closes the connection. Rejects with a `Failure`: with
-   * `answer_too_large` when all bytes within the limit were given on.
+   * The body while it arrives. A reader that stops early closes the connection. Rejects with a `Failure`,
+   * which is `answer_too_large` after all bytes within the limit.
    */
   readonly chunks: Chunks;
-  /** The same to its end, in place of `chunks`, without a promise for each piece. */
+  /** Reads the body to its end, in place of `chunks`, without a promise for each piece. */
   readAll(onChunk: (chunk: Buffer) => void): Promise<void>;
-  /** The whole body, in place of `chunks`; what is beyond `maxBytes` is not waited for. */
+  /** The whole body, in place of `chunks`. Does not wait for bytes beyond `maxBytes`. */
   text(maxBytes: number): Promise<string>;
 }
 
-/** Unlike a generator's, its `return` also works before the first `next`. */
+/** Unlike the `return` of a generator, this one also works before the first `next`. */
 export interface Chunks extends AsyncIterableIterator<Buffer, void> {
   return(): Promise<IteratorResult<Buffer, void>>;
 }
 
-/** A reader this far behind makes the connection wait. */
+/** When this many bytes wait for the reader, the connection pauses. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
-/** The limit on an answer where no setting gives one: far more than the longest that models write. */
+/** The default limit on an answer: far more than the longest that models write. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface TransportOptions {
-  /** Where the distribution's authorities are looked for. */
+  /** Files in which the distribution may keep its authorities. */
   readonly systemBundles?: readonly string[] | undefined;
   readonly maxAnswerBytes?: number | undefined;
 }
@@ -82,10 +82,10 @@ export function createTransport(
   const dispatchers = new Map<string, Promise<Dispatcher>>();
   const trusted = readTrustedBundle(env);
   const proxies = readProxies(env);
-  /** The pools that are open and trust what is usual, by their connect timeouts. */
+  /** Open pools with the usual authorities, by their connect timeouts. */
   const usual = new Map<number, Dispatcher>();
 
-  /** One pool for each set of connection options; connect timeouts are part of a pool. */
+  /** One pool for each set of connection options; the connect timeout is one of them. */
   function dispatcherFor(
     connectMs: number,
     ca: readonly string[] | undefined,
@@ -103,24 +103,28 @@ export function createTransport(
   }
 
   /** Reading the system's bundle costs 20 ms of every start, so it is read when it is needed. */
-  async function sendAgain(thrown: unknown, request: HttpRequest): Promise<HttpAnswer> {
+  async function sendAgain(
+    thrown: unknown,
+    request: HttpRequest,
+    maxBytes: number,
+  ): Promise<HttpAnswer> {
     const system = isUntrusted(thrown) && !trusted ? readSystemBundle(systemBundles) : undefined;
     const proxy = proxyFor(proxies, request.url);
     if (!system) throw toTransportFailure(thrown, request.url, proxy);
     const dispatcher = await dispatcherFor(request.timeouts.connectMs, system);
-    return await exchange(dispatcher, request).catch((again) => {
+    return await exchange(dispatcher, request, maxBytes).catch((again) => {
       throw toTransportFailure(again, request.url, proxy);
     });
   }
 
   return {
-    send(asked) {
-      const request = asked.maxBytes === undefined ? { ...asked, maxBytes: maxAnswerBytes } : asked;
-      const known = usual.get(request.timeouts.connectMs);
+    send(request) {
+      const { maxBytes = maxAnswerBytes, timeouts } = request;
+      const known = usual.get(timeouts.connectMs);
       const sent = known
-        ? exchange(known, request)
-        : open(request.timeouts.connectMs).then((dispatcher) => exchange(dispatcher, request));
-      return sent.catch((thrown) => sendAgain(thrown, request));
+        ? exchange(known, request, maxBytes)
+        : open(timeouts.connectMs).then((dispatcher) => exchange(dispatcher, request, maxBytes));
+      return sent.catch((thrown) => sendAgain(thrown, request, maxBytes));
     },
     async close() {
       const all = await Promise.all(dispatchers.values());
@@ -138,21 +142,21 @@ async function createDispatcher(
   const options = { connect, keepAliveTimeout: 30_000, maxResponseSize: -1 };
   const { http: httpProxy, https: httpsProxy } = readProxies(env);
   if (!httpProxy && !httpsProxy) return new Agent(options);
-  // The proxy agents work only with what undici's entry adds to its dispatchers.
+  // The proxy agents need what undici's entry adds to its dispatchers.
   const { EnvHttpProxyAgent } = await import("undici");
-  // A model server of one's own is never behind the company's proxy.
+  // A model server on this machine is never asked through the company's proxy.
   const noProxy = `${env["no_proxy"] ?? env["NO_PROXY"] ?? ""},localhost,127.0.0.1,[::1]`;
   return new EnvHttpProxyAgent({
     ...options,
     requestTls: connect,
-    // An empty text means "no proxy" to undici, where `undefined` would make it read the process.
+    // To undici an empty text means "no proxy"; `undefined` would make it read the process's environment.
     httpProxy: httpProxy ?? "",
     httpsProxy: httpsProxy ?? "",
     noProxy,
   });
 }
 
-/** Of the addresses that are asked again and again; parsing one takes as long as writing a request. */
+/** Addresses that are asked repeatedly; parsing one takes as long as writing a request. */
 const addresses = new Map<string, { readonly origin: string; readonly path: string }>();
 const MAX_ADDRESSES = 1000;
 
@@ -166,12 +170,16 @@ function splitAddress(url: string): { readonly origin: string; readonly path: st
   return split;
 }
 
-function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAnswer> {
+function exchange(
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+  maxBytes: number,
+): Promise<HttpAnswer> {
   const { signal, timeouts } = request;
   if (signal.aborted) return Promise.reject(toAbortFailure(signal));
   return new Promise((resolve, reject) => {
     const { origin, path } = splitAddress(request.url);
-    const handler = new AnswerReader(request, resolve, reject);
+    const handler = new AnswerReader({ request, maxBytes, resolve, reject });
     dispatcher.dispatch(
       {
         origin,
@@ -187,19 +195,25 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAns
   });
 }
 
-/** Of pieces undici does not know how long they are together, and some servers want to be told. */
+/** The headers. Undici does not know the total size of pieces, and some servers require it. */
 function headersOf({ headers, body }: HttpRequest): Record<string, string> {
   if (typeof body !== "object") return headers as Record<string, string>;
   return { ...headers, "content-length": String(sizeOfPieces(body)) };
+}
+
+/** A request on its way, and who waits for its answer. */
+interface Exchange {
+  readonly request: HttpRequest;
+  readonly maxBytes: number;
+  readonly resolve: (answer: HttpAnswer) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Undici's callbacks on one side, a promise and the answer on the other. Owns the abort listener. */
 class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   status = 0;
   headers: HttpAnswer["headers"] = {};
-  readonly #request: HttpRequest;
-  readonly #resolve: (answer: HttpAnswer) => void;
-  readonly #reject: (error: unknown) => void;
+  readonly #exchange: Exchange;
   readonly #onAbort: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   readonly #queue: Buffer[] = [];
@@ -209,16 +223,11 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   #ending: { error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(
-    request: HttpRequest,
-    resolve: (answer: HttpAnswer) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#request = request;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#onAbort = () => this.#stop(toAbortFailure(request.signal));
-    addStop(request.signal, this.#onAbort);
+  constructor(exchange: Exchange) {
+    const { signal } = exchange.request;
+    this.#exchange = exchange;
+    this.#onAbort = () => this.#stop(toAbortFailure(signal));
+    addStop(signal, this.#onAbort);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -236,18 +245,18 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     this.#isAnswered = true;
     this.status = status;
     this.headers = joinHeaders(headers);
-    this.#resolve(this);
+    this.#exchange.resolve(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ending) return;
-    const { maxBytes = MAX_ANSWER_BYTES, url } = this.#request;
+    const { maxBytes, request } = this.#exchange;
     const room = maxBytes - this.#bytes;
     this.#bytes += chunk.length;
     this.#queue.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
     this.#queuedBytes += chunk.length;
     if (this.#queuedBytes > MAX_QUEUED_BYTES) controller.pause();
-    if (chunk.length > room) return this.#stop(toTooLarge(maxBytes, url));
+    if (chunk.length > room) return this.#stop(toTooLarge(maxBytes, request.url));
     this.#wake?.();
   }
 
@@ -263,7 +272,7 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     const chunks: Chunks = {
       next: () => this.#next(),
       return: async () => {
-        // Made only when it is needed: a stack costs as much as a small answer.
+        // Created only when it is needed: a stack costs as much as a small answer.
         if (!this.#ending)
           this.#stop(new Failure("cancelled", "The answer was not read to its end."));
         return { done: true, value: undefined };
@@ -318,8 +327,8 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   }
 
   /**
-   * All that is there, as one piece: a server that writes each event by itself sends dozens of HTTP
-   * chunks in one packet, and each batch costs more than its events (bench/gateway.ts).
+   * All bytes so far, as one piece: a server that writes each event by itself sends dozens of HTTP chunks
+   * in one packet, and each batch costs more than its events (bench/gateway.ts).
    */
   #take(): Buffer | undefined {
     const [first] = this.#queue;
@@ -333,7 +342,7 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
 
   #throwEnding(): void {
     const error = this.#ending?.error;
-    if (error !== undefined) throw toTransportFailure(error, this.#request.url);
+    if (error !== undefined) throw toTransportFailure(error, this.#exchange.request.url);
   }
 
   #stop(reason: Failure): void {
@@ -342,12 +351,12 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     this.#controller?.abort(reason);
   }
 
-  /** Called by whoever is first: the end, an error, an abort. The others find it done. */
+  /** Called by the first of the end, an error and an abort. Later calls have no effect. */
   #finish(error: unknown): void {
     if (this.#ending) return;
     this.#ending = { error };
-    removeStop(this.#request.signal, this.#onAbort);
-    if (!this.#isAnswered) this.#reject(error);
+    removeStop(this.#exchange.request.signal, this.#onAbort);
+    if (!this.#isAnswered) this.#exchange.reject(error);
     this.#wake?.();
   }
 }
@@ -361,7 +370,7 @@ function toTooLarge(maxBytes: number, url: string): Failure {
   );
 }
 
-/** Undici has made them for this answer: those that came twice are joined in place. */
+/** Undici created the headers for this answer, so repeated ones are joined in place. */
 function joinHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string | undefined> {

@@ -1,4 +1,4 @@
-/** What is left out of a request after a server refused it, whatever API it speaks. */
+/** Parameters that are left out of a request after a server refused them, on every wire. */
 
 import type { Failure } from "../../base/failure.ts";
 import { carryFields } from "../carried-fields.ts";
@@ -10,7 +10,7 @@ interface Refused {
   readonly call: ModelCall;
 }
 
-/** The request without what the server refuses; undefined where nothing can be left out. */
+/** The request without what the server refuses; undefined if nothing can be left out. */
 export function withoutRefused(refused: Refused, failure: Failure): ModelRequest | undefined {
   return (
     withoutBudgetLength(refused, failure) ??
@@ -19,12 +19,12 @@ export function withoutRefused(refused: Refused, failure: Failure): ModelRequest
   );
 }
 
-/** `max_tokens`, `maxOutputTokens`, `maximum tokens`: how servers name the length of an answer. */
+/** Names of an answer's length at different servers: `max_tokens`, `maxOutputTokens`, `maximum tokens`. */
 const LENGTH = /max(imum)?[ _]?((completion|output|new)[ _]?)?tokens/i;
 
 /**
- * The request without the length that a budget pays for. A server of unknown window refuses a length
- * beyond its window, so its answer is shorter than that length and the budget covers it.
+ * The request without the length that a budget pays for. A server whose window is not known refuses a
+ * length beyond it, so its answer is shorter than that length and the budget covers it.
  */
 function withoutBudgetLength({ request }: Refused, failure: Failure): ModelRequest | undefined {
   if (!request.is_length_of_budget || request.max_output_tokens === undefined) return undefined;
@@ -34,10 +34,7 @@ function withoutBudgetLength({ request }: Refused, failure: Failure): ModelReque
   return { ...request, max_output_tokens: undefined };
 }
 
-/**
- * The request without the wish for no thoughts, which models that always think refuse. Whoever asked is
- * told.
- */
+/** The request without `effort: none`, which models that always think refuse. The caller gets a notice. */
 function withoutEffort({ request, call }: Refused, failure: Failure): ModelRequest | undefined {
   const { reasoning } = request;
   if (reasoning.effort !== "none" || failure.code !== "provider_rejected") return undefined;
@@ -48,8 +45,8 @@ function withoutEffort({ request, call }: Refused, failure: Failure): ModelReque
 }
 
 /**
- * The request without the fields that were passed on, where the server refuses one of them: a server
- * that nobody knows may take none. Whoever asked is told.
+ * The request without the extra fields of the client, if the server refuses one of them: an unknown server
+ * may accept none. The caller gets a notice.
  */
 function withoutExtras(
   { options, request, call }: Refused,
@@ -66,7 +63,7 @@ function withoutExtras(
   return { ...request, extras: undefined };
 }
 
-/** As a word of its own: some names are one letter. */
+/** True if the message has the name as a word of its own: some names are one letter. */
 function says({ message }: Failure, name: string): boolean {
   return message.split(/[^A-Za-z0-9_]+/).includes(name);
 }

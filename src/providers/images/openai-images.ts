@@ -1,10 +1,10 @@
 /**
- * Pictures from a server that speaks OpenAI's images API. Edits are sent as JSON, with the pictures as
- * data URLs; pictures on the way come as a stream of events.
+ * Gets pictures from a server with OpenAI's images API. Edits are sent as JSON, with the pictures as data
+ * URLs. Partial pictures come as a stream of events.
  */
 
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { asJson, isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { createSseReader } from "../../base/sse.ts";
 import { clip } from "../../base/text.ts";
 import type { ImageBody, MadeImage } from "../../protocol/images.ts";
@@ -16,25 +16,25 @@ export interface ImagesServer {
   readonly transport: Transport;
   /** The API's base, `https://api.openai.com/v1`. */
   readonly url: string;
-  /** Asked where a request names no other. */
+  /** The model to use if the request names none. */
   readonly model: string;
   readonly key: string | undefined;
 }
 
-export interface Asking {
+export interface ImageCall {
   readonly signal: AbortSignal;
-  /** Called with each picture on the way, numbered from 0. Awaited. */
+  /** Called with each partial picture, numbered from 0. Awaited. */
   onPartial(image: MadeImage, index: number): Promise<void>;
 }
 
-/** A picture takes a minute or two. */
+/** Drawing a picture takes a minute or two. */
 const IMAGE_TIMEOUTS: Timeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
 
-/** Rejects with `tool_failed` and the server's own words. */
+/** Rejects with `tool_failed` and the server's own message. */
 export async function makeImage(
   { transport, url, model, key }: ImagesServer,
   body: ImageBody,
-  asking: Asking,
+  asking: ImageCall,
 ): Promise<MadeImage> {
   const { partial_images = 0, ...asked } = body;
   const isEdit = body.images !== undefined;
@@ -43,7 +43,7 @@ export async function makeImage(
   const answer = await sendToServer({
     transport,
     url: `${url.replace(/\/$/, "")}/images/${isEdit ? "edits" : "generations"}`,
-    body: { ...named, ...toFormat(named.model), n: 1, ...stream } as unknown as Json,
+    body: asJson({ ...named, ...toFormat(named.model), n: 1, ...stream }),
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     signal: asking.signal,
     timeouts: IMAGE_TIMEOUTS,
@@ -53,12 +53,15 @@ export async function makeImage(
   return isStream ? await readStream(answer, asking) : toImage(await readWhole(answer));
 }
 
-/** Newer models always answer with the picture and refuse to be asked for it; older ones give an address. */
+/**
+ * Newer models always answer with the picture and refuse this parameter; without it, older ones answer with
+ * an address.
+ */
 function toFormat(model: string): { response_format?: "b64_json" } {
   return /gpt-image|chatgpt-image/.test(model) ? {} : { response_format: "b64_json" };
 }
 
-async function readStream(answer: HttpAnswer, asking: Asking): Promise<MadeImage> {
+async function readStream(answer: HttpAnswer, asking: ImageCall): Promise<MadeImage> {
   const events: JsonObject[] = [];
   const reader = createSseReader((data) => {
     const event = tryParseJson(data);
@@ -90,14 +93,15 @@ function toImage(answer: Json | undefined): MadeImage {
   const first = Array.isArray(data) ? (data as readonly Json[])[0] : whole;
   const image = isJsonObject(first) ? first : {};
   const b64_json = image["b64_json"];
-  if (typeof b64_json !== "string") throw failed("The image server's answer holds no picture.");
+  if (typeof b64_json !== "string") throw failed("The image server's answer has no picture.");
   const said = { ...whole, ...image };
   const about = ABOUT.flatMap((name) =>
     typeof said[name] === "string" ? [[name, said[name]]] : [],
   );
   const usage = readUsage(said["usage"]);
   return {
-    ...{ b64_json, ...(Object.fromEntries(about) as Partial<MadeImage>) },
+    b64_json,
+    ...(Object.fromEntries(about) as Partial<MadeImage>),
     ...(usage && { usage }),
   };
 }

@@ -1,7 +1,8 @@
 /**
- * How many calls a vendor's account takes at once, as far as anybody knows. It grows while the vendor takes what it is
- * sent, and is halved when it refuses. Several processes may share one limit: each changes its copy at once, says so
- * later (`report`), takes over what holds for all (`adopt`), and uses its part.
+ * The learned number of calls that a vendor's account accepts at once. It grows while the vendor accepts
+ * calls, and is halved when the vendor refuses. Several processes may share one limit: each changes its
+ * copy at once, reports the change later (`report`), takes over the common limit (`adopt`), and uses its
+ * share.
  *
  * Nothing here reads a clock or waits.
  */
@@ -9,38 +10,41 @@
 import type { Demand, LimitStanding, VendorLimit } from "../../store/vendor-limits.ts";
 import { toShare } from "./shares.ts";
 
-/** One call is always tried: its answer is the only way to learn that the vendor is well again. */
+/**
+ * The smallest limit. One call is always tried: only its answer can show that the vendor accepts calls
+ * again.
+ */
 export const MIN_LIMIT = 1;
 
-/** What is left of the limit after an overload. */
+/** The part of the limit that remains after an overload. */
 const DECREASE = 0.5;
 
-/** What a process says about its copy. */
+/** The report of a process about its copy. */
 export interface LimitNews extends VendorLimit {
-  /** The last round of all that it knew of. */
+  /** The last round of the common limit that it knew. */
   readonly base: number;
   readonly grown: number;
   readonly maxLimit: number;
 }
 
-/** What the processes needed at the last exchange. */
+/** The demand of the processes at the last exchange. */
 interface Sharing {
   readonly self: string;
   readonly demands: readonly Demand[];
   readonly own: number;
-  /** Of all but this one. */
+  /** The demand of all processes except this one. */
   readonly others: number;
 }
 
 export class AdaptiveLimit {
   readonly #max: number;
-  /** Grows by fractions; its whole part counts. */
+  /** Grows by fractions; only its whole part is used. */
   #limit: number;
   #round = 0;
   #base = 0;
-  /** Since the last `adopt`, in this round. */
+  /** The growth since the last `adopt`, in this round. */
   #grown = 0;
-  /** Undefined where nobody else is known. */
+  /** Undefined if no other process is known. */
   #sharing: Sharing | undefined;
   #share: number;
 
@@ -55,23 +59,26 @@ export class AdaptiveLimit {
     return this.#share;
   }
 
-  /** A call belongs to the round that it was sent in. */
+  /** The current round. A call belongs to the round in which it was sent. */
   get round(): number {
     return this.#round;
   }
 
-  /** Whether a process with so many calls reaches the limit, together with the others. */
+  /** True if this process, with that many calls, and the others together reach the limit. */
   isReached(demand: number): boolean {
     return !this.#sharing || this.#sharing.others + demand >= Math.floor(this.#limit);
   }
 
-  /** Whether a process with so many calls would have a larger part if the others knew of them. */
+  /** True if a process with that many calls would get a larger share if the others knew about them. */
   isOutgrown(demand: number): boolean {
     const sharing = this.#sharing;
     return !!sharing && this.#share < Math.floor(this.#limit) && demand > 2 * sharing.own;
   }
 
-  /** One more a call until the first overload, then one more for each time the whole limit was taken. */
+  /**
+   * Grows by one for each call until the first overload, then by one for each time the whole limit was
+   * used.
+   */
   grow(): void {
     const step = this.#round === 0 ? 1 : 1 / this.#limit;
     const grown = Math.min(this.#max, this.#limit + step);
@@ -80,7 +87,7 @@ export class AdaptiveLimit {
     this.#divide();
   }
 
-  /** Once for all the calls that were sent in the same round. */
+  /** Shrinks once for all calls of the same round. */
   shrink(round: number): void {
     if (round !== this.#round) return;
     this.#round++;
@@ -90,16 +97,23 @@ export class AdaptiveLimit {
   }
 
   report(): LimitNews {
-    const [limit, round, base, grown] = [this.#limit, this.#round, this.#base, this.#grown];
+    const limit = this.#limit;
+    const round = this.#round;
+    const base = this.#base;
+    const grown = this.#grown;
     return { limit, round, base, grown, maxLimit: this.#max };
   }
 
-  /** `told` is the report that was answered: what happened here since then is kept, where it still means something. */
+  /**
+   * Takes over the common limit. `told` is the report that was answered: changes since then are kept where
+   * they still apply.
+   */
   adopt(all: VendorLimit & Pick<LimitStanding, "demands">, told: LimitNews, self: string): void {
     this.#sharing = toSharing(all.demands, self);
     this.#base = all.round;
     const isAgreed = all.round === told.round;
-    // Where it was refused since then, in the round that all are in, its own is newer, and is told next time.
+    // If a call was refused since then, in the round that all processes are in, this copy is newer, and is
+    // reported next time.
     if (!isAgreed || this.#round === told.round) {
       this.#grown = isAgreed ? this.#grown - told.grown : 0;
       this.#limit = Math.min(this.#max, all.limit + this.#grown);
@@ -108,7 +122,7 @@ export class AdaptiveLimit {
     this.#divide();
   }
 
-  /** Nobody tells what the others need. */
+  /** Uses the whole limit, for a process that does not know what the others need. */
   standAlone(): void {
     this.#sharing = undefined;
     this.#divide();

@@ -1,31 +1,32 @@
 /**
- * A line in which tenants take turns, and in the turns of a tenant its runs, whatever the number of calls each has in
- * it: a run that asks for a hundred things at once does not make the others wait for all of them, and neither does a
+ * A queue in which tenants take turns and, in the turns of a tenant, its runs, however many calls each has.
+ * A run with a hundred parallel calls does not make the others wait for all of them, and neither does a
  * tenant with a hundred runs.
  *
- * Who enters, or was served and has more, goes behind every other one. So with n tenants in the line each is served
- * within n takes, and a run within n times the runs of its tenant. Taking costs the same at any size.
+ * A tenant or run that enters, or was served and has more calls, goes to the end. So with n tenants in the
+ * queue each is served within n takes, and a run within n times the number of its tenant's runs. Taking
+ * costs the same at any size.
  */
 
-export interface Place {
-  /** Whose call it is; where nobody's, the run's own. */
+export interface LimiterPlace {
+  /** The tenant of the call; without tenants, the run itself. */
   readonly owner: PlaceKey;
   readonly run: PlaceKey;
 }
 
-/** A call that belongs to no run is a run of its own, with a symbol. */
+/** A call that belongs to no run counts as a run of its own, with a symbol. */
 export type PlaceKey = string | symbol;
 
 export interface FairQueue<Entry> {
   readonly size: number;
-  add(place: Place, entry: Entry): void;
-  /** Leaves the line; an entry that is not in it is nothing. */
-  remove(place: Place, entry: Entry): void;
+  add(place: LimiterPlace, entry: Entry): void;
+  /** Removes an entry. An entry that is not in the queue is ignored. */
+  remove(place: LimiterPlace, entry: Entry): void;
   /** The first entry of the run whose turn it is. */
   take(): Entry | undefined;
-  /** How many entries would be taken before this one, if nobody came or left. */
-  ahead(place: Place, entry: Entry): number;
-  /** Empties the line. */
+  /** How many entries would be taken before this one, if none came or left. */
+  ahead(place: LimiterPlace, entry: Entry): number;
+  /** Empties the queue. */
   takeAll(): Entry[];
 }
 
@@ -68,10 +69,10 @@ export function createFairQueue<Entry>(): FairQueue<Entry> {
   };
 }
 
-/** Those who take turns, in the order of their turns. None is without entries. */
+/** Members in the order of their turns. Each has entries. */
 interface Line<Member> {
   readonly members: Map<PlaceKey, Member>;
-  /** Of all entries. */
+  /** The number of all entries. */
   size: number;
 }
 
@@ -85,7 +86,7 @@ function enter<Member>({ members }: Line<Member>, key: PlaceKey, create: () => M
   return member;
 }
 
-/** One entry of a member is gone. */
+/** Removes one entry of a member. */
 function leave<Member extends { readonly size: number }>(
   line: Line<Member>,
   key: PlaceKey,
@@ -102,7 +103,7 @@ function takeTurn<Member extends { readonly size: number }, Entry>(
   for (const [key, member] of line.members) {
     const entry = take(member);
     leave(line, key, member);
-    // Back in at the end: its next turn comes after everybody else's.
+    // Adds it at the end again: its next turn comes after all others.
     if (line.members.delete(key)) line.members.set(key, member);
     return entry;
   }
@@ -117,7 +118,10 @@ function takeFirst<Entry>(entries: Set<Entry>): Entry | undefined {
   return undefined;
 }
 
-/** Of a line in which ours has `own` entries before: each before ours has one turn more than that, the others as many. */
+/**
+ * Counts the entries ahead. Ours has `own` entries before: each member before ours has one turn more than
+ * that, the others as many.
+ */
 function countAhead<Member extends { readonly size: number }>(
   { members }: Line<Member>,
   ours: PlaceKey,

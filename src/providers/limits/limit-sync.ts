@@ -1,53 +1,56 @@
 /**
- * Keeps the limiters of this process in step with those of others that use the same accounts: about once a second
+ * Shares the limiters of this process with other processes that use the same accounts: about once a second
  * while there is something to do, and at once after an overload or a wait that the vendor asks for.
  *
- * No call waits for it. While the others cannot be asked, each process goes on by itself: a vendor that is asked too
- * much says so.
+ * No call waits for it. While the others cannot be reached, each process continues alone: a vendor that
+ * gets too many calls refuses them.
  */
 
 import type { Clock } from "../../base/clock.ts";
 import type { LimitReport, LimitStanding, VendorLimits } from "../../store/vendor-limits.ts";
 import type { LimitNews } from "./adaptive-limit.ts";
 
-/** The limiter of one account, as it is kept in step. */
+/** The limiter of one account, as the exchange sees it. */
 export interface SharedLimiter {
   readonly demand: number;
-  /** What it has learned; `pauseMs` is what the vendor asked for since it was last asked here. */
+  /** The news of this limiter. `pauseMs` is the wait that the vendor asked for since the last report. */
   report(): LimitNews & { readonly pauseMs: number };
   adopt(all: LimitStanding, told: LimitNews, self: string): void;
-  /** Nobody tells what the others need. */
+  /** Called when the needs of the others are not known. */
   standAlone(): void;
 }
 
-/** Of one account. */
+/** One account in the exchange. */
 export interface SharedAccount {
-  /** It has a call. */
+  /** Call it when the account has a call. */
   use(): void;
-  /** The others should know this soon. */
+  /** Call it when the others should know a change soon. */
   tell(): void;
 }
 
 export interface LimitSync {
-  /** From its next call on, in place of an earlier limiter of the account. */
+  /** Adds a limiter, which is used from its next call on. It replaces an earlier one of the account. */
   join(account: string, limiter: SharedLimiter): SharedAccount;
-  /** Tells and asks nothing any more. */
+  /** Ends the exchange. */
   close(): void;
 }
 
 export interface LimitSyncParts {
   readonly limits: VendorLimits;
-  /** The id of this process: no other has it. */
+  /** The id of this process, which no other has. */
   readonly self: string;
   readonly clock: Clock;
 }
 
 const EVERY_MS = 1000;
-/** The others forget this process when they hear nothing for so long; so does it with them. */
+/** After this silence the others forget this process, and it forgets them. */
 const SILENCE_MS = 5000;
-/** Between two exchanges, however much there is to tell. */
+/** The least time between two exchanges. */
 const GAP_MS = 50;
-/** For so many exchanges an account without calls is kept in step: its next call finds a wait that others were told. */
+/**
+ * How many exchanges an account without calls stays in the exchange, so that its next call knows about a
+ * wait that others were asked for.
+ */
 const IDLE_EXCHANGES = 30;
 
 export function createLimitSync(parts: LimitSyncParts): LimitSync {
@@ -134,7 +137,8 @@ class Sync implements LimitSync {
       return { account, demand: limiter.demand, ...news, pauseMs };
     });
     for (const standing of (await this.#ask(entries, reports)) ?? []) {
-      const [entry, news] = [this.#active.get(standing.account), told.get(standing.account)];
+      const entry = this.#active.get(standing.account);
+      const news = told.get(standing.account);
       if (entry && news) entry.limiter.adopt(standing, news, this.#self);
     }
     for (const [account, entry] of entries) {
@@ -143,7 +147,7 @@ class Sync implements LimitSync {
     }
   }
 
-  /** An answer that is late still counts. */
+  /** Asks the others. An answer that is late still counts. */
   async #ask(
     entries: readonly (readonly [string, Entry])[],
     reports: readonly LimitReport[],

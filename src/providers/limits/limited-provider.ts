@@ -1,8 +1,8 @@
 /**
- * A provider whose calls go through a limiter, and are sent again when they fail before any output.
+ * A provider whose calls go through a limiter, and are retried if they fail before any output.
  *
- * The retries are here and not below it: between two tries a call holds no slot, and it goes back
- * into the line behind the others. The provider inside must not try again by itself.
+ * The retries are here and not in the inner provider: between two attempts a call holds no slot, and it
+ * goes to the end of the queue. The inner provider must not retry by itself.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -15,30 +15,30 @@ import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../provider
 import type { Limiter, Slot } from "./limiter.ts";
 import { readRetryAfter, readSpentWait } from "./rate-limit-headers.ts";
 
-/** For the provider inside. */
+/** The retry policy of the inner provider: no retries. */
 export const ONE_TRY: RetryPolicy = { ...MODEL_RETRY, attempts: 1 };
 
 /**
- * How often a call is sent in all while others get through. Of calls that are refused half of the
- * time one in a million is refused so often; one that is too large for its account always is.
+ * The most attempts of a call while others succeed. If half of the calls are refused, one in a million is
+ * refused so often; a call that is too large for its account always is.
  */
 const MAX_TRIES = 20;
 
-/** A counter's reset says when it is full, which is later than when there is room: try before. */
+/** A counter's reset says when it is full, which is later than when there is room again: try before. */
 const MAX_SPENT_WAIT_MS = 60_000;
 
 const TOO_MANY = 429;
 const BUSY: ReadonlySet<number> = new Set([TOO_MANY, 503, 529]);
 
 export interface LimitOptions {
-  /** `attempts` counts tries during which the vendor takes nobody's calls. */
+  /** `attempts` counts attempts during which the vendor accepts no call at all. */
   readonly retry?: RetryPolicy | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
   readonly log?: Log | undefined;
 }
 
-/** The first batch of `provider` must be output: what was given on is never sent again. */
+/** The first batch of `provider` must be output: after that the call is not sent again. */
 export function limitProvider(
   provider: Provider,
   limiter: Limiter,
@@ -64,7 +64,7 @@ export function limitProvider(
       failure = toFailure(thrown);
       throw failure;
     } finally {
-      // The connection first: a slot that is free must be free at the vendor, too.
+      // The connection first: a free slot must be free at the vendor, too.
       await rest.return().finally(() => slot.release(failure));
     }
   }
@@ -102,7 +102,7 @@ async function settle(ask: () => Promise<WholeAnswer>, slot: Slot): Promise<Whol
   }
 }
 
-/** Tells the limiter what the headers of every answer say. */
+/** Passes the headers of every answer to the limiter. */
 export function watchTransport(
   transport: Transport,
   limiter: Limiter,
@@ -115,8 +115,9 @@ export function watchTransport(
         const now = clock.now();
         const askedMs = BUSY.has(status) ? readRetryAfter(headers, now) : undefined;
         const spentMs = readSpentWait(headers, now);
-        // Its own word is exact where the counters are not. A 429 without them may be about this call
-        // alone: the limiter hears of it when the call ends, and whether the next one is refused too.
+        // The server's `retry-after` is exact where the counters are not. A 429 without counters may be
+        // about this call alone: the limiter learns of it when the call ends, and sees whether the next one is
+        // refused too.
         const isForAll = status !== TOO_MANY || spentMs !== undefined;
         if (isForAll) limiter.pause(askedMs ?? Math.min(spentMs ?? 0, MAX_SPENT_WAIT_MS));
         return answer;
@@ -144,7 +145,7 @@ async function begin(rest: Begun["rest"], slot: Slot): Promise<Begun> {
   }
 }
 
-/** A vendor that takes others' calls is worth more patience than one that takes none. */
+/** A vendor that accepts other calls is retried longer than one that accepts none. */
 function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): Retrying {
   const { retry: policy = MODEL_RETRY, clock = systemClock, log = silentLog } = options;
   const { vendor } = limiter;
@@ -158,7 +159,7 @@ function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): R
     onRetry(failure, waitMs) {
       const isBusy = failure.code === "provider_overloaded" && limiter.isAnswering;
       if (!isBusy) counted++;
-      // Its limit is minutes: a server that was silent twice for so long is hanging.
+      // The limit for the first byte is minutes: a server that was silent twice for so long is hanging.
       if (isSilence(failure)) silent++;
       if (counted >= policy.attempts || silent > 1) throw failure;
       const wait = `Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`;
@@ -173,7 +174,7 @@ function isSilence({ code, cause }: Failure): boolean {
   return code === "provider_timeout" && why !== "UND_ERR_CONNECT_TIMEOUT";
 }
 
-/** A try that is repeated says again what it left out; a person needs to read it once. */
+/** The call for a retry, whose notices about left-out parameters would repeat those of the first attempt. */
 function toInner(call: ModelCall): ModelCall {
   const { notice } = call;
   if (!notice) return call;

@@ -1,12 +1,12 @@
 /**
- * How many calls one account has in flight at a vendor, and who goes next.
+ * Limits how many calls one account has in flight at a vendor, and chooses which call is next.
  *
- * The limit grows while the vendor takes what it is sent and is halved when it says that it is
- * overloaded. A wait that it asks one call for is that call's; once it refuses the next one too, or says
- * that the account is used up, the wait holds for everybody. Calls are limited, not runs: a call holds
- * its slot until its answer has ended, and a run that waits for its children holds none.
+ * The limit grows while the vendor accepts calls and is halved when it says that it is overloaded. If the
+ * vendor asks one call to wait, only that call waits. If it refuses the next one too, or says that the
+ * account's quota is used up, all calls wait. Calls are limited, not runs: a call holds its slot until its
+ * answer has ended, and a run that waits for its children holds none.
  *
- * Processes that use the same account may share its limit (`limit-sync.ts`): each has a part of it then.
+ * Processes that use the same account may share its limit (`limit-sync.ts`). Each then has a share of it.
  */
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
@@ -16,40 +16,40 @@ import { MODEL_RETRY } from "../../base/retry.ts";
 import type { LimitStanding } from "../../store/vendor-limits.ts";
 import type { ModelCall } from "../provider.ts";
 import { AdaptiveLimit, type LimitNews } from "./adaptive-limit.ts";
-import { createFairQueue, type Place } from "./fair-queue.ts";
+import { createFairQueue, type LimiterPlace } from "./fair-queue.ts";
 import type { SharedAccount, SharedLimiter } from "./limit-sync.ts";
 
 /**
- * Most accounts take this many at once. One that takes fewer refuses some, and the limit is halved: a small
- * server has its share after two or three refusals, which are tried again. 100 subagents then ask in one
- * round and not in two, which is 0.2 s for a model that needs that long (bench/delegation.ts). More would be
- * more than many servers let wait for a connection: 128 is their usual backlog.
+ * Most accounts accept this many calls at once. An account that accepts fewer refuses some, and the limit
+ * is halved: a small server gets what it can handle after two or three refusals, which are retried. 100
+ * subagents then ask in one round and not in two, which saves 0.2 s with a model that needs that long
+ * (bench/delegation.ts). More would exceed the usual backlog of servers for new connections, which is 128.
  */
 export const START_LIMIT = 128;
-/** Past this the process is busy reading streams, and a vendor that takes more is not the limit. */
+/** Above this the process is busy reading streams, so the vendor is not the limit. */
 export const MAX_LIMIT = 256;
 
-/** Waits grow by up to this share of theirs, so that processes which were told the same do not meet. */
+/** A wait grows by up to this share, so that processes with the same wait do not call at the same moment. */
 const JITTER = 0.1;
-/** A wait shorter than this is not worth a line to a person; a longer one is told of again. */
+/** A shorter wait is not reported to people; a longer one is reported again. */
 const NOTICE_AFTER_MS = 1000;
 const NOTICE_EVERY_MS = 15_000;
-/** Vendors count by the minute: one that took a call within the last one is busy, not down. */
+/** Vendors count by the minute: one that accepted a call within the last one is busy, not down. */
 const RECENT_MS = 60_000;
 
 export interface LimiterOptions {
   /** The vendor's name, for messages. */
   readonly vendor: string;
   readonly clock?: Clock | undefined;
-  /** 0 to 1. */
+  /** Between 0 and 1. */
   readonly random?: (() => number) | undefined;
-  /** While the vendor asks for a longer wait than this, calls fail at once in place of waiting. */
+  /** While the vendor asks for a longer wait than this, calls fail at once instead of waiting. */
   readonly maxPauseMs?: number | undefined;
-  /** How many calls may be in flight before anything is known of the vendor. */
+  /** How many calls may be in flight before anything is known about the vendor. */
   readonly startLimit?: number | undefined;
-  /** How many at most, however well it goes. */
+  /** The most calls in flight. */
   readonly maxLimit?: number | undefined;
-  /** Keeps the limiter in step with those of other processes. Alone when left out. */
+  /** Joins the exchange with other processes. If missing, the limiter is alone. */
   readonly join?: ((limiter: SharedLimiter) => SharedAccount) | undefined;
 }
 
@@ -59,28 +59,28 @@ export interface Limiter {
   readonly limit: number;
   readonly inFlight: number;
   readonly waiting: number;
-  /** Whether the vendor asks everybody to wait. */
+  /** True if the vendor asks all calls to wait. */
   readonly isPaused: boolean;
-  /** For how long it still does; 0 where it does not. */
+  /** How much longer all calls must wait; 0 if they need not. */
   readonly pausedForMs: number;
-  /** Whether the vendor has taken a call lately. */
+  /** True if the vendor has accepted a call recently. */
   readonly isAnswering: boolean;
   /**
-   * Waits for a turn. Rejects when the signal aborts, and with `provider_overloaded` when the vendor
-   * asks for a wait that is too long, or for any where another deployment can be asked (`hasOthers`).
-   * The caller owns the slot and must release it.
+   * Waits for a turn. Rejects when the signal aborts. Rejects with `provider_overloaded` if the vendor asks
+   * for a wait that is too long, or for any wait while another deployment can be asked (`hasOthers`). The
+   * caller owns the slot and must release it.
    */
   acquire(call: ModelCall): Promise<Slot>;
-  /** A slot that is free now; undefined where one would have to be waited for. */
+  /** A slot that is free now; undefined if the call would have to wait. */
   tryAcquire(call: ModelCall): Slot | undefined;
-  /** Nobody is let through before `waitMs` have passed. A shorter wait than the one running is nothing. */
+  /** Lets no call through before `waitMs` have passed. A shorter wait than the current one has no effect. */
   pause(waitMs: number): void;
 }
 
 export interface Slot {
-  /** The vendor has taken the call: its answer has begun. */
+  /** The vendor has accepted the call: its answer has begun. */
   accept(): void;
-  /** Gives the slot back, with what went wrong if anything did. Only the first time counts. */
+  /** Returns the slot, with the failure if there was one. Only the first call counts. */
   release(failure?: Failure): void;
 }
 
@@ -89,7 +89,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
 }
 
 interface Waiter {
-  readonly place: Place;
+  readonly place: LimiterPlace;
   readonly sinceMs: number;
   readonly grant: (slot: Slot) => void;
   readonly refuse: (failure: Failure) => void;
@@ -104,19 +104,19 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
   readonly #limit: AdaptiveLimit;
   readonly #account: SharedAccount | undefined;
   #inFlight = 0;
-  /** Calls that were refused since the vendor took one. */
+  /** Calls that were refused since the vendor accepted one. */
   #refused = 0;
   #acceptedAtMs = Number.NEGATIVE_INFINITY;
   #askedUntilMs = Number.NEGATIVE_INFINITY;
   /** `askedUntilMs` and its jitter. */
   #opensAtMs = Number.NEGATIVE_INFINITY;
-  /** A wait that the vendor asked this process for and the others do not know of. */
+  /** The end of a wait that the vendor asked this process for and that the others do not know yet. */
   #untoldUntilMs = Number.NEGATIVE_INFINITY;
-  /** The same as it was in the last report. */
+  /** The value of `#untoldUntilMs` in the last report. */
   #tellingUntilMs = Number.NEGATIVE_INFINITY;
-  /** The last wait of all that was taken over. */
+  /** The last common wait that was taken over. */
   #sharedPause = 0;
-  /** Ends the one sleep until the pause is over; there is one only while somebody waits for it. */
+  /** Ends the one sleep until the pause is over. It exists only while a call waits for it. */
   #alarm: AbortController | undefined;
 
   constructor({ vendor, clock, random, maxPauseMs, join, ...sizes }: LimiterOptions) {
@@ -184,7 +184,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
 
   adopt(all: LimitStanding, told: LimitNews, self: string): void {
     this.#limit.adopt(all, told, self);
-    // Once: what is left of the same wait is never exactly the same, and each time would add some jitter.
+    // Once: the remaining time of the same wait always differs a little, and each time would add jitter.
     if (all.pause !== this.#sharedPause) this.#pause(all.pauseMs);
     this.#sharedPause = all.pause;
     if (this.#untoldUntilMs === this.#tellingUntilMs) {
@@ -198,7 +198,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
     this.#letThrough();
   }
 
-  /** Whether that is longer than what is known. */
+  /** Sets a wait. Returns true if it is longer than the known one. */
   #pause(waitMs: number): boolean {
     if (!(waitMs > 0)) return false;
     const untilMs = this.#clock.now() + waitMs;
@@ -249,7 +249,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
         if (state === "released") return;
         state = "released";
         this.#inFlight--;
-        // Before the others are let through: they go by what this call has learned.
+        // Before other calls are let through, because they use what this call has learned.
         if (failure?.code === "provider_overloaded") this.#shrink(round, failure.retryAfterMs);
         this.#letThrough();
       },
@@ -259,7 +259,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
   #grow(): void {
     this.#acceptedAtMs = this.#clock.now();
     this.#refused = 0;
-    // A limit that nobody reaches proves nothing.
+    // The limit grows only when it is reached.
     if (this.#queue.size === 0 && this.#inFlight < this.limit) return;
     if (!this.#limit.isReached(this.demand)) return;
     this.#limit.grow();
@@ -271,14 +271,14 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
     this.#account?.tell();
     this.#refused++;
     const waitMs = retryAfterMs ?? 0;
-    // One alone may be too large for the account, or ask a model that is full: others go on. Nobody
-    // asks a single call to wait for an hour: that is a quota.
+    // A single refused call may be too large for the account, or its model may be full, so other calls
+    // continue. A wait of an hour is never for a single call: it is a quota.
     if (this.#refused > 1 || waitMs > this.#maxPauseMs) this.pause(waitMs);
   }
 
   /**
-   * Called after everything that may change who goes next. Each round reads the time once: asked
-   * twice, it could be too early for a turn and too late for an alarm, and nobody would come back.
+   * Called after every change of which call is next. Each round reads the time once: with two readings it
+   * could be too early for a turn and too late for an alarm, and no later round would follow.
    */
   #letThrough(): void {
     while (this.#queue.size > 0 && this.#inFlight < this.limit) {
@@ -298,14 +298,17 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
     this.#clock.sleep(leftMs, alarm.signal).then(
       () => {
         if (this.#alarm === alarm) this.#alarm = undefined;
-        // Sets the next one when the pause has become longer in the meantime.
+        // Sets the next alarm if the pause has become longer.
         this.#letThrough();
       },
-      () => {}, // Aborted: nobody waits any more.
+      () => {}, // Aborted: no call waits any more.
     );
   }
 
-  /** Whoever ends the wait first (a turn, a refusal, an abort) takes away everything it has set up. */
+  /**
+   * Waits for a turn. The first of a turn, a refusal and an abort removes everything that the wait has set
+   * up.
+   */
   #wait(call: ModelCall): Promise<Slot> {
     return new Promise((resolve, reject) => {
       const over = new AbortController();
@@ -339,7 +342,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
     });
   }
 
-  /** Its part is by what it needed at the last exchange; one that needs twice as much does not wait for the next. */
+  /** Asks at once for a larger share if the demand has doubled since the last exchange. */
   #askForMore(): void {
     this.#account?.use();
     if (this.#limit.isOutgrown(this.demand)) this.#account?.tell();
@@ -348,7 +351,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
   async #tell(waiter: Waiter, notice: ModelCall["notice"], over: AbortSignal): Promise<void> {
     if (!notice) return;
     for (let waitMs = NOTICE_AFTER_MS; ; waitMs = NOTICE_EVERY_MS) {
-      // Rejects when the wait is over, which is what ends this loop.
+      // Rejects when the wait is over, which ends this loop.
       await this.#clock.sleep(waitMs, over).catch(() => {});
       if (over.aborted) return;
       notice({ code: "wait", message: this.#describe(waiter) });
@@ -366,7 +369,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
   }
 }
 
-function placeOf(call: ModelCall): Place {
+function placeOf(call: ModelCall): LimiterPlace {
   const run = call.run ?? Symbol("call");
   return { owner: call.owner ?? run, run };
 }

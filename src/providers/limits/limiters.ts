@@ -1,6 +1,6 @@
 /**
- * The limiters of the process: one for each account at each vendor's address. Whoever calls with the
- * same key shares its limits, so runs must share its limiter.
+ * The limiters of the process: one for each account at each vendor's address. All calls with the same key
+ * count against the same limits, so runs must share its limiter.
  */
 
 import { createHash } from "node:crypto";
@@ -8,23 +8,26 @@ import type { LimitSync, SharedLimiter } from "./limit-sync.ts";
 import { createLimiter, type Limiter, type LimiterOptions } from "./limiter.ts";
 
 export interface Limiters {
-  /** The limiter of that account; the same one each time. */
-  of(account: Account): Limiter;
-  /** All that are known now, for people. */
+  /** The limiter of that account, the same object each time. */
+  of(account: LimitedAccount): Limiter;
+  /** All limiters that are known now, to show to people. */
   report?(): readonly Limiter[];
 }
 
-export interface Account {
+export interface LimitedAccount {
   readonly vendor: string;
   readonly baseUrl: string;
-  /** The key, or whatever else names who is charged; only a hash of it is kept. */
+  /** The key, or another name of the account that pays. Only a hash of it is kept. */
   readonly key: string | undefined;
 }
 
-/** More accounts than a process has at work; a server that is given keys by its users passes it. */
+/**
+ * The most idle limiters. A process uses fewer accounts; a server whose users bring their own keys may use
+ * more.
+ */
 const MAX_IDLE = 256;
 
-/** With a `sync` their limits are those of all processes that share it. */
+/** With a `sync`, the limits are shared by all processes that use it. */
 export function createLimiters(
   options: Omit<LimiterOptions, "vendor" | "join"> = {},
   sync?: LimitSync,
@@ -45,18 +48,18 @@ export function createLimiters(
   };
 }
 
-/** What every runtime of this process uses unless it is given others. */
+/** The limiters of all runtimes of this process, unless they get their own. */
 export const processLimiters: Limiters = createLimiters();
 
 /**
- * For a server: its clients come at their own pace, and a thousand open streams are a thousand calls. It
- * still gives way to a vendor that refuses.
+ * Creates the limiters of a server: its clients come at their own pace, and a thousand open streams are a
+ * thousand calls. It still slows down when a vendor refuses.
  */
 export function createServerLimiters(sync?: LimitSync): Limiters {
   return createLimiters({ startLimit: 256, maxLimit: 16_384 }, sync);
 }
 
-function nameOf({ vendor, baseUrl, key }: Account): string {
+function nameOf({ vendor, baseUrl, key }: LimitedAccount): string {
   return `${vendor} ${baseUrl.replace(/\/+$/, "")} ${toHash(key ?? "")}`;
 }
 
@@ -64,7 +67,7 @@ function toHash(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** An idle limiter that is asked for again begins anew, as in a new process. */
+/** Drops idle limiters. One that is needed again starts new, as in a new process. */
 function dropIdle(limiters: Map<string, Limiter>): void {
   for (const [name, { inFlight, waiting, isPaused }] of limiters) {
     if (inFlight === 0 && waiting === 0 && !isPaused) limiters.delete(name);

@@ -1,13 +1,13 @@
 /**
- * What an answer's headers say about waiting: the server's own word (`retry-after`), and counters
- * that stand at zero (`x-ratelimit-…`, `anthropic-ratelimit-…`). All in milliseconds from now.
+ * Reads from an answer's headers how long to wait: the server's own time (`retry-after`), and counters that
+ * are zero (`x-ratelimit-…`, `anthropic-ratelimit-…`). All in milliseconds from now.
  */
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * Seconds or a date, or the milliseconds that OpenAI adds; a date in the past is no wait. A caller
- * without a clock learns nothing from a date when the server does not show its own.
+ * Reads seconds or a date, or the milliseconds that OpenAI adds. A date in the past means no wait. Without
+ * a clock, a date is only useful if the server sends its own time.
  */
 export function readRetryAfter(headers: Headers, nowMs = Number.NaN): number | undefined {
   const ms = headers["retry-after-ms"]?.trim();
@@ -19,11 +19,11 @@ export function readRetryAfter(headers: Headers, nowMs = Number.NaN): number | u
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-/** Until the last of the spent counters is full again; `undefined` when none is spent. */
+/** The wait until the last of the zero counters is full again; `undefined` if none is zero. */
 export function readSpentWait(headers: Headers, nowMs: number): number | undefined {
   let longest: number | undefined;
   for (const name in headers) {
-    // Every answer has headers, and few have counters: most are passed over by two words.
+    // Every answer has headers, and few have counters: most are skipped after two checks.
     const resetName = COUNTER.test(name) ? resetOf(name.toLowerCase()) : undefined;
     if (!resetName || !isSpent(headers[name])) continue;
     const waitMs = toWaitMs(headers[resetName], theirNow(headers, nowMs));
@@ -34,7 +34,10 @@ export function readSpentWait(headers: Headers, nowMs: number): number | undefin
 
 const COUNTER = /ratelimit.*remaining/i;
 
-/** `x-ratelimit-remaining-tokens` and `anthropic-ratelimit-tokens-remaining` each have a `reset`. */
+/**
+ * The reset of a counter: `x-ratelimit-remaining-tokens` and `anthropic-ratelimit-tokens-remaining` each
+ * have one.
+ */
 function resetOf(name: string): string | undefined {
   const isCounter = /^x-ratelimit-remaining(-|$)|^anthropic-ratelimit-.+-remaining$/.test(name);
   return isCounter ? name.replace("remaining", "reset") : undefined;
@@ -44,13 +47,13 @@ function isSpent(remaining: string | undefined): boolean {
   return remaining !== undefined && remaining.trim() !== "" && Number(remaining) <= 0;
 }
 
-/** Times are told by the server's clock, which its `date` header shows. */
+/** The current time by the server's clock, which its `date` header shows. */
 function theirNow(headers: Headers, nowMs: number): number {
   const dateMs = Date.parse(headers["date"] ?? "");
   return Number.isNaN(dateMs) ? nowMs : dateMs;
 }
 
-/** Past these, a bare number is no span but a time since 1970, in seconds or in milliseconds. */
+/** A larger number is not a span but a time since 1970, in seconds or in milliseconds. */
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
 
@@ -83,7 +86,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const PIECE = String.raw`(\d+(?:\.\d+)?)(ms|us|\u00b5s|ns|d|h|m|s)`;
 const SPAN = new RegExp(`^(?:${PIECE})+$`);
 
-/** As Go writes a duration: `1h2m3.5s`, `20ms`. */
+/** Reads a duration in the form of Go: `1h2m3.5s`, `20ms`. */
 function toSpanMs(value: string): number | undefined {
   if (!SPAN.test(value)) return undefined;
   let ms = 0;

@@ -1,6 +1,6 @@
 /**
- * Which part of a limit a process may use, where several share it. All of them work it out by the same rule from the
- * same list, so that their parts add up to the limit, and to one more for each process at most.
+ * Calculates the share of a limit that a process may use, if several processes use it. All use the same
+ * rule and the same list, so that their shares add up to the limit, plus at most one for each process.
  */
 
 import type { Demand } from "../../store/vendor-limits.ts";
@@ -9,14 +9,14 @@ export interface ShareWish {
   /** In the same order for all. */
   readonly demands: readonly Demand[];
   readonly self: string;
-  /** What cannot be divided goes to another one with the next number. */
+  /** The remainder of the division goes to another process with the next number. */
   readonly turn: number;
 }
 
 /**
- * While all calls have room, each process has what it needs and its part of the rest. Where they have not, each has a
- * part by its demand, so that a call waits for about as long in any of them. Every process may make one call: it has
- * to find out for itself that the vendor is well again.
+ * If all calls fit, each process gets what it needs and an equal part of the rest. If they do not, each
+ * gets a share by its demand, so that a call waits about equally long in all of them. Every process may
+ * make one call: it must find out by itself that the vendor accepts calls again.
  */
 export function toShare(limit: number, { demands, self, turn }: ShareWish): number {
   const at = demands.findIndex(({ process }) => process === self);
@@ -31,7 +31,7 @@ export function toShare(limit: number, { demands, self, turn }: ShareWish): numb
   return Math.max(1, shares[at] ?? 0);
 }
 
-/** Divides a whole number by weights, without a rest: whoever is cut the most has one more. */
+/** Divides a whole number by weights, without a rest. Those that lose the most by rounding get one more. */
 function divide(amount: number, weights: readonly number[], turn: number): number[] {
   const exact = weights.map((weight) => (amount * weight) / sum(weights));
   const whole = exact.map(Math.floor);

@@ -1,6 +1,6 @@
 /**
- * What a running llama-server says of itself: whether it is ready, which model it has, how long a
- * conversation may be. It answers while it loads a model, which takes minutes for a large one.
+ * The state that a running llama-server reports: whether it is ready, its model, and the length of a
+ * conversation. It answers while it loads a model, which takes minutes for a large one.
  */
 
 import { throwIfAborted } from "../../base/async.ts";
@@ -13,9 +13,9 @@ import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
 import { toHttpFailure } from "../provider-failure.ts";
 
 export interface ServerProps {
-  /** Of one conversation; undefined while the model loads, and where the server keeps it to itself. */
+  /** The length of one conversation; undefined while the model loads, and if the server does not report it. */
   readonly contextTokens: number | undefined;
-  /** The alias the server was started with, or the file's name. */
+  /** The alias with which the server was started, or the file's name. */
   readonly modelName: string | undefined;
   readonly modelPath: string | undefined;
   /** The model's own template, in Jinja. */
@@ -34,7 +34,7 @@ const LOADING: ServerProps = {
   isReady: false,
 };
 
-/** `baseUrl` with or without its `/v1`. Rejects when nothing answers, or what answers refuses. */
+/** `baseUrl` with or without its `/v1`. Rejects if no server answers, or if it refuses. */
 export async function readServerProps(
   transport: Transport,
   baseUrl: string,
@@ -48,7 +48,7 @@ export async function readServerProps(
   return toServerProps(answer.json);
 }
 
-/** Reads the body of `/props`. The context's length has moved over the versions. */
+/** Reads the body of `/props`. The field of the context's length differs between versions. */
 export function toServerProps(body: Json | undefined): ServerProps {
   const props = isJsonObject(body) ? body : {};
   const settings = props["default_generation_settings"];
@@ -72,15 +72,15 @@ export interface ServerWait {
   readonly clock?: Clock;
 }
 
-/** Short beside the seconds that loading takes, long beside what a question costs the server. */
+/** Short compared with the seconds that loading takes, long compared with what a question costs the server. */
 const POLL_MS = 500;
 
-/** Told again when loading takes this much longer. */
+/** Loading is reported again after this much more time. */
 const NOTICE_MS = 15_000;
 
 /**
- * The same provider; its first call waits until the server has loaded its model, and says so. A
- * server that has no `/health`, or does not answer, is left to the call itself.
+ * A provider whose first call waits until the server has loaded its model, with a notice. If a
+ * server has no `/health`, or does not answer, the call itself finds out.
  */
 export function waitForServer(provider: Provider, wait: ServerWait): Provider {
   let isReady = false;
@@ -94,7 +94,10 @@ export function waitForServer(provider: Provider, wait: ServerWait): Provider {
   return { name: provider.name, stream, omits: provider.omits };
 }
 
-/** Loading takes minutes, and another deployment has its model loaded. */
+/**
+ * Fails if the server still loads its model: loading takes minutes, and another deployment has its model
+ * loaded.
+ */
 async function checkLoaded(
   { transport, baseUrl }: ServerWait,
   { signal }: ModelCall,
@@ -130,7 +133,7 @@ async function isLoading(
     const { status } = await askServer({ transport, url: `${originOf(baseUrl)}/health`, signal });
     return status === 503;
   } catch {
-    // The call itself fails in the same way, and says so with its retries.
+    // The call itself fails in the same way, and reports it after its retries.
     throwIfAborted(signal);
     return false;
   }

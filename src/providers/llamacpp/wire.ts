@@ -1,6 +1,6 @@
 /**
- * llama-server's chat API: chat completions with two differences. Thinking is switched through the
- * model's template, and a schema it cannot make a grammar of is asked for in words.
+ * The wire of llama-server's chat API: chat completions with two differences. Thinking is switched through
+ * the model's template, and if the server cannot make a grammar of a schema, the instructions describe it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -32,8 +32,8 @@ export const llamacppWire: Wire = {
 
 function encode(request: ModelRequest, quirks: Quirks): JsonObject {
   const { format, reasoning, tools } = request;
-  // `strict` is taken away by `relaxGrammar`. Any JSON is still a grammar, but not beside tools,
-  // whose calls have a grammar of their own.
+  // `relaxGrammar` removes `strict`. Any JSON still has a grammar, but not beside tools, whose calls have a
+  // grammar of their own.
   const isWish = format.type === "json_schema" && !format.strict;
   const refuses = [...(quirks.refuses ?? []), "reasoning_effort"];
   if (isWish && tools.length > 0) refuses.push("response_format");
@@ -47,11 +47,12 @@ function encode(request: ModelRequest, quirks: Quirks): JsonObject {
   return toBody({ ...body, ...encodeLogprobs(request), ...kwargs }, quirks);
 }
 
-/** It reads text, images and sound; of a file it has to be given the text. */
+/** The server reads text, images and sound. Other files must be sent as text. */
 function refuseFiles({ messages }: JsonObject): void {
   for (const { content } of messages as readonly JsonObject[]) {
     if (!Array.isArray(content) || !content.some(isFile)) continue;
-    const reason = "llama-server takes text files, images and sound, but no PDF. Send its text.";
+    const reason =
+      "llama-server takes text files, images and sound, but not PDF files. Send the file's text.";
     throw new Failure("invalid_request", reason, { param: "input" });
   }
 }
@@ -60,7 +61,7 @@ function isFile(part: Json): boolean {
   return isJsonObject(part) && part["type"] === "file";
 }
 
-/** Nothing is told of likelihoods where none is asked for beside the token's own. */
+/** The server reports no probabilities if the request asks only for the token's own. */
 function encodeLogprobs(request: ModelRequest): JsonObject {
   const asked = request.options?.top_logprobs;
   if (asked === undefined) return {};
@@ -76,12 +77,12 @@ function omits(request: ModelRequest): string[] {
   return [...(isUntold ? ["top_logprobs"] : []), ...omittedMarks(request)];
 }
 
-/** The server refuses to tell likelihoods in a stream that may bring calls. */
+/** The server refuses to report probabilities in a stream that may have calls. */
 function isMute({ tools, whole }: ModelRequest): boolean {
   return tools.length > 0 && !whole;
 }
 
-/** Variables of the templates that models share: one switches thinking, the other sets its depth. */
+/** Variables that templates of several models share: one switches thinking, the other sets its depth. */
 function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): JsonObject | undefined {
   if (effort === undefined) return undefined;
   if (effort === "none") return { enable_thinking: false };
@@ -90,7 +91,7 @@ function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): JsonObject |
   return { enable_thinking: true, reasoning_effort: level };
 }
 
-/** The server says so in words alone, and in other words from version to version. */
+/** The server reports it in words alone, which differ from version to version. */
 function relaxGrammar(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   const { format } = request;
   if (format.type !== "json_schema" || !format.strict) return undefined;

@@ -1,10 +1,11 @@
 /**
- * Where the server is told to keep what it has read. Prefixes are kept, tools before instructions
- * before turns, and a request may mark four ends.
+ * Marks what the server caches. Prefixes are cached, tools before instructions before turns, and a request
+ * may mark four ends.
  *
- * Writing to the cache costs a quarter more than reading plainly, for an hour twice as much, so the tail of a conversation is
- * marked only when a next request is likely: there are tools, or it has gone on before. The tail of
- * the request before is marked too, because the server looks back over 20 blocks and no further.
+ * Writing to the cache costs a quarter more than plain input, for an hour twice as much, so the end of a
+ * conversation is marked only if another request is likely: there are tools, or the conversation already
+ * has several turns. The end of the request before is marked too, because the server looks back over 20
+ * blocks and no further.
  */
 
 import type {
@@ -23,8 +24,9 @@ interface Cacheable {
 }
 
 /**
- * Marks the blocks in place; those the caller marked come first. All marks are alike: the API refuses
- * one that lasts longer than another before it. A caller that says how long each one lasts knows that, and is left alone.
+ * Marks the blocks in place, the caller's first. All marks have the same retention: the API refuses one
+ * that lasts longer than another before it. If the caller sets the retention of each mark, the marks are
+ * left unchanged.
  */
 export function markCached({ system, tools, turns }: Cacheable, mark: CacheMark): void {
   const blocks = [...tools, ...system, ...turns.flatMap(({ content }) => content)];

@@ -1,27 +1,27 @@
 /**
- * How models of the Messages API are told to think, and how much they may say, by their names.
+ * Thinking and length limits of the models of the Messages API, by their names.
  *
- * Before 4.6, thinking is a budget of tokens. From then on it is left to the model (`adaptive`) and
- * steered by an effort; from 5 on it is there unless turned off, which not every model allows.
+ * Before 4.6, thinking is a budget of tokens. From then on the model decides (`adaptive`), guided by an
+ * effort; from 5 on it thinks unless that is turned off, which not every model allows.
  * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting has the list.
  */
 
 import type { Quirks } from "../wire.ts";
-import type { Effort } from "./schema.ts";
+import type { MessagesEffort } from "./schema.ts";
 
 export interface ClaudeModel {
   readonly thinking: "adaptive" | "budget" | "none";
-  /** Whether it thinks when nothing is said of it. */
+  /** True if it thinks without being asked to. */
   readonly thinksByItself: boolean;
-  /** The word for not thinking; `undefined` where there is none, and the least effort must do. */
+  /** How thinking is turned off; `undefined` if it cannot be, and the lowest effort is used instead. */
   readonly off: "disabled" | "between_tools" | undefined;
-  /** What `output_config.effort` takes, weakest first. */
-  readonly efforts: readonly Effort[];
-  /** What an answer may have by default, which leaves room for the input of 200,000 tokens. */
+  /** The accepted values of `output_config.effort`, weakest first. */
+  readonly efforts: readonly MessagesEffort[];
+  /** The default length of an answer, which leaves room for the input of 200,000 tokens. */
   readonly usualTokens: number;
-  /** What an answer can have at most. */
+  /** The largest length of an answer. */
   readonly maxTokens: number;
-  /** Whether thinking between calls must be asked for, under a name of its own. */
+  /** True if thinking between calls needs a beta feature of its own. */
   readonly needsInterleaving: boolean;
 }
 
@@ -30,7 +30,7 @@ export function claudeModelOf(name: string, { thinking }: Quirks = {}): ClaudeMo
   return thinking === undefined ? model : { ...model, thinking };
 }
 
-const ALL_EFFORTS: readonly Effort[] = ["low", "medium", "high", "xhigh", "max"];
+const ALL_EFFORTS: readonly MessagesEffort[] = ["low", "medium", "high", "xhigh", "max"];
 
 const NEWEST: ClaudeModel = {
   thinking: "adaptive",
@@ -61,7 +61,7 @@ const CLAUDE_35: ClaudeModel = {
   maxTokens: 8192,
   needsInterleaving: false,
 };
-/** A server that only speaks the API: the older form of thinking is the one it will know. */
+/** A server that only offers the same API: it most likely knows the older form of thinking. */
 const OTHER: ClaudeModel = {
   ...CLAUDE_45,
   thinksByItself: true,

@@ -1,6 +1,6 @@
 /**
- * Parts of messages and of tools' outputs as blocks, and what a text cites in both directions.
- * Rejects what the API has no words for.
+ * Parts of messages and of tool results as blocks, and citations of a text in both directions. Rejects what
+ * the API cannot express.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -18,7 +18,7 @@ import { textOfPart } from "../../protocol/part-text.ts";
 import { isMarked, ownMark } from "../cache-marks.ts";
 import {
   decodeText,
-  type FileContent,
+  type EncodedFile,
   isTextType,
   readDataUrl,
   readFileContent,
@@ -30,7 +30,7 @@ export function encodeContent(content: string | readonly ContentPart[]): PartBlo
   return typeof content === "string" ? encodeText(content) : content.flatMap(encodePart);
 }
 
-/** What the model itself said: what has no words here is another vendor's, and left out. */
+/** The model's own content. A part that cannot be expressed here is another vendor's, and is left out. */
 export function encodeSaid(content: string | readonly ContentPart[]): TextBlock[] {
   if (typeof content === "string") return encodeText(content);
   return content.flatMap((part) => encodeWords(part).map((block) => marked(block, part)));
@@ -47,7 +47,7 @@ function marked(block: TextBlock, part: ContentPart): TextBlock {
   return isMarked(part) ? { ...block, cache_control: ownMark(part) } : block;
 }
 
-/** No block for a text of blanks, which the API refuses. */
+/** Creates no block for a blank text, which the API refuses. */
 export function encodeText(text: string): TextBlock[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -60,7 +60,7 @@ function encodePart(part: ContentPart): PartBlock[] {
   );
 }
 
-/** A block that a client of the vendor's own API has sent: word for word. */
+/** A block that a client of the Messages API has sent, unchanged. */
 function blockIn(part: ContentPart): PartBlock | undefined {
   const own = (part as unknown as JsonObject)[ORIGINAL];
   return part.type === "input_text" && isJsonObject(own)
@@ -85,7 +85,7 @@ function encodeBare(part: ContentPart): PartBlock[] {
     case "input_file":
       return [encodeFile(part)];
     default:
-      throw refused(`Claude takes no \`${part.type}\` part. Leave it out.`);
+      throw refused(`Claude does not accept \`${part.type}\` parts. Leave it out.`);
   }
 }
 
@@ -95,12 +95,12 @@ function encodeCited(part: Extract<ContentPart, { type: "output_text" }>): TextB
   return citations.length > 0 ? blocks.map((block) => ({ ...block, citations })) : blocks;
 }
 
-/** The citation that an annotation was made of, if it was one of this API. */
+/** The citations from which annotations were made, if they are of this API. */
 function toCitations(annotations: readonly Annotation[]): Citation[] {
   return annotations.flatMap((annotation) => {
     const original = (annotation as unknown as JsonObject)[ORIGINAL];
     if (!isJsonObject(original)) return [];
-    // Given with every citation of a document, and refused in every one.
+    // The API sends this field with every citation of a document, and refuses it in requests.
     const { file_id: _, ...citation } = original;
     return [citation as unknown as Citation];
   });
@@ -124,7 +124,7 @@ function encodeImage(part: {
   return inline ? encodeImageData(inline) : { type: "image", source: { type: "url", url } };
 }
 
-function encodeImageData({ mediaType, base64: data }: FileContent): ImageBlock {
+function encodeImageData({ mediaType, base64: data }: EncodedFile): ImageBlock {
   if (!IMAGE_TYPES.includes(mediaType)) {
     throw refused(
       `Claude takes JPEG, PNG, GIF and WebP images, not \`${mediaType}\`. Convert the image.`,
@@ -144,21 +144,21 @@ function encodeFile(part: InputFile): DocumentBlock | ImageBlock {
   return { type: "document", source: encodeDocument(file), ...title };
 }
 
-/** What a client of the vendor's own API says of a document besides: its context, and whether it is to be cited. */
+/** Further fields of a document from a client of the Messages API: its context, and whether it may be cited. */
 function fieldsIn(part: InputFile): JsonObject {
   const own = (part as unknown as JsonObject)[ORIGINAL];
   return isJsonObject(own) ? own : {};
 }
 
-/** The API takes no document without a word. */
+/** The API refuses an empty document. */
 const EMPTY = "(The file is empty.)";
 
-/** Bare base64 says nothing of its type; a PDF is the only binary document there is. */
-function encodeDocument({ mediaType, base64 }: FileContent): DocumentBlock["source"] {
+/** Bare base64 does not say its type; PDF is the only binary type of document. */
+function encodeDocument({ mediaType, base64 }: EncodedFile): DocumentBlock["source"] {
   if (mediaType === "" || mediaType === "application/pdf") {
     return { type: "base64", media_type: "application/pdf", data: base64 };
   }
-  // Anything that is text goes as text, whatever it is called.
+  // Any kind of text is sent as text.
   if (isTextType(mediaType)) {
     return { type: "text", media_type: "text/plain", data: decodeText(base64) || EMPTY };
   }

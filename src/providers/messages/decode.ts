@@ -1,9 +1,9 @@
 /**
- * Events of the Messages API to model events.
+ * Decodes events of the Messages API to model events.
  *
- * An answer is a list of blocks, each with a start, deltas and a stop. Text blocks in a row are one
- * message with a part each; every other block is an item of its own. A block that stopped is closed
- * when the next one starts or the answer ends, because only the ending says whether it was cut.
+ * An answer is a list of blocks, each with a start, deltas and a stop. Adjacent text blocks are one message
+ * with a part each; every other block is an item of its own. A block that has stopped is closed when the
+ * next one starts or the answer ends, because only the end says whether it was cut off.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -23,16 +23,16 @@ import { type OpenBlock, OpenCall, OpenForeign, OpenThought } from "./open-block
 import { OpenMessage, OpenText } from "./open-message.ts";
 import {
   type AnswerFields,
-  type BlockDelta,
   DELTA_EVENT,
   EVENT,
+  type MessagesBlockDelta,
   type MessagesEvent,
   READ_CALL,
   type ReadBlock,
 } from "./schema.ts";
 import { createUsageCount } from "./usage.ts";
 
-/** `tools` are those that were offered: what asked in the words of the Responses API is answered in them. */
+/** `tools` are the offered tools: those in the form of the Responses API are answered in that form. */
 export function createDecoder(tools: readonly Tool[] = []): Decoder {
   return new MessagesDecoder(tools);
 }
@@ -48,7 +48,7 @@ class MessagesDecoder implements Decoder {
   #responseId: string | undefined;
   #isEnded = false;
   #nextIndex = 0;
-  /** By the server's number for the block. */
+  /** The blocks by the server's number. */
   readonly #slots = new Map<number, Slot>();
   #message: OpenMessage | undefined;
   readonly #callIds = new Set<string>();
@@ -87,7 +87,7 @@ class MessagesDecoder implements Decoder {
       case "message":
         return this.#readWhole(event, out);
       default:
-      // Pings, and what the API may add: neither is part of the answer.
+      // Pings, and events that the API may add later: neither is part of the answer.
     }
   }
 
@@ -101,8 +101,8 @@ class MessagesDecoder implements Decoder {
   }
 
   /**
-   * Some servers in between send the start twice, which is harmless. Some lose their connection and
-   * join a second answer to a half of the first: no history made of both is accepted again.
+   * Reads the start. Some proxies send the start twice, which is harmless. Some lose their connection and
+   * append a second answer to half of the first: the API would refuse a history made of both.
    */
   #readStart(message: AnswerFields, out: ModelEvent[]): void {
     const id = message.id ?? "";
@@ -121,7 +121,7 @@ class MessagesDecoder implements Decoder {
     this.#readBlocks(message.content ?? [], out);
   }
 
-  /** Blocks that come whole; numbered below 0, where no stream's own numbers are. */
+  /** Reads whole blocks. They are numbered below 0, which a stream never uses. */
   #readBlocks(blocks: readonly ReadBlock[], out: ModelEvent[]): void {
     for (const [at, content_block] of blocks.entries()) {
       const index = -1 - at;
@@ -180,7 +180,7 @@ class MessagesDecoder implements Decoder {
     return this.#message;
   }
 
-  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  /** Starts a call. Results are matched by id, so a missing or repeated id is replaced. */
   #openCall(block: ReadBlock, out: ModelEvent[]): OpenBlock {
     const call = readShape(block, READ_CALL);
     const id = call.id ?? "";
@@ -237,7 +237,7 @@ class MessagesDecoder implements Decoder {
     this.#message = undefined;
   }
 
-  /** The last item was cut if the answer was; those before it were whole. */
+  /** Closes all items. If the answer was cut off, so was the last item; those before it are complete. */
   #closeAll(out: ModelEvent[]): void {
     const status = this.#endReason() === "length" ? "incomplete" : "completed";
     this.#closeSlots(() => true, status, out);
@@ -276,13 +276,13 @@ class MessagesDecoder implements Decoder {
   }
 }
 
-/** Any other reason is a plain end, or a wish for the results of the calls. */
+/** Any other reason is a plain end, or a request for the results of the calls. */
 const END_REASONS: Readonly<Record<string, EndReason | undefined>> = {
   max_tokens: "length",
   model_context_window_exceeded: "length",
   refusal: "refusal",
   pause_turn: "pause",
-  // The server made room in the context and wants to be asked again.
+  // The server shortened the context and expects another request.
   compaction: "pause",
 };
 
@@ -290,7 +290,7 @@ function readDelta(event: JsonObject): MessagesEvent {
   return isPlainDelta(event) ? event : readShape(event, DELTA_EVENT);
 }
 
-/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
+/** Recognizes the most common event without reading its whole shape, which takes four times as long. */
 function isPlainDelta(event: JsonObject): event is JsonObject & MessagesEvent {
   const { index, delta } = event;
   if (typeof index !== "number" || !isJsonObject(delta)) return false;
@@ -304,8 +304,8 @@ const BLOCK_OF_DELTA: Readonly<Record<string, string | undefined>> = {
   thinking_delta: "thinking",
 };
 
-/** For servers that leave a block's start out. */
-function startFor(index: number, { type }: BlockDelta): MessagesEvent {
+/** A start event for a block whose server left it out. */
+function startFor(index: number, { type }: MessagesBlockDelta): MessagesEvent {
   const kind = BLOCK_OF_DELTA[type ?? ""];
   return kind ? { index, content_block: { type: kind } } : { index };
 }

@@ -1,4 +1,4 @@
-/** A model request as a body of the Messages API. */
+/** Encodes a model request as a body of the Messages API. */
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -10,8 +10,8 @@ import { markCached } from "./cache.ts";
 import { encodeText } from "./content.ts";
 import { encodeOptions, omittedOptions } from "./options.ts";
 import { toOutputSchema } from "./output-schema.ts";
-import type { MessagesBody, OutputConfig } from "./schema.ts";
-import { encodeLimits, isThinking, type Limits } from "./thinking.ts";
+import type { MessagesBody, MessagesOutputConfig } from "./schema.ts";
+import { encodeLimits, isThinking, type ThinkingLimits } from "./thinking.ts";
 import { encodeToolChoice, encodeTools } from "./tools.ts";
 import { encodeConversation } from "./turns.ts";
 
@@ -24,7 +24,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   return toBody(body as unknown as JsonObject, quirks);
 }
 
-/** The body with absent fields undefined and nothing marked for the cache. */
+/** The body, with undefined for absent fields and without cache marks. */
 export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody {
   const { system: said, turns, container } = encodeConversation(request.items);
   const system = [...encodeText(request.instructions ?? ""), ...said];
@@ -46,7 +46,7 @@ export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody 
   };
 }
 
-/** What the body of this request leaves out. */
+/** The parameters that this body leaves out. */
 export function omitsOf(request: ModelRequest, quirks: Quirks): readonly string[] {
   const sampling = omittedSampling(request, quirks);
   return request.options ? [...sampling, ...omittedOptions(request.options, quirks)] : sampling;
@@ -64,16 +64,19 @@ function omittedSampling(request: ModelRequest, quirks: Quirks): readonly string
   ];
 }
 
-/** Refused while the model thinks, and, both at once, by every model since 4.1. */
+/** The API refuses these while the model thinks; every model since 4.1 refuses both at once. */
 function encodeSampling(
   { temperature, top_p }: ModelRequest,
-  limits: Limits,
+  limits: ThinkingLimits,
 ): Pick<MessagesBody, "temperature" | "top_p"> {
   if (isThinking(limits)) return {};
   return { temperature, top_p: temperature === undefined ? top_p : undefined };
 }
 
-function encodeOutput(format: OutputFormat, { effort }: Limits): OutputConfig | undefined {
+function encodeOutput(
+  format: OutputFormat,
+  { effort }: ThinkingLimits,
+): MessagesOutputConfig | undefined {
   if (format.type === "json_object") {
     const message = "Claude has no mode for a JSON object without a schema. Give a schema with it.";
     throw new Failure("invalid_request", message, { param: "text.format" });

@@ -1,7 +1,7 @@
 /**
- * Calls of Claude's own tools as items of the Responses API, for requests that asked in its words:
- * `web_search` and `code_interpreter`. A call and its result are one item. The blocks themselves stand
- * in a field of the item, because the API wants them back as they were.
+ * Calls of Claude's own tools as items of the Responses API, for requests with `web_search` or
+ * `code_interpreter`. A call and its result are one item. The blocks are in a field of the item, because
+ * the API wants them back unchanged.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -9,9 +9,10 @@ import type { Item } from "../../protocol/items.ts";
 import { BLOCKS } from "../../protocol/messages-blocks.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import { type RunKind, runKindOf } from "../vendors/native-tools.ts";
+import { runKindOf } from "../vendors/native-tools.ts";
+import type { RunKind } from "../wire.ts";
 import type { OpenBlock } from "./open-blocks.ts";
-import type { BlockDelta, ReadBlock } from "./schema.ts";
+import type { MessagesBlockDelta, ReadBlock } from "./schema.ts";
 
 const KINDS: Readonly<Record<string, RunKind>> = {
   web_search: "web_search",
@@ -20,14 +21,14 @@ const KINDS: Readonly<Record<string, RunKind>> = {
   text_editor_code_execution: "code_interpreter",
 };
 
-/** The blocks of an item that was made of some. */
+/** The blocks of an item that was made from blocks; empty for others. */
 export function blocksIn(item: JsonObject): readonly JsonObject[] {
   const own = item[BLOCKS];
   const blocks = isJsonObject(own) ? own["blocks"] : undefined;
   return Array.isArray(blocks) ? blocks.filter(isJsonObject) : [];
 }
 
-/** Where a block's item stands in the answer, and the id of one that has none of its own. */
+/** The index of a block's item in the answer, and an id for a block without one. */
 export interface BlockPlace {
   readonly index: number;
   readonly id: string;
@@ -36,14 +37,14 @@ export interface BlockPlace {
 export class HostedCalls {
   readonly #asked: ReadonlySet<RunKind>;
   readonly #ids = new Set<string>();
-  /** Calls whose result has not come, by their ids. */
+  /** Calls without a result yet, by their ids. */
   readonly #waiting = new Map<string, HostedCall>();
 
   constructor(tools: readonly Tool[]) {
     this.#asked = new Set(tools.flatMap(({ type }) => runKindOf(type) ?? []));
   }
 
-  /** The block as part of a call that was asked for; undefined for any other. */
+  /** Opens a block that belongs to a call of a requested tool; undefined for any other block. */
   open(block: ReadBlock, next: () => BlockPlace, out: ModelEvent[]): OpenBlock | undefined {
     const call = this.#waiting.get(textOf(block["tool_use_id"]));
     if (call) return { read() {}, close: (_, events) => this.#end(call, block, events) };
@@ -55,7 +56,7 @@ export class HostedCalls {
     return opened;
   }
 
-  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  /** Results are matched by id, so a missing or repeated id is replaced. */
   #withFreeId(block: ReadBlock, place: BlockPlace): BlockPlace {
     const own = textOf(block["id"]);
     const id = own !== "" && !this.#ids.has(own) ? own : place.id;
@@ -63,7 +64,7 @@ export class HostedCalls {
     return { ...place, id };
   }
 
-  /** Those whose results come with a later answer, or never. */
+  /** Ends calls whose results come with a later answer, or never. */
   endAll(out: ModelEvent[]): void {
     for (const call of [...this.#waiting.values()]) this.#end(call, undefined, out);
   }
@@ -88,7 +89,7 @@ class HostedCall implements OpenBlock {
     this.id = id;
   }
 
-  read({ partial_json }: Pick<BlockDelta, "partial_json">): void {
+  read({ partial_json }: Pick<MessagesBlockDelta, "partial_json">): void {
     if (partial_json) this.#fragments.push(partial_json);
   }
 
@@ -98,7 +99,7 @@ class HostedCall implements OpenBlock {
     if (input !== undefined) this.#block = { ...this.#block, input };
   }
 
-  /** As it starts without a result; null where none came. */
+  /** The item. Without an argument, as it starts; with null if no result came. */
   toItem(result?: JsonObject | null): Item {
     const { input: given } = this.#block;
     const input = isJsonObject(given) ? given : {};
@@ -128,7 +129,7 @@ function toSearch(input: JsonObject, { content }: JsonObject): JsonObject {
   return { action: { type: "search", query, queries: [query], sources } };
 }
 
-/** What a program printed; where it ran is the vendor's affair. */
+/** The output of a program. The vendor's container is not shown. */
 function toCode(input: JsonObject, { content }: JsonObject): JsonObject {
   const { command, path, code } = input;
   const edited = [command, path].map(textOf).filter(Boolean).join(" ");

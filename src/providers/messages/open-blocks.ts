@@ -1,6 +1,6 @@
 /**
- * Blocks of an answer that become items of their own: thinking, calls, and everything else, which
- * means something to the vendor alone and is carried word for word.
+ * Blocks of an answer that become items of their own: thinking, calls, and blocks that only the vendor
+ * understands, which are kept unchanged.
  */
 
 import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -11,18 +11,18 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import { seal } from "../../protocol/sealed-reasoning.ts";
 import { toNamelessCall } from "../broken-answer.ts";
 import { readShape, type Shaped } from "../shape.ts";
-import { type BlockDelta, type READ_CALL, READ_THOUGHT, type ReadBlock } from "./schema.ts";
+import { type MessagesBlockDelta, type READ_CALL, READ_THOUGHT, type ReadBlock } from "./schema.ts";
 
-/** A block that is being read, and the item or the part of one that it becomes. */
+/** A block while it is read, and the item or the part of one that it becomes. */
 export interface OpenBlock {
-  read(delta: BlockDelta, out: ModelEvent[]): void;
-  /** Called once; the block is not read any more. */
+  read(delta: MessagesBlockDelta, out: ModelEvent[]): void;
+  /** Called once; the block is not read after that. */
   close(status: ItemStatus, out: ModelEvent[]): void;
 }
 
 /**
- * The block itself, with its signature, is sealed into the item: the API wants it back as it was, and
- * checks.
+ * A block of thinking. The block, with its signature, is sealed into the item: the API wants it back
+ * unchanged, and verifies it.
  */
 export class OpenThought implements OpenBlock {
   readonly #block: ReadBlock;
@@ -38,7 +38,7 @@ export class OpenThought implements OpenBlock {
   }
 
   read(
-    { thinking, signature }: Pick<BlockDelta, "thinking" | "signature">,
+    { thinking, signature }: Pick<MessagesBlockDelta, "thinking" | "signature">,
     out: ModelEvent[],
   ): void {
     if (signature) this.#signature += signature;
@@ -60,14 +60,14 @@ export class OpenThought implements OpenBlock {
     out.push({ type: "item_end", index: this.#index, item });
   }
 
-  /** Thinking that was cut before its signature is of no use to the server. */
+  /** The sealed block. Thinking that was cut before its signature is of no use to the server. */
   #sealed(thinking: string): JsonObject | undefined {
     if (this.#block.type === "redacted_thinking") return this.#block;
     return this.#signature ? { ...this.#block, thinking, signature: this.#signature } : undefined;
   }
 }
 
-/** A call, its input joined of fragments of JSON. */
+/** A call whose input is joined from fragments of JSON. */
 export class OpenCall implements OpenBlock {
   readonly #index: number;
   readonly #call: Omit<FunctionCall, "arguments">;
@@ -87,13 +87,13 @@ export class OpenCall implements OpenBlock {
     out.push({ type: "item_start", index: place.index, item });
   }
 
-  read({ partial_json: delta }: Pick<BlockDelta, "partial_json">, out: ModelEvent[]): void {
+  read({ partial_json: delta }: Pick<MessagesBlockDelta, "partial_json">, out: ModelEvent[]): void {
     if (!delta) return;
     this.#pieces.push(delta);
     out.push({ type: "arguments_delta", index: this.#index, delta });
   }
 
-  /** An input that came without fragments stood in the start: whole, or empty. */
+  /** Closes the call. An input without fragments was in the start event: complete, or empty. */
   close(status: ItemStatus, out: ModelEvent[]): void {
     if (this.#pieces.length === 0) {
       this.read({ partial_json: JSON.stringify(this.#input ?? {}) }, out);
@@ -103,7 +103,10 @@ export class OpenCall implements OpenBlock {
   }
 }
 
-/** A tool the vendor runs itself, what that gave, a compaction, a kind we have never seen. */
+/**
+ * A block that is kept unchanged: of a tool that the vendor runs, its result, a compaction, or of an
+ * unknown kind.
+ */
 export class OpenForeign implements OpenBlock {
   readonly #place: { readonly index: number; readonly id: string };
   #block: JsonObject;
@@ -116,7 +119,7 @@ export class OpenForeign implements OpenBlock {
     out.push({ type: "item_start", index: place.index, item: this.#item() });
   }
 
-  read({ type: _, partial_json, ...fields }: BlockDelta): void {
+  read({ type: _, partial_json, ...fields }: MessagesBlockDelta): void {
     if (partial_json) this.#fragments.push(partial_json);
     this.#block = Object.entries(fields).reduce(grow, this.#block);
   }
@@ -133,7 +136,7 @@ export class OpenForeign implements OpenBlock {
   }
 }
 
-/** Texts of a block grow by their deltas; anything else is replaced. */
+/** Adds a delta. A text grows; any other field is replaced. */
 function grow(block: JsonObject, [name, value]: [string, Json | undefined]): JsonObject {
   const before = block[name];
   const isText = typeof before === "string" && typeof value === "string";

@@ -1,4 +1,4 @@
-/** Text blocks in a row as one message: a part a block, each with what it cites. */
+/** Adjacent text blocks as one message: one part for each block, with its citations. */
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Annotation, OutputText } from "../../protocol/content.ts";
@@ -8,7 +8,7 @@ import { toAnnotation } from "../../protocol/messages-blocks.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { readShape } from "../shape.ts";
 import type { OpenBlock } from "./open-blocks.ts";
-import { type BlockDelta, READ_TEXT, type ReadBlock } from "./schema.ts";
+import { type MessagesBlockDelta, READ_TEXT, type ReadBlock } from "./schema.ts";
 
 interface Part {
   readonly pieces: string[];
@@ -40,7 +40,10 @@ export class OpenMessage {
   }
 }
 
-/** Has no place in its message until it says something: the API takes no empty text back. */
+/**
+ * A text block. It gets its place in the message with its first text, because the API refuses empty texts
+ * in the next request.
+ */
 export class OpenText implements OpenBlock {
   readonly #openMessage: (out: ModelEvent[]) => OpenMessage;
   readonly #citations: JsonObject[] = [];
@@ -58,12 +61,12 @@ export class OpenText implements OpenBlock {
     if (citations) this.#citations.push(...citations);
   }
 
-  read({ text, citation }: BlockDelta, out: ModelEvent[]): void {
+  read({ text, citation }: MessagesBlockDelta, out: ModelEvent[]): void {
     if (text) this.#write(text, out);
     if (citation) this.#citations.push(citation);
   }
 
-  /** A citation is of the whole block, so its span is known when the block is. */
+  /** A citation covers the whole block, so its range is known when the block ends. */
   close(_: ItemStatus, out: ModelEvent[]): void {
     if (!this.#place) return;
     const end = this.#part.pieces.join("").length;

@@ -1,4 +1,4 @@
-/** The wishes that the Messages API has words for, and those values of them for which it has none. */
+/** The options that the Messages API supports, and their values that it does not support. */
 
 import { markFor } from "../cache-marks.ts";
 import type { OptionName } from "../known-options.ts";
@@ -16,7 +16,7 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
 
 type Tier = NonNullable<MessagesBody["service_tier"]>;
 
-/** `auto` takes the account's priority where it has some, and is what a request without a word gets. */
+/** `auto` uses the account's priority tier if it has one. It is the default of a request without a tier. */
 const TIERS: Readonly<Record<string, Tier>> = {
   auto: "auto",
   priority: "auto",
@@ -40,13 +40,13 @@ export function omittedOptions(options: ModelOptions, { refuses = [] }: Quirks):
   return [
     ...(stop?.every(isSayable) === false ? ["stop"] : []),
     ...(service_tier !== undefined && !TIERS[service_tier] ? ["service_tier"] : []),
-    // There is one place for whoever is asking, and the newer word takes it.
+    // The API has one field for the user's id; the newer parameter fills it.
     ...(user !== undefined && safety_identifier !== user ? ["user"] : []),
     ...(prompt_cache_retention !== undefined && !isKept ? ["prompt_cache_retention"] : []),
   ];
 }
 
-/** The API refuses to stop at blanks. */
+/** The API refuses blank stop texts. */
 function isSayable(text: string): boolean {
   return text.trim() !== "";
 }

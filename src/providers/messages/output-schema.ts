@@ -1,7 +1,7 @@
 /**
- * A JSON schema as the API holds a model to it: every object closed, and no limits on numbers or
- * lengths. Keywords it refuses are told to the model in the description; the answer is checked
- * against the schema as it was.
+ * Reduces a JSON schema to what the API can enforce: every object closed, and no limits on numbers or
+ * lengths. Refused keywords are described to the model in the description. The answer is checked against
+ * the original schema.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -42,7 +42,7 @@ const FORMATS: ReadonlySet<Json> = new Set([
   "ipv6",
   "uuid",
 ]);
-/** Keywords that are written anew, or say nothing of the answer. */
+/** Keywords that are written again, or that do not limit the answer. */
 const HANDLED: ReadonlySet<string> = new Set([
   "$schema",
   "$id",

@@ -1,15 +1,15 @@
 /**
- * The Messages API of Anthropic, as far as we write it and as servers write it back.
+ * Anthropic's Messages API: the part that we send and the part that servers answer.
  *
- * What we send is typed as the API has it, so that the compiler can hold it against the vendor's own
- * types. What we read is held against shapes: fields whose loss costs no words are loose.
+ * Requests are typed like the API, so that the compiler can check them against the vendor's own types.
+ * Answers are checked against shapes; fields that carry no text of the answer are loose.
  */
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Cached, MessagesTurn, TextBlock } from "../../protocol/messages-blocks.ts";
 import { anything, list, loose, number, object, type Shape, type Shaped, text } from "../shape.ts";
 
-/** A request's body. `temperature` and `top_p` are known to models before Claude 4.7 alone. */
+/** A request's body. Only models before Claude 4.7 accept `temperature` and `top_p`. */
 export interface MessagesBody {
   model: string;
   max_tokens: number;
@@ -18,8 +18,8 @@ export interface MessagesBody {
   messages: MessagesTurn[];
   tools?: MessagesTool[] | undefined;
   tool_choice?: MessagesToolChoice | undefined;
-  thinking?: Thinking | undefined;
-  output_config?: OutputConfig | undefined;
+  thinking?: MessagesThinking | undefined;
+  output_config?: MessagesOutputConfig | undefined;
   temperature?: number | undefined;
   top_p?: number | undefined;
   container?: string | undefined;
@@ -31,7 +31,7 @@ export interface MessagesBody {
 export interface MessagesTool extends Cached {
   name: string;
   description?: string;
-  /** Whether the model cannot but write what the schema allows. */
+  /** True if the model can only write what the schema allows. */
   strict?: boolean;
   input_schema: { type: "object"; [keyword: string]: unknown };
 }
@@ -42,25 +42,25 @@ export type MessagesToolChoice =
   | { type: "tool"; name: string; disable_parallel_tool_use?: boolean }
   | { type: "none" };
 
-export type Thinking =
+export type MessagesThinking =
   | { type: "adaptive"; display?: "summarized" }
   | { type: "enabled"; budget_tokens: number }
   | { type: "disabled" }
   | { type: "between_tools" };
 
-export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
+export type MessagesEffort = "low" | "medium" | "high" | "xhigh" | "max";
 
-export interface OutputConfig {
-  effort?: Effort;
+export interface MessagesOutputConfig {
+  effort?: MessagesEffort;
   format?: { type: "json_schema"; schema: { [keyword: string]: unknown } };
 }
 
-/** A content block as it starts, or whole: what is of its kind is held against that kind's shape. */
+/** A content block, its start or all of it. Its fields are checked against the shape of its kind. */
 const BLOCK = object({ type: text }) as Shape<unknown> as Shape<ReadBlock>;
-/** All of a kind we do not know is kept. */
+/** All fields of an unknown kind are kept. */
 export type ReadBlock = JsonObject & { readonly type?: string | null };
 
-/** The vendor's own words for what a text is of: handed on, and wanted back. */
+/** A citation in the vendor's own form: passed on, and sent back. */
 const CITATION = object({}) as Shape<unknown> as Shape<JsonObject>;
 
 export const READ_TEXT = object({ text, citations: loose(list(CITATION)) });
@@ -68,15 +68,15 @@ export const READ_TEXT = object({ text, citations: loose(list(CITATION)) });
 export const READ_THOUGHT = object({
   thinking: text,
   signature: text,
-  /** Of thinking that is not shown. */
+  /** Redacted thinking. */
   data: text,
 });
 
 export const READ_CALL = object({ id: loose(text), name: text, input: anything });
 
-/** Counts are of the answer so far; a later event replaces what it names. */
+/** Counts of the answer so far. A later event replaces the counts that it names. */
 const COUNTS = {
-  /** Without those read from the cache or written to it. */
+  /** Without the tokens that were read from the cache or written to it. */
   input_tokens: loose(number),
   cache_read_input_tokens: loose(number),
   cache_creation_input_tokens: loose(number),
@@ -89,7 +89,7 @@ const USAGE = object({
   ...COUNTS,
   /** Calls of its own tools, as `web_search_requests`. */
   server_tool_use: loose(object({}) as Shape<unknown> as Shape<JsonObject>),
-  /** The steps of an answer; those of type `compaction` are counted here and nowhere else. */
+  /** The steps of an answer. Those of type `compaction` are counted only here. */
   iterations: loose(list(object({ ...COUNTS, type: loose(text) }))),
 });
 export type MessagesUsage = Shaped<typeof USAGE>;
@@ -98,7 +98,7 @@ const ENDING = {
   stop_reason: loose(text),
   stop_sequence: loose(text),
   stop_details: loose(object({ explanation: loose(text) })),
-  /** Kept as it came. */
+  /** Kept unchanged. */
   container: loose(object({}) as Shape<unknown> as Shape<JsonObject>),
 };
 
@@ -112,7 +112,7 @@ const ANSWER = {
 const WHOLE = object(ANSWER);
 export type AnswerFields = Shaped<typeof WHOLE>;
 
-/** Of a block, or of the answer itself, which then says how it ended. */
+/** A delta of a block, or of the answer itself, which then says how it ended. */
 const DELTA_FIELDS = object({
   ...ENDING,
   type: text,
@@ -122,8 +122,8 @@ const DELTA_FIELDS = object({
   partial_json: text,
   citation: loose(CITATION),
 });
-const DELTA = DELTA_FIELDS as Shape<unknown> as Shape<BlockDelta>;
-export type BlockDelta = JsonObject & Shaped<typeof DELTA_FIELDS>;
+const DELTA = DELTA_FIELDS as Shape<unknown> as Shape<MessagesBlockDelta>;
+export type MessagesBlockDelta = JsonObject & Shaped<typeof DELTA_FIELDS>;
 
 /** One event of a stream, or a whole answer, whose `type` is `message`. */
 export const EVENT = object({
@@ -136,5 +136,5 @@ export const EVENT = object({
 });
 export type MessagesEvent = Shaped<typeof EVENT>;
 
-/** The event that nearly all of a stream is, held against no more than it can have. */
+/** The shape of the most common event in a stream, with only the fields that it can have. */
 export const DELTA_EVENT: Shape<MessagesEvent> = object({ index: number, delta: DELTA });

@@ -1,28 +1,28 @@
 /**
- * How much a model may think and say: `thinking`, `output_config.effort` and `max_tokens`, which the
- * API asks for in every request and out of which it also takes the thinking.
+ * How much a model may think and write: `thinking`, `output_config.effort` and `max_tokens`. The API
+ * requires `max_tokens` in every request, and it includes the thinking.
  */
 
 import { THINKING_BUDGETS as BUDGETS, type MessagesTurn } from "../../protocol/messages-blocks.ts";
 import { forcesHosted, isForced } from "../offered-tools.ts";
-import type { ModelRequest, Reasoning } from "../provider.ts";
+import type { ModelRequest, ReasoningOptions } from "../provider.ts";
 import type { Quirks } from "../wire.ts";
 import { type ClaudeModel, claudeModelOf } from "./claude-models.ts";
-import type { Effort, Thinking } from "./schema.ts";
+import type { MessagesEffort, MessagesThinking } from "./schema.ts";
 
-type Asked = NonNullable<Reasoning["effort"]>;
+type Asked = NonNullable<ReasoningOptions["effort"]>;
 
-export interface Limits {
+export interface ThinkingLimits {
   readonly max_tokens: number;
-  readonly thinking: Thinking | undefined;
-  readonly effort: Effort | undefined;
+  readonly thinking: MessagesThinking | undefined;
+  readonly effort: MessagesEffort | undefined;
 }
 
 export function encodeLimits(
   request: ModelRequest,
   turns: readonly MessagesTurn[],
   quirks: Quirks,
-): Limits {
+): ThinkingLimits {
   const model = claudeModelOf(request.model, quirks);
   const { effort } = request.reasoning;
   if (effort === "none") return withoutThinking(request, model);
@@ -35,12 +35,12 @@ export function encodeLimits(
   };
 }
 
-/** Whether the request is one in which sampling is the model's own business. */
-export function isThinking({ thinking }: Limits): boolean {
+/** True if the API does not allow sampling parameters in the request because the model thinks. */
+export function isThinking({ thinking }: ThinkingLimits): boolean {
   return thinking?.type === "adaptive" || thinking?.type === "enabled";
 }
 
-function withoutThinking({ max_output_tokens }: ModelRequest, model: ClaudeModel): Limits {
+function withoutThinking({ max_output_tokens }: ModelRequest, model: ClaudeModel): ThinkingLimits {
   const max_tokens = max_output_tokens ?? model.usualTokens;
   const isNews = model.thinksByItself && model.thinking !== "none";
   const thinking = isNews && model.off ? { type: model.off } : undefined;
@@ -48,8 +48,11 @@ function withoutThinking({ max_output_tokens }: ModelRequest, model: ClaudeModel
   return { max_tokens, thinking, effort };
 }
 
-/** A summary has to be asked for; newer models otherwise show nothing of what they think. */
-function adaptive({ effort, summary }: Reasoning, model: ClaudeModel): Thinking | undefined {
+/** Asks for a summary if the request does; newer models otherwise show nothing of their thinking. */
+function adaptive(
+  { effort, summary }: ReasoningOptions,
+  model: ClaudeModel,
+): MessagesThinking | undefined {
   const isShown = summary !== undefined;
   if (effort === undefined && !(isShown && model.thinksByItself)) return undefined;
   return isShown ? { type: "adaptive", display: "summarized" } : { type: "adaptive" };
@@ -59,11 +62,11 @@ function withBudget(
   { reasoning, max_output_tokens, tool_choice }: ModelRequest,
   turns: readonly MessagesTurn[],
   model: ClaudeModel,
-): Limits {
+): ThinkingLimits {
   const { effort } = reasoning;
   const sent = effort && effort !== "none" ? nearest(effort, model.efforts) : undefined;
   const plain = { max_tokens: max_output_tokens ?? model.usualTokens, thinking: undefined };
-  // The API refuses to think where a call is forced, and in the middle of a turn begun without.
+  // The API refuses thinking if a call is forced, and in the middle of a turn that began without it.
   const isTold = isForced(tool_choice) || forcesHosted(tool_choice);
   const mayThink = !isTold && !lacksThought(turns);
   if (!effort || effort === "none" || !mayThink) return { ...plain, effort: sent };
@@ -74,7 +77,7 @@ function withBudget(
   return { max_tokens, thinking: { type: "enabled", budget_tokens }, effort: sent };
 }
 
-/** Whether results go to a turn that does not start with a thought: another model made its calls. */
+/** True if the results go to a turn that does not start with thinking: another model made its calls. */
 function lacksThought(turns: readonly MessagesTurn[]): boolean {
   if (turns.at(-1)?.content[0]?.type !== "tool_result") return false;
   const first = turns.at(-2)?.content[0]?.type;
@@ -83,14 +86,17 @@ function lacksThought(turns: readonly MessagesTurn[]): boolean {
 
 const ORDER: readonly Asked[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** The strongest effort that is no stronger than asked for, or else the weakest. */
-function nearest(effort: Asked, known: readonly Effort[]): Effort | undefined {
+/** The strongest effort that is not stronger than the requested one, or else the weakest. */
+function nearest(effort: Asked, known: readonly MessagesEffort[]): MessagesEffort | undefined {
   const most = ORDER.indexOf(effort);
   return known.findLast((word) => ORDER.indexOf(word) <= most) ?? known[0];
 }
 
-/** Long thoughts leave little for the answer. */
-function tokensFor(effort: Reasoning["effort"], { usualTokens, maxTokens }: ClaudeModel): number {
+/** The length of an answer. Long thinking leaves little of it for the answer itself. */
+function tokensFor(
+  effort: ReasoningOptions["effort"],
+  { usualTokens, maxTokens }: ClaudeModel,
+): number {
   const isLong = effort === "xhigh" || effort === "max";
   return isLong ? Math.min(maxTokens, 2 * usualTokens) : usualTokens;
 }

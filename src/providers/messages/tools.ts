@@ -1,28 +1,30 @@
-/** Tools on offer, and the choice among them, in the words of the Messages API. */
+/** Offered tools and the tool choice, in the form of the Messages API. */
 
 import type { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { WebSearchTool } from "../../protocol/hosted-kinds/web-search.ts";
 import { BLOCKS } from "../../protocol/messages-blocks.ts";
-import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../protocol/tools.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
-import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
+import { isListed, NATIVE_TOOLS, runKindOf } from "../vendors/native-tools.ts";
+import type { NativeRow } from "../wire.ts";
 import { toOutputSchema } from "./output-schema.ts";
 import type { MessagesTool, MessagesToolChoice } from "./schema.ts";
 
-/** Tools that only other vendors run are left out; those this vendor runs go word for word. */
+/** Encodes tools. Tools that only other vendors run are left out; those of this vendor are sent unchanged. */
 export function encodeTools(tools: readonly Tool[]): MessagesTool[] {
   const names = new Set<unknown>();
   return tools.flatMap((tool) => {
     if (tool.type === "function") return [encodeFunction(tool)];
     const own = encodeOwn(tool);
-    // Two spellings of one tool are one tool, and a name may be there once.
+    // Two spellings of one tool are the same tool, and a name may be used once.
     if (!own || (own["name"] !== undefined && names.has(own["name"]))) return [];
     names.add(own["name"]);
     return [own as unknown as MessagesTool];
   });
 }
 
-/** The row of the vendor's own API; at Google it has some of the same tools. */
+/** The tools of the vendor's own API. At Google it has some of the same tools. */
 const OWN = NATIVE_TOOLS.anthropic as NativeRow;
 
 function encodeOwn(tool: Tool): JsonObject | undefined {
@@ -33,7 +35,7 @@ function encodeOwn(tool: Tool): JsonObject | undefined {
   return { ...named(tool.type), ...(tool as unknown as JsonObject) };
 }
 
-/** The API wants each of its tools to have the one name that it has. */
+/** The API requires a fixed name for each of its tools. */
 function named(type: string): JsonObject {
   const name = NAMES.find(([form]) => form.test(type))?.[1] ?? type.replace(/_20\d{6}$/, "");
   return type === "mcp_toolset" ? { type } : { type, name };
@@ -54,7 +56,7 @@ export function encodeToolChoice({
   return isSingle ? { ...choice, disable_parallel_tool_use: true } : choice;
 }
 
-/** A tool that the model is held to has a schema of the kind that answers are held to. */
+/** A strict tool has a schema that is reduced like the schema of an answer. */
 function encodeFunction(tool: FunctionTool): MessagesTool {
   const { name, description, parameters, strict } = tool;
   const schema = { properties: {}, ...parameters, type: "object" } as const;
@@ -64,12 +66,15 @@ function encodeFunction(tool: FunctionTool): MessagesTool {
     ...(description ? { description } : {}),
     ...(strict ? { strict } : {}),
     input_schema: strict ? { ...toOutputSchema(schema as JsonObject), type: "object" } : schema,
-    // What a client of the vendor's own API says of it besides.
+    // Further fields from a client of the Messages API.
     ...(isJsonObject(own) ? own : {}),
   };
 }
 
-/** Some models, platforms and servers hold a model to no tool, or not to this many or this large ones. */
+/**
+ * Removes `strict` from tools. Some models, platforms and servers cannot enforce it, or not for so many or
+ * such large tools.
+ */
 export function relaxTools(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   const isHeld = request.tools.some((tool) => tool.type === "function" && tool.strict);
   if (!isHeld || failure.code !== "provider_rejected") return undefined;

@@ -1,9 +1,9 @@
 /**
- * Items as the turns of the Messages API: user and assistant in alternation, the user first.
+ * Converts items to the turns of the Messages API: user and assistant in alternation, the user first.
  *
- * Its one hard rule: the turn behind a call starts with the results of all calls of the turn before.
- * So results are looked up when an assistant's turn ends, wherever their items stand; a call whose
- * result is nowhere gets one that says so, and a result without its call is left out.
+ * Its one hard rule: the turn after a call starts with the results of all calls of the turn before. So when
+ * an assistant's turn ends, the results are looked up wherever their items are. A call without a result
+ * gets a placeholder, and a result without its call is left out.
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -28,21 +28,21 @@ import { type CallOutput, outputsByCall } from "../pair-results.ts";
 import { encodeContent, encodeSaid, encodeText } from "./content.ts";
 import { blocksIn } from "./hosted-calls.ts";
 
-export interface Conversation {
-  /** What was said above the conversation: instructions that came as messages before its first. */
+export interface MessagesConversation {
+  /** The instructions that came as messages before the first turn. */
   readonly system: readonly TextBlock[];
   readonly turns: MessagesTurn[];
-  /** The machine that the turn under way has used. */
+  /** The container that the current turn has used. */
   readonly container: string | undefined;
 }
 
-export function encodeConversation(items: readonly Item[]): Conversation {
+export function encodeConversation(items: readonly Item[]): MessagesConversation {
   const list = new TurnList(items);
   for (const item of items) list.add(item);
   return list.finish();
 }
 
-/** Stands where the API wants the user to speak and the conversation has nothing. */
+/** The user message to insert if the API needs one and the conversation has none. */
 const GO_ON = "Go on.";
 const NO_RESULT = "No result: the call was interrupted.";
 
@@ -50,12 +50,12 @@ class TurnList {
   readonly #system: TextBlock[] = [];
   readonly #turns: MessagesTurn[] = [];
   readonly #outputs: Map<string, CallOutput[]>;
-  /** Calls of the assistant's turn under way, by the item's id and the block's. */
+  /** Calls of the assistant's current turn, by the item's id and the block's. */
   #calls: { readonly callId: string; readonly id: string }[] = [];
   readonly #ids = new Set<string>();
   #callFields = new Map<string, JsonObject>();
   #container: string | undefined;
-  /** Whether the last message is the beginning of the answer. */
+  /** True if the last message is the beginning of the answer. */
   #isPrefilled = false;
 
   constructor(items: readonly Item[]) {
@@ -80,13 +80,13 @@ class TurnList {
     }
   }
 
-  finish(): Conversation {
+  finish(): MessagesConversation {
     this.#answerCalls();
     if (this.#turns[0]?.role !== "user") {
       this.#turns.unshift({ role: "user", content: encodeText(GO_ON) });
     }
     const last = this.#turns.at(-1);
-    // A turn of the vendor's own tools is taken up where it paused; any other needs a word.
+    // A turn with the vendor's own tools resumes where it paused; any other needs a user message.
     const isTaken = this.#isPrefilled || last?.content.some(isForeign);
     if (last?.role === "assistant" && !isTaken) this.#hear(encodeText(GO_ON));
     return { system: this.#system, turns: this.#turns, container: this.#container };
@@ -107,8 +107,8 @@ class TurnList {
       .join("\n");
     if (text === "") return;
     const isAbove = this.#turns.length === 0;
-    // The instructions at the top stay as they were: they are what the cache begins with, and newer
-    // models refuse their own thoughts under others.
+    // The instructions at the top stay unchanged: the cache begins with them, and newer models refuse their
+    // own thinking under other instructions.
     const blocks = encodeText(isAbove ? text : `<system>\n${text}\n</system>`);
     const marked = blocks.map((block) => ({ ...block, ...markOf(content) }));
     if (isAbove) this.#system.push(...marked);
@@ -122,7 +122,7 @@ class TurnList {
     this.#say([{ ...block, ...this.#callFields.get(call_id) }]);
   }
 
-  /** Other vendors' ids may have letters that this API does not take, and one conversation an id twice. */
+  /** Another vendor's id may have letters that this API refuses, and a conversation may have an id twice. */
   #freeId(callId: string): string {
     const plain = callId.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
     let id = plain;
@@ -136,7 +136,7 @@ class TurnList {
     if (isJsonObject(block)) this.#say([block as unknown as MessagesBlock]);
   }
 
-  /** Only this vendor's own; what another left under its name is nothing here. */
+  /** Adds a block of this vendor; a block that another vendor left is skipped. */
   #addForeign(item: JsonObject): void {
     const { type, id, block } = item;
     this.#say(blocksIn(item) as unknown as MessagesBlock[]);
@@ -181,7 +181,7 @@ class TurnList {
   }
 }
 
-/** The API wants an object; what is none is put where the vendor's own guide puts it. */
+/** The input as an object, which the API requires. Other text is wrapped as the vendor's own guide says. */
 function toInput({ arguments: text }: FunctionCall): JsonObject {
   const input = tryParseJson(text === "" ? "{}" : text);
   return isJsonObject(input) ? input : { INVALID_JSON: text };
@@ -195,11 +195,14 @@ function toResult(tool_use_id: string, output: CallOutput | undefined): ToolResu
   const content = typeof given === "string" ? given : encodeContent(given.map(toUnmarked));
   if (content.length === 0 || (typeof content === "string" && content.trim() === "")) return block;
   const isSayable = typeof content === "string" || content.every(({ type }) => type === "text");
-  // What failed must be told in words: the API refuses an error without any, or with a picture.
+  // A failure must have text: the API refuses an error without text, or with a picture.
   return { ...block, content, ...(status === "incomplete" && isSayable ? { is_error: true } : {}) };
 }
 
-/** What a caller marked inside of a block is marked at its end: the API takes no mark further in. */
+/**
+ * The mark of a block. A mark on a part inside goes to the end of the block, because the API accepts none
+ * further in.
+ */
 function markOf(content: string | readonly ContentPart[]): Cached {
   const part = typeof content === "string" ? undefined : content.findLast(isMarked);
   return part ? { cache_control: ownMark(part) } : {};

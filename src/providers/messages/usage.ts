@@ -1,16 +1,16 @@
-/** The tokens of an answer, added up from what its events say of them. */
+/** Adds up the tokens of an answer from the counts in its events. */
 
 import type { JsonObject } from "../../base/json.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { MessagesUsage } from "./schema.ts";
 
 export interface UsageCount {
-  /** What the first event says: of the output it knows the first few tokens alone. */
+  /** Reads the counts of the first event, which has only the first few output tokens. */
   begin(usage: MessagesUsage | null | undefined): void;
-  /** A later event replaces the counts it names and leaves the others. */
+  /** A later event replaces the counts that it names and leaves the others. */
   add(usage: MessagesUsage | null | undefined): void;
   total(): Usage;
-  /** What is known before the end; no output until an event has counted it. */
+  /** The counts before the end; no output until an event has counted it. */
   current(): Usage;
 }
 

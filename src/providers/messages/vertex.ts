@@ -1,6 +1,6 @@
 /**
- * The Messages wire at Google Cloud: the model is in the path and not in the body, where the version
- * stands instead of in a header. Project and region are part of the base URL (`google-cloud.ts`).
+ * The Messages wire at Google Cloud: the model is in the path and not in the body, and the version is in
+ * the body and not in a header. Project and region are part of the base URL (`google-cloud.ts`).
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -15,7 +15,7 @@ const VERSION = "vertex-2023-10-16";
 export const vertexWire: Wire = {
   ...messagesWire,
   name: "vertexai-anthropic",
-  // Tiers are those of Anthropic's own accounts.
+  // Tiers exist only for Anthropic's own accounts.
   options: new Set([...OPTIONS].filter((name) => name !== "service_tier")),
   path: ({ model }) => `/publishers/anthropic/models/${toSegment(model)}:streamRawPredict`,
   headers(request, quirks): Record<string, string> {
@@ -28,7 +28,7 @@ export const vertexWire: Wire = {
   },
 };
 
-/** Google's own examples leave the `@` before a model's date as it is. */
+/** Leaves the `@` before a model's date unescaped, like Google's own examples. */
 function toSegment(model: string): string {
   return toPathSegment(model).replace("%40", "@");
 }

@@ -1,6 +1,6 @@
 /**
- * The Messages wire: Anthropic's own API, and what servers made to stand in for it speak. Some of its
- * features are given only to requests that name them; which ones a request needs is seen here.
+ * The Messages wire: Anthropic's own API, and compatible servers. Some of its features need a beta header;
+ * this file says which ones a request needs.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -17,8 +17,8 @@ import { OPTIONS } from "./options.ts";
 import { relaxTools } from "./tools.ts";
 
 /**
- * The version that every server of this API knows. Its successor (2026-10-21) takes `temperature` of
- * no model any more and adds nothing we use.
+ * The version that every server of this API knows. Its successor (2026-10-21) no longer accepts
+ * `temperature` for any model and adds nothing that we use.
  */
 const VERSION = "2023-06-01";
 
@@ -40,7 +40,7 @@ export const messagesWire: Wire = {
   recover: relaxTools,
 };
 
-/** What this request needs, in the order of the table; nothing for most. */
+/** The beta features of this request, in the order of the table; none for most. */
 export function betasFor(request: ModelRequest, quirks: Quirks): string[] {
   const words = new Set<string>([
     ...request.tools.map(({ type }) => type),
@@ -57,7 +57,7 @@ export function betasFor(request: ModelRequest, quirks: Quirks): string[] {
   ];
 }
 
-/** Fields of the vendor's own that whoever asks has sent, each under the feature that it is part of. */
+/** The beta features of fields that the client has sent. */
 function betasOfFields({ container, speed, fallbacks }: JsonObject): string[] {
   return [
     ...(isJsonObject(container) && container["skills"] ? ["skills-2025-10-02"] : []),
@@ -66,7 +66,7 @@ function betasOfFields({ container, speed, fallbacks }: JsonObject): string[] {
   ];
 }
 
-/** Kinds of tools, and of blocks in the conversation, that each beta stands for. */
+/** Kinds of tools and blocks, and the beta that each needs. */
 const BETAS: Readonly<Record<string, readonly string[]>> = {
   "compact-2026-01-12": [`${FOREIGN}compaction`],
   "mcp-client-2025-11-20": [

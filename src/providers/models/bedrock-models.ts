@@ -2,16 +2,24 @@
  * Models on Amazon Bedrock, under every id that an inference profile gives them: `global.`, a group of
  * regions (`us.`, `eu.`), or none, which is one region.
  *
- * Claude costs its maker's price in the global profile and a tenth more in a group of regions. What
- * one region charges, or a group abroad for other makers' models, is left out: it varies
+ * Claude costs its maker's price in the global profile and a tenth more in a group of regions. Prices of
+ * single regions, and of foreign groups for other makers' models, are left out because they vary
  * (https://aws.amazon.com/bedrock/pricing/).
  */
 
 import { CLAUDE, CLAUDE_DATES, type ClaudeName } from "./claude-models.ts";
-import { type Facts, NO_SAMPLING, price, type Rows, TALKS, THINKS } from "./facts.ts";
-import type { Price, Refusal } from "./models.ts";
+import {
+  type ModelRow,
+  NO_SAMPLING,
+  type Price,
+  price,
+  type RefusedParameter,
+  type Rows,
+  TALKS,
+  THINKS,
+} from "./facts.ts";
 
-/** The groups of regions that have the model; all have it in the global profile. */
+/** The groups of regions that have the model. Every model is in the global profile. */
 const CLAUDE_GROUPS = {
   "claude-fable-5-1": ["us"],
   "claude-fable-5": ["us"],
@@ -29,7 +37,7 @@ const CLAUDE_GROUPS = {
   "claude-haiku-4-5": ["us", "eu", "jp", "au"],
 } as const satisfies Record<ClaudeName, readonly string[]>;
 
-/** Converse has one word for not thinking, which these refuse. */
+/** Models that refuse Converse's only way to turn thinking off. */
 const ALWAYS_THINKS: ReadonlySet<ClaudeName> = new Set([
   "claude-fable-5-1",
   "claude-fable-5",
@@ -39,15 +47,15 @@ const ALWAYS_THINKS: ReadonlySet<ClaudeName> = new Set([
 
 const ALL_GROUPS = ["", "global.", "us.", "eu.", "jp.", "au.", "apac."] as const;
 
-// Only Claude can be told to make one call at a time.
-const MANY_CALLS: readonly Refusal[] = ["parallel_tool_calls"];
-const THINKING: Facts = { ...THINKS, refuses: MANY_CALLS };
-const TALKING: Facts = { ...TALKS, refuses: [...TALKS.refuses, ...MANY_CALLS] };
+// Only Claude can be limited to one call at a time.
+const MANY_CALLS: readonly RefusedParameter[] = ["parallel_tool_calls"];
+const THINKING: ModelRow = { ...THINKS, refuses: MANY_CALLS };
+const TALKING: ModelRow = { ...TALKS, refuses: [...TALKS.refuses, ...MANY_CALLS] };
 
-const NOVA: Facts = { ...TALKING, contextTokens: 300_000, maxOutputTokens: 10_000 };
-const NOVA_2: Facts = { ...THINKING, contextTokens: 1_000_000, maxOutputTokens: 64_000 };
-const LLAMA_4: Facts = { ...TALKING, maxOutputTokens: 16_384, structured: false };
-const GPT_OSS: Facts = {
+const NOVA: ModelRow = { ...TALKING, contextTokens: 300_000, maxOutputTokens: 10_000 };
+const NOVA_2: ModelRow = { ...THINKING, contextTokens: 1_000_000, maxOutputTokens: 64_000 };
+const LLAMA_4: ModelRow = { ...TALKING, maxOutputTokens: 16_384, structured: false };
+const GPT_OSS: ModelRow = {
   ...THINKING,
   contextTokens: 128_000,
   vision: false,
@@ -119,7 +127,7 @@ const OTHERS: Rows = {
   },
 };
 
-/** Names we do not know. */
+/** Rules for unknown names. */
 const FAMILIES: Rows = {
   ...inGroups("anthropic.claude-*", { ...THINKS, refuses: [...NO_SAMPLING, "effort:none"] }),
   ...inGroups("anthropic.claude-opus-4*", THINKS),
@@ -153,7 +161,7 @@ function claudeRows(name: ClaudeName): Rows {
   };
 }
 
-/** The date stands in ids from before 4.6, which is the last with a revision. */
+/** The id of a Claude model. Ids before 4.6 contain a date; 4.6 is the last with a revision. */
 function claudeId(name: ClaudeName): string {
   const date = CLAUDE_DATES[name];
   if (date !== undefined) return `anthropic.${name}-${date}-v1:0`;
@@ -175,14 +183,14 @@ function more(usd: number): number {
   return Math.round(usd * 1.1e6) / 1e6;
 }
 
-/** Priced in the United States; the other groups' prices are their own. */
-function nova(id: string, facts: Facts): Rows {
+/** Prices are those of the United States; other groups have prices of their own. */
+function nova(id: string, facts: ModelRow): Rows {
   return {
     ...inGroups(id, facts, ["", "us."]),
     ...inGroups(id, { ...facts, price: undefined }, ["eu.", "apac."]),
   };
 }
 
-function inGroups(id: string, facts: Facts, groups: readonly string[] = ALL_GROUPS): Rows {
+function inGroups(id: string, facts: ModelRow, groups: readonly string[] = ALL_GROUPS): Rows {
   return Object.fromEntries(groups.map((group) => [`${group}${id}`, facts]));
 }

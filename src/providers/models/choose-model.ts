@@ -1,6 +1,7 @@
 /**
- * Which model a run uses, and why: an explicit choice, else a key in the environment, else a server
- * on this machine, else the embedded one. The reason is always shown, so nobody is billed by surprise.
+ * Chooses the model of a run, with a reason: an explicit choice, otherwise a key in the environment,
+ * otherwise a server on this machine, otherwise the embedded model. The reason is always shown, so that no
+ * bill is a surprise.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -15,26 +16,26 @@ export interface ModelChoice {
   /** One line for stderr. */
   readonly reason: string;
   readonly source: "explicit" | "key" | "local" | "embedded";
-  /** Where the server was found; undefined leaves it to the vendor's row. */
+  /** The address at which the server was found; undefined uses that of the vendor's row. */
   readonly baseUrl: string | undefined;
 }
 
-export interface ModelWishes {
-  /** What the user wrote, and where: `-m`, `OFFSHOOT_MODEL`, a config file. */
+export interface ModelQuery {
+  /** The model that the user wrote, and where: `-m`, `OFFSHOOT_MODEL`, a config file. */
   readonly explicit: { readonly value: string; readonly source: string } | undefined;
-  /** The vendor of names the table does not know: `custom` when a base URL was given. */
+  /** The vendor of names that are not in the table: `custom` if a base URL was given. */
   readonly otherwise?: string | undefined;
-  /** Ours alone when left out. */
+  /** Only our own if missing. */
   readonly catalog?: Catalog | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Called only when there is neither a choice nor a key. */
+  /** Called only if there is neither a choice nor a key. */
   readonly findLocal: () => Promise<LocalServer | undefined>;
 }
 
 const HOW_TO_CHOOSE = "choose with -m vendor/model, see `offshoot models`";
 
-/** Rejects an explicit choice that names nothing. */
-export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice> {
+/** Rejects an explicit choice of an unknown model. */
+export async function chooseModel(wishes: ModelQuery): Promise<ModelChoice> {
   const { explicit, env, otherwise, catalog } = wishes;
   if (explicit) {
     const ref = formatModelRef(parseModelRef(explicit.value, otherwise, catalog));
@@ -45,8 +46,8 @@ export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice> {
 }
 
 /**
- * The variable a vendor's key is in, or undefined when none of them is set. One that the environment has
- * comes before one that is stored.
+ * The variable with a vendor's key, or undefined if none is set. A variable of the environment comes before
+ * a stored key.
  */
 export function keyVariableIn(
   vendor: string,
@@ -60,8 +61,8 @@ export function keyVariableIn(
   return set ?? names.find((name) => storedIn(env, name) !== undefined);
 }
 
-/** A key of the environment first, whoever its vendor is; then a stored one. */
-function chooseByKey(env: ModelWishes["env"]): ModelChoice | undefined {
+/** A key in the environment first, of any vendor; then a stored one. */
+function chooseByKey(env: ModelQuery["env"]): ModelChoice | undefined {
   const found = VENDOR_NAMES.flatMap((vendor) => {
     const { defaultModel } = vendorOf(vendor);
     const variable = keyVariableIn(vendor, env);
@@ -75,13 +76,13 @@ function chooseByKey(env: ModelWishes["env"]): ModelChoice | undefined {
     const reason = `${ref} (${why}; ${HOW_TO_CHOOSE})`;
     return { ref, reason, source: "key", baseUrl: undefined };
   }
-  // Another model in the place of the one whose key is there but may not be read would be a surprise.
+  // Choosing another model because the stored key cannot be read would be a surprise.
   const problem = storedProblem(env);
   if (problem !== undefined) throw new Failure("key_missing", problem);
   return undefined;
 }
 
-async function chooseLocal(findLocal: ModelWishes["findLocal"]): Promise<ModelChoice | undefined> {
+async function chooseLocal(findLocal: ModelQuery["findLocal"]): Promise<ModelChoice | undefined> {
   const server = await findLocal();
   if (!server) return undefined;
   const ref = `${server.vendor}/${server.model}`;

@@ -1,28 +1,35 @@
 /**
- * Claude, from its maker and on Vertex AI. How a model is told to think, or not to, is the wire's
- * business (`messages/claude-models.ts`), so no row refuses an effort.
+ * Claude, from its maker and on Vertex AI. The wire decides how a request turns on reasoning
+ * (`messages/claude-models.ts`), so no row refuses an effort.
  *
- * Writes to the cache are priced as those for five minutes. Vertex charges the same at its global
- * address, our default, and a tenth more in a region (https://platform.claude.com/docs/en/about-claude/pricing).
+ * Cache writes have the price of five minutes. Vertex charges the same at its global address, our default,
+ * and a tenth more in a region (https://platform.claude.com/docs/en/about-claude/pricing).
  */
 
-import { type Facts, NO_SAMPLING, price, type Rows, TALKS, THINKS } from "./facts.ts";
-import type { Price } from "./models.ts";
+import {
+  type ModelRow,
+  NO_SAMPLING,
+  type Price,
+  price,
+  type Rows,
+  TALKS,
+  THINKS,
+} from "./facts.ts";
 
-const LARGE: Facts = {
+const LARGE: ModelRow = {
   ...THINKS,
   contextTokens: 1_000_000,
   maxOutputTokens: 128_000,
   refuses: NO_SAMPLING,
 };
-const SMALL: Facts = { ...THINKS, contextTokens: 200_000, maxOutputTokens: 64_000 };
-const CLAUDE_41: Facts = {
+const SMALL: ModelRow = { ...THINKS, contextTokens: 200_000, maxOutputTokens: 64_000 };
+const CLAUDE_41: ModelRow = {
   ...SMALL,
   maxOutputTokens: 32_000,
   price: claudePrice(15, 1.5, 75),
 };
 
-/** Those that every platform has, by the maker's names. */
+/** Models that every platform has, by the maker's names. */
 export const CLAUDE = {
   "claude-fable-5-1": { ...LARGE, price: claudePrice(10, 0.25, 50) },
   "claude-fable-5": { ...LARGE, price: claudePrice(10, 1, 50) },
@@ -48,14 +55,14 @@ export const CLAUDE = {
 
 export type ClaudeName = keyof typeof CLAUDE;
 
-/** Models from before 4.6 are pinned by a date; later names mean one model for good. */
+/** Models before 4.6 are pinned by a date; later names always mean the same model. */
 export const CLAUDE_DATES: Partial<Readonly<Record<ClaudeName, string>>> = {
   "claude-opus-4-5": "20251101",
   "claude-sonnet-4-5": "20250929",
   "claude-haiku-4-5": "20251001",
 };
 
-/** Names we do not know: up to 4.6 a temperature is taken, and before 3.7 nobody thinks. */
+/** Rules for unknown names: models up to 4.6 accept a temperature, and those before 3.7 do not think. */
 const FAMILIES: Rows = {
   "claude-*": { ...THINKS, refuses: NO_SAMPLING },
   "claude-opus-4*": THINKS,

@@ -1,13 +1,13 @@
 /**
- * Cohere's models. Those without a price have none by the token: they are free up to a limit, and in
+ * Cohere's models. Those without a price have none per token: they are free up to a limit, and in
  * production they run on machines that are paid for by the hour.
  */
 
-import { type Facts, price, type Rows, TALKS, THINKS } from "./facts.ts";
+import { type ModelRow, price, type Rows, TALKS, THINKS } from "./facts.ts";
 
-/** What the whole family is without: files are taken as their text alone. */
-const COMMAND: Facts = { ...TALKS, vision: false, pdf: false };
-const COMMAND_R: Facts = { ...COMMAND, contextTokens: 128_000, maxOutputTokens: 4_000 };
+/** The lacks of the whole family: files are accepted only as text. */
+const COMMAND: ModelRow = { ...TALKS, vision: false, pdf: false };
+const COMMAND_R: ModelRow = { ...COMMAND, contextTokens: 128_000, maxOutputTokens: 4_000 };
 
 export const COHERE: Rows = {
   "command-a-plus-05-2026": {

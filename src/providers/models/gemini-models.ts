@@ -1,19 +1,25 @@
 /**
  * Gemini, from AI Studio and on Vertex AI, under the same names at the same price
- * (https://ai.google.dev/gemini-api/docs/pricing). How much a model thinks is the wire's business
- * (`gemini/family.ts`). Flash from 3.6 on and Argon have a price for a season, so none is given.
+ * (https://ai.google.dev/gemini-api/docs/pricing). The wire decides how much a model thinks
+ * (`gemini/family.ts`). Flash from 3.6 on and Argon have a temporary price, so none is given.
  */
 
-import { type Facts, NO_SAMPLING, price, type Rows, TALKS, THINKS } from "./facts.ts";
-import type { Price } from "./models.ts";
+import {
+  type ModelRow,
+  NO_SAMPLING,
+  type Price,
+  price,
+  type Rows,
+  TALKS,
+  THINKS,
+} from "./facts.ts";
 
-// The API has no word for one call at a time.
-const THINKING: Facts = { ...THINKS, refuses: ["parallel_tool_calls"] };
-const MODEL: Facts = { ...THINKING, contextTokens: 1_048_576, maxOutputTokens: 65_536 };
+// The API cannot limit a model to one call at a time.
+const THINKING: ModelRow = { ...THINKS, refuses: ["parallel_tool_calls"] };
+const MODEL: ModelRow = { ...THINKING, contextTokens: 1_048_576, maxOutputTokens: 65_536 };
 
 export const GEMINI: Rows = {
-  // It ignores both, which is said rather than left to be found out. Its longer answers come in
-  // several requests.
+  // This model ignores both, so they are left out with a notice. Its longer answers come in several requests.
   "gemini-4-argon": { ...MODEL, refuses: [...MODEL.refuses, ...NO_SAMPLING] },
   "gemini-3.8-flash": MODEL,
   "gemini-3.7-flash": MODEL,

@@ -1,6 +1,6 @@
 /**
- * Which model is meant by what a person wrote: `vendor/model`, a vendor alone, or a model alone.
- * The first segment decides, so a model's own name may hold slashes (`openrouter/vendor/model`).
+ * Parses the name of a model that a person wrote: `vendor/model`, a vendor alone, or a model alone. The
+ * first segment decides, so a model's own name may contain slashes (`openrouter/vendor/model`).
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -18,12 +18,12 @@ export interface ModelRef {
 
 export const EMBEDDED = "embedded";
 export const EMBEDDED_MODEL = "offline";
-/** Written `gguf:path`: a file that is run in this process. */
+/** The prefix of `gguf:path`, a file that is run in this process. */
 export const GGUF = "gguf";
 
 /**
- * Rejects what names no known vendor or model. `otherwise` is the vendor of names that are not in
- * the table: `custom` when the user gave a base URL.
+ * Rejects unknown vendors and models. `otherwise` is the vendor of names that are not in the table:
+ * `custom` if the user gave a base URL.
  */
 export function parseModelRef(
   text: string,
@@ -86,7 +86,7 @@ function unknown({ written, head, tail }: Written, { names }: Catalog): Failure 
   );
 }
 
-/** The nearest thing that would have been taken, in the form to write it in. */
+/** The nearest valid name, in the form in which to write it. */
 function guessRef(
   { written, head, tail }: Written,
   vendors: readonly string[],

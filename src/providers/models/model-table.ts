@@ -1,57 +1,71 @@
 /**
- * The models we know, one row each; those of the largest families are in `model-rows/`. Sizes and
- * prices are those the vendors publish; a price that is for a season, by the hour or behind an alias
- * that moves is left out, since unknown beats wrong.
+ * The known models, one row each; those of the largest families are in files of their own. Sizes and prices
+ * are those that the vendors publish. A price that is temporary, by the hour or behind a moving alias is
+ * left out, since unknown is better than wrong.
  *
- * Rows that end in `*` catch the next model of a family: what it refuses is likely the same, its
- * size and price are not.
+ * Rows that end in `*` match the next model of a family: it probably refuses the same parameters, but its
+ * size and price may differ.
  */
 
 import { BEDROCK } from "./bedrock-models.ts";
 import { ANTHROPIC, VERTEXAI } from "./claude-models.ts";
 import { COHERE } from "./cohere-models.ts";
-import { type Facts, NO_SAMPLING, price, type Rows, TALKS, THINKS } from "./facts.ts";
+import {
+  type Model,
+  type ModelRow,
+  NO_SAMPLING,
+  type Price,
+  price,
+  type RefusedParameter,
+  type Rows,
+  TALKS,
+  THINKS,
+} from "./facts.ts";
 import { GEMINI } from "./gemini-models.ts";
-import type { Model, Price, Refusal } from "./models.ts";
 
 const FREE: Price = { input: 0, cached: 0, output: 0 };
 
-// From 5.1 on, OpenAI's models take `temperature` when told not to think, and only then.
+// From 5.1 on, OpenAI's models accept `temperature` only if the request turns thinking off.
 const WHILE_THINKING = "sampling_while_reasoning";
-const NO_NONE: readonly Refusal[] = ["effort:none", "effort:minimal"];
+const NO_NONE: readonly RefusedParameter[] = ["effort:none", "effort:minimal"];
 
-const GPT_6: Facts = { ...THINKS, contextTokens: 1_050_000, maxOutputTokens: 128_000 };
-const GPT_5: Facts = { ...THINKS, contextTokens: 400_000, maxOutputTokens: 128_000 };
-const CHAT_LATEST: Facts = { ...THINKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
-/** What OpenAI's models that think, and xAI's, take of no request, whatever their effort. */
-const NO_STEERING: readonly Refusal[] = ["stop", "frequency_penalty", "presence_penalty"];
-const NEVER_SAMPLED: readonly Refusal[] = [...NO_SAMPLING, "top_logprobs", ...NO_STEERING];
-/** Models from before there was a word for it take one value of it alone. */
-const NO_VERBOSITY: readonly Refusal[] = ["text.verbosity"];
-const O_SERIES: Facts = { ...THINKS, contextTokens: 200_000, maxOutputTokens: 100_000 };
-const OLD_TALKS: Facts = { ...TALKS, refuses: [...TALKS.refuses, ...NO_VERBOSITY] };
-const GPT_41: Facts = { ...OLD_TALKS, contextTokens: 1_047_576, maxOutputTokens: 32_768 };
-const GPT_4O: Facts = { ...OLD_TALKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
+const GPT_6: ModelRow = { ...THINKS, contextTokens: 1_050_000, maxOutputTokens: 128_000 };
+const GPT_5: ModelRow = { ...THINKS, contextTokens: 400_000, maxOutputTokens: 128_000 };
+const CHAT_LATEST: ModelRow = { ...THINKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
+/** Parameters that OpenAI's and xAI's thinking models never accept, whatever the effort. */
+const NO_STEERING: readonly RefusedParameter[] = ["stop", "frequency_penalty", "presence_penalty"];
+const NEVER_SAMPLED: readonly RefusedParameter[] = [...NO_SAMPLING, "top_logprobs", ...NO_STEERING];
+/** Older models accept only one value of it. */
+const NO_VERBOSITY: readonly RefusedParameter[] = ["text.verbosity"];
+const O_SERIES: ModelRow = { ...THINKS, contextTokens: 200_000, maxOutputTokens: 100_000 };
+const OLD_TALKS: ModelRow = { ...TALKS, refuses: [...TALKS.refuses, ...NO_VERBOSITY] };
+const GPT_41: ModelRow = { ...OLD_TALKS, contextTokens: 1_047_576, maxOutputTokens: 32_768 };
+const GPT_4O: ModelRow = { ...OLD_TALKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
 
-const REFUSED_6: readonly Refusal[] = [WHILE_THINKING, ...NO_STEERING, "effort:minimal"];
-const REFUSED_6_ALWAYS_THINKS: readonly Refusal[] = [...NEVER_SAMPLED, ...NO_NONE];
-const REFUSED_52: readonly Refusal[] = [...REFUSED_6, "effort:max"];
-const REFUSED_51: readonly Refusal[] = [...REFUSED_52, "effort:xhigh"];
-const REFUSED_5: readonly Refusal[] = [
+const REFUSED_6: readonly RefusedParameter[] = [WHILE_THINKING, ...NO_STEERING, "effort:minimal"];
+const REFUSED_6_ALWAYS_THINKS: readonly RefusedParameter[] = [...NEVER_SAMPLED, ...NO_NONE];
+const REFUSED_52: readonly RefusedParameter[] = [...REFUSED_6, "effort:max"];
+const REFUSED_51: readonly RefusedParameter[] = [...REFUSED_52, "effort:xhigh"];
+const REFUSED_5: readonly RefusedParameter[] = [
   ...NEVER_SAMPLED,
   "effort:none",
   "effort:xhigh",
   "effort:max",
 ];
-const REFUSED_PRO: readonly Refusal[] = [...NEVER_SAMPLED, ...NO_NONE, "effort:low", "effort:max"];
-const REFUSED_CODEX: readonly Refusal[] = [...NEVER_SAMPLED, ...NO_NONE, "effort:max"];
-const REFUSED_O: readonly Refusal[] = [
+const REFUSED_PRO: readonly RefusedParameter[] = [
+  ...NEVER_SAMPLED,
+  ...NO_NONE,
+  "effort:low",
+  "effort:max",
+];
+const REFUSED_CODEX: readonly RefusedParameter[] = [...NEVER_SAMPLED, ...NO_NONE, "effort:max"];
+const REFUSED_O: readonly RefusedParameter[] = [
   ...REFUSED_5,
   ...NO_VERBOSITY,
   "effort:minimal",
   "parallel_tool_calls",
 ];
-const REFUSED_CHAT_LATEST: readonly Refusal[] = [
+const REFUSED_CHAT_LATEST: readonly RefusedParameter[] = [
   ...REFUSED_PRO,
   ...NO_VERBOSITY,
   "effort:high",
@@ -202,7 +216,7 @@ const OPENAI: Rows = {
   "chatgpt-*": OLD_TALKS,
 };
 
-const GPT_OSS: Facts = {
+const GPT_OSS: ModelRow = {
   ...THINKS,
   contextTokens: 131_072,
   maxOutputTokens: 65_536,
@@ -225,7 +239,7 @@ const TOGETHER: Rows = {
 };
 
 // Thinking is on or off there; the steps between are refused.
-const MISTRAL_EFFORTS: readonly Refusal[] = [
+const MISTRAL_EFFORTS: readonly RefusedParameter[] = [
   "effort:minimal",
   "effort:low",
   "effort:medium",
@@ -245,8 +259,8 @@ const MISTRAL: Rows = {
   "mistral-small-latest": { ...THINKS, pdf: false, refuses: MISTRAL_EFFORTS },
 };
 
-// Prices there depend on the hour of the day in Beijing. Thinking is switched by a field of its own.
-const DEEPSEEK_MODEL: Facts = {
+// Prices depend on the hour of the day in Beijing. A field of its own switches thinking.
+const DEEPSEEK_MODEL: ModelRow = {
   ...THINKS,
   contextTokens: 1_000_000,
   maxOutputTokens: 384_000,
@@ -261,7 +275,7 @@ const DEEPSEEK: Rows = {
   "deepseek-v4-pro": { ...DEEPSEEK_MODEL, vision: false },
 };
 
-const GROK: Facts = {
+const GROK: ModelRow = {
   ...THINKS,
   contextTokens: 500_000,
   price: {
@@ -278,14 +292,14 @@ const XAI: Rows = {
   "grok-4*": { ...THINKS, refuses: GROK.refuses },
 };
 
-/** A server of the user's own bills nothing, whatever the model. */
+/** A user's own server bills nothing, whatever the model. */
 const LOCAL: Rows = { "*": { ...THINKS, price: FREE } };
 
 const EMBEDDED: Rows = {
   offline: { ...THINKS, price: FREE, vision: false, pdf: false },
 };
 
-/** A model that several vendors have belongs, when none is named, to the first of them here. */
+/** If several vendors have a model and the user names none, the first of them in this table is used. */
 const ROWS: Readonly<Record<string, Rows>> = {
   openai: OPENAI,
   anthropic: ANTHROPIC,

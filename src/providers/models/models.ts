@@ -1,79 +1,23 @@
 /**
- * What is known of a model: sizes, price, abilities, and the parameters it refuses.
+ * Facts about a model: sizes, price, abilities, and the parameters that it refuses.
  *
- * An unknown model is taken to do everything, refuse nothing and cost an unknown amount: the vendor
- * knows better than an old table. A user's config overrides any field of any row.
+ * An unknown model can do everything, refuses nothing and has an unknown price, because the vendor knows
+ * better than an old table. A user's config overrides any field of any row.
  */
 
 import type { Usage } from "../../protocol/usage.ts";
-import type { OwnFields } from "../http/own-fields.ts";
 import { keepOptions } from "../known-options.ts";
-import { type ModelRequest, type Reasoning, toParameter } from "../provider.ts";
+import { type ModelRequest, type ReasoningOptions, toParameter } from "../provider.ts";
 import { nativeCostOf } from "../vendors/native-tools.ts";
+import type { Model, ModelEffort, RefusedParameter } from "./facts.ts";
 import { MODELS } from "./model-table.ts";
 
-export interface Model {
-  readonly vendor: string;
-  /** Exact, which also means its dated snapshots; or a prefix that ends in `*`. */
-  readonly name: string;
-  readonly contextTokens: number | undefined;
-  readonly maxOutputTokens: number | undefined;
-  /** Undefined is unknown, which is not the same as free. */
-  readonly price: Price | undefined;
-  readonly reasoning: boolean;
-  readonly vision: boolean;
-  readonly pdf: boolean;
-  readonly tools: boolean;
-  /** Whether it can be held to a JSON schema. */
-  readonly structured: boolean;
-  readonly refuses: readonly Refusal[];
-  /** Of the user's rows alone: what each request of it has besides. */
-  readonly options?: OwnFields["options"];
-  readonly headers?: OwnFields["headers"];
-}
-
-/** USD per million tokens. */
-export interface Price {
-  readonly input: number;
-  /** Input read from the vendor's cache; undefined where that is no cheaper. */
-  readonly cached: number | undefined;
-  /** Input written to the cache; undefined where that costs nothing extra. */
-  readonly cacheWrite?: number;
-  readonly output: number;
-  /** A request with more input than this is priced higher, all of it. */
-  readonly long?: {
-    readonly aboveTokens: number;
-    readonly inputFactor: number;
-    readonly outputFactor: number;
-  };
-}
-
-type Effort = NonNullable<Reasoning["effort"]>;
-
-/**
- * `reasoning` is the whole parameter; `effort:none` one of its values. `sampling_while_reasoning`
- * means that `temperature`, `top_p` and `top_logprobs` are taken with `effort: none` alone.
- */
-export type Refusal =
-  | "temperature"
-  | "top_p"
-  | "stop"
-  | "frequency_penalty"
-  | "presence_penalty"
-  | "top_logprobs"
-  | "text.verbosity"
-  | "sampling_while_reasoning"
-  | "reasoning"
-  | `effort:${Effort}`
-  | "summary"
-  | "parallel_tool_calls";
-
-/** A row of a user's config: the name, and whatever is different. */
+/** A row of a user's config: the name, and the fields that differ. */
 export type ModelOverride = Pick<Model, "vendor" | "name"> & Partial<Model>;
 
 /**
- * The longest match wins; the overrides that match are laid over it, the longest on top. `like` is the
- * vendor of ours that one of the settings is like.
+ * The longest match is used. Matching overrides are merged into it, the longest last. `like` is the vendor
+ * of ours that a vendor in the settings resembles.
  */
 export function findModel(
   vendor: string,
@@ -90,7 +34,7 @@ export function findModel(
   return Object.assign({}, base, ...own.map(({ row }) => row), { vendor, name });
 }
 
-/** The vendors whose rows name this model, in table order; families and catch-alls do not count. */
+/** The vendors whose rows name this model, in the table's order. Families and `*` rows do not count. */
 export function vendorsOfModel(name: string): string[] {
   const rows = MODELS.filter((row) => !row.name.endsWith("*"));
   return [
@@ -98,10 +42,10 @@ export function vendorsOfModel(name: string): string[] {
   ];
 }
 
-/** Anthropic's price of input that is kept for an hour, beside that of plain input. */
+/** Anthropic's price for input that is cached for an hour, as a multiple of plain input. */
 const HOUR_FACTOR = 2;
 
-/** USD for one answer; undefined when the price is unknown. */
+/** USD for one answer; undefined if the price is unknown. */
 export function costOf(model: Model, usage: Usage): number | undefined {
   const native = nativeCostOf(model, usage.native_calls);
   const { price } = model;
@@ -124,7 +68,10 @@ export function costOf(model: Model, usage: Usage): number | undefined {
   return (Math.max(0, input) * inputFactor + output * outputFactor) / 1_000_000 + native;
 }
 
-/** The request without what the model refuses, and what was left out or changed, for the record. */
+/**
+ * The request without what the model refuses, and the names of what was left out or changed, for the
+ * record.
+ */
 export function dropRefused(
   { refuses }: Model,
   request: ModelRequest,
@@ -156,10 +103,10 @@ export function dropRefused(
 }
 
 function dropReasoning(
-  refuses: readonly Refusal[],
-  { effort, summary, ...rest }: Reasoning,
+  refuses: readonly RefusedParameter[],
+  { effort, summary, ...rest }: ReasoningOptions,
   drop: (name: string) => undefined,
-): Reasoning {
+): ReasoningOptions {
   if (refuses.includes("reasoning")) {
     if (effort !== undefined || summary !== undefined) drop("reasoning");
     return { effort: undefined, summary: undefined };
@@ -171,17 +118,17 @@ function dropReasoning(
   };
 }
 
-const EFFORTS: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
+const EFFORTS: readonly ModelEffort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 /**
- * `none` is left out: the model thinks as it likes. Any other effort becomes the nearest one that
- * the model takes, weaker before stronger, because the vendor's default may be not to think at all.
+ * The nearest effort that the model accepts, weaker before stronger, because the vendor's default may be no
+ * thinking at all. An unsupported `none` is left out instead: the model then uses its default.
  */
 function lower(
-  effort: Effort,
-  refuses: readonly Refusal[],
+  effort: ModelEffort,
+  refuses: readonly RefusedParameter[],
   drop: (name: string) => undefined,
-): Effort | undefined {
+): ModelEffort | undefined {
   const at = EFFORTS.indexOf(effort);
   const candidates = at < 0 ? [] : [...EFFORTS.slice(0, at).reverse(), ...EFFORTS.slice(at + 1)];
   const taken = candidates.find((candidate) => !refuses.includes(`effort:${candidate}`));
@@ -201,19 +148,19 @@ const UNKNOWN: Omit<Model, "vendor" | "name"> = {
   refuses: [],
 };
 
-/** What a model can do is the same elsewhere; what it costs is not. */
+/** Facts of a model from another vendor: its abilities are the same elsewhere, its price is not. */
 function lend(like: string, name: string): Model | undefined {
   const known = bestMatch(MODELS, like, name) ?? borrow(like, name);
   return known && { ...known, price: undefined };
 }
 
-/** Vendors that have the models of one maker under their own names. */
+/** Vendors that offer the models of one maker under their own names. */
 const MAKERS: ReadonlyMap<string, string> = new Map([
   ["azure", "openai"],
   ["claudeaws", "anthropic"],
 ]);
 
-/** Vendors that resell others' models know what those can do; what they charge is their own. */
+/** The facts for a vendor that resells models of others: the abilities are known, the price is its own. */
 function borrow(vendor: string, name: string): Model | undefined {
   const maker = MAKERS.get(vendor);
   const [owner = "", ...rest] = maker === undefined ? name.split("/") : [maker, name];
@@ -235,7 +182,7 @@ function bestMatch(rows: readonly Model[], vendor: string, name: string): Model 
 
 const SNAPSHOT = /^-\d{4}-\d{2}-\d{2}$/;
 
-/** 0 for no match; more for a longer one, and for an exact one over a prefix of the same length. */
+/** 0 for no match; higher for a longer one, and for an exact one over a prefix of the same length. */
 function matchScore(
   row: { readonly vendor: string; readonly name: string },
   vendor: string,

@@ -1,6 +1,6 @@
 /**
- * Lines of an Ollama answer to model events: thinking and text come in pieces, calls come whole, and
- * the last line (`done`) carries the counts.
+ * Decodes the lines of an Ollama answer to model events: thinking and text come in pieces, calls come
+ * whole, and the last line (`done`) has the counts.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -32,7 +32,7 @@ class OllamaDecoder implements Decoder {
   readonly #items = new ItemWriter();
   #isStarted = false;
   #isEnded = false;
-  /** Every call id of the conversation, this answer's included; filled when the first call comes. */
+  /** Every call id of the conversation, including this answer's. Filled when the first call comes. */
   #callIds: Set<string> | undefined;
 
   constructor(request: ModelRequest) {
@@ -43,7 +43,7 @@ class OllamaDecoder implements Decoder {
     if (this.#isEnded) return;
     const parsed = tryParseJson(data);
     if (!isJsonObject(parsed)) return;
-    // In place of everything else when the server fails in the middle.
+    // Comes in place of all other fields if the server fails in the middle.
     if (parsed["error"]) throw toVendorFailure(parsed);
     const chunk = isPlainText(parsed) ? parsed : readShape(parsed, CHUNK);
     if (!chunk.message && !chunk.done) return;
@@ -59,7 +59,7 @@ class OllamaDecoder implements Decoder {
     if (this.#isEnded) return;
     throw new Failure(
       "provider_broke_protocol",
-      "The stream ended before the answer did: no line said `done`.",
+      "The stream ended before the answer was complete: no line had `done`.",
     );
   }
 
@@ -79,7 +79,10 @@ class OllamaDecoder implements Decoder {
     this.#items.addCall({ call_id: this.#callId(id), name: made.name, arguments: text }, out);
   }
 
-  /** Older servers give none, and results are told apart by id: one that is missing or taken is made up. */
+  /**
+   * The id of a call. Results are matched by id, so a missing or repeated id is replaced; older servers
+   * send none.
+   */
   #callId(id: string | null | undefined): string {
     this.#callIds ??= new Set(this.#request.items.flatMap(toCallId));
     const taken = this.#callIds;
@@ -97,7 +100,7 @@ class OllamaDecoder implements Decoder {
   }
 }
 
-/** What nearly all lines are, seen at a glance: the shape says the same in four times as long. */
+/** Recognizes the most common line without reading its whole shape, which takes four times as long. */
 function isPlainText(line: JsonObject): line is JsonObject & OllamaChunk {
   const { model, message, done, logprobs } = line;
   if (typeof model !== "string" || done !== false || logprobs || !isJsonObject(message))
@@ -106,7 +109,7 @@ function isPlainText(line: JsonObject): line is JsonObject & OllamaChunk {
   return typeof content === "string" && !thinking && !tool_calls;
 }
 
-/** Reasons that say: a tool is called. Ollama has none; servers that stand in for it do. */
+/** Finish reasons that mean that a tool is called. Ollama has none; compatible servers do. */
 const CALLING: ReadonlySet<string> = new Set(["tool_calls", "tool_call", "tool_use"]);
 
 function toLogprob({ top_logprobs, ...chosen }: OllamaLogprob): Logprob {

@@ -1,8 +1,8 @@
 /**
- * A model request as an Ollama chat body.
+ * Encodes a model request as an Ollama chat body.
  *
- * A message there has one text, and beside it the images, the thinking and the calls. The API has no
- * words for a tool choice: what may not be called is not offered, and nothing can be forced.
+ * A message has one text, and beside it images, thinking and calls. The API has no tool choice: tools that
+ * may not be called are not offered, and nothing can be forced.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -35,7 +35,7 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "top_logprobs",
 ]);
 
-/** What the body of a request leaves out. */
+/** The parameters that the body leaves out. */
 export function omitsOf(request: ModelRequest): string[] {
   const { tools, tool_choice, parallel_tool_calls } = request;
   const marks = omittedMarks(request);
@@ -51,7 +51,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   return toBody(toRequest(request, quirks), quirks);
 }
 
-/** The body with its absent fields still in it; apart from them it is what the API's client sends. */
+/** The body, with its absent fields as undefined. Without them it is what the API's own client sends. */
 export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest {
   const tools = offeredTools(request.tools, request.tool_choice).map(encodeTool);
   const top_logprobs = request.options?.top_logprobs;
@@ -72,8 +72,8 @@ export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest 
 }
 
 /**
- * A model that cannot think refuses to be told how much, and an old server knows no levels: both are
- * asked once more without, and think as they do by themselves.
+ * A model that cannot think refuses an effort, and an old server knows no levels: both are asked again
+ * without one, and use their default.
  */
 export function relaxThinking(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   const { effort } = request.reasoning;
@@ -83,7 +83,7 @@ export function relaxThinking(request: ModelRequest, failure: Failure): ModelReq
 }
 
 function encodeTool({ name, description, parameters }: FunctionTool): OllamaTool {
-  // The API names a few keywords of the schema; the others reach the model's template all the same.
+  // The API names a few keywords of the schema; the others reach the model's template as well.
   const schema = (parameters ?? { type: "object", properties: {} }) as OllamaParameters;
   return {
     type: "function",
@@ -135,20 +135,23 @@ function encodeMessages(request: ModelRequest): OllamaMessage[] {
   for (const item of request.items) messages.addItem(item);
   const encoded = messages.finish();
   if (encoded.length > 0) return encoded;
-  // The server takes an empty conversation as the wish to load the model, and says nothing.
+  // With an empty conversation the server only loads the model and returns no answer.
   throw refuse("There is nothing to send: the conversation is empty.");
 }
 
-/** In JSON mode a model that is not also told in words may write blanks without end. */
+/**
+ * The instructions. In JSON mode, a model whose prompt does not describe the format may write white space
+ * forever.
+ */
 function toInstructions({ instructions, items, format }: ModelRequest): string | undefined {
   if (format.type === "text" || mentionsJson(instructions, items)) return instructions;
   return instructions ? `${instructions}\n\n${JSON_RULE}` : JSON_RULE;
 }
 
-/** Joins what the assistant thought, said and called in one go into one message. */
+/** Joins the assistant's reasoning, text and calls of one turn into one message. */
 class MessageList {
   readonly #messages: OllamaMessage[] = [];
-  /** A result names its tool, and the item may not. */
+  /** Names of tools by call: a result names its tool, but the item may not. */
   readonly #toolNames = new Map<string, string>();
   #thinking: string | undefined;
 
@@ -168,7 +171,7 @@ class MessageList {
         this.#thinking = readOwnReasoning(item);
         return;
       default:
-      // What other vendors run themselves has no place here.
+      // This API cannot express tools that other vendors run themselves.
     }
   }
 
@@ -179,7 +182,7 @@ class MessageList {
   #addMessage({ role, content }: Message): void {
     const text = toText(content);
     if (role === "assistant") return this.#addAnswer(text);
-    // What was thought before belongs to a turn that ended without a word.
+    // This reasoning belongs to a turn that ended without an answer.
     this.#thinking = undefined;
     const images = toImages(content);
     if (text === "" && images.length === 0) return;
@@ -222,7 +225,7 @@ class MessageList {
   }
 }
 
-/** The API wants an object; a model is shown what it wrote in place of one. */
+/** The arguments as an object, which the API requires. Other text is wrapped in one. */
 function parseArguments(text: string): JsonObject {
   const value = tryParseJson(text === "" ? "{}" : text);
   return isJsonObject(value) ? value : { invalid_arguments: text };
@@ -243,7 +246,9 @@ function toText(content: string | readonly ContentPart[]): string {
       default: {
         const text = part.type === "input_file" ? toFileText(part) : undefined;
         if (text !== undefined) return text;
-        throw refuse(`Ollama takes no \`${part.type}\` part. Send text, text files and images.`);
+        throw refuse(
+          `Ollama does not accept \`${part.type}\` parts. Send text, text files and images.`,
+        );
       }
     }
   });

@@ -1,6 +1,6 @@
 /**
- * The models an Ollama server has, and getting more of them: `offshoot models`, and
- * `offshoot models pull ollama/NAME`. The server downloads and keeps them; we only watch.
+ * Lists and downloads models of an Ollama server, for `offshoot models` and `offshoot models pull
+ * ollama/NAME`. The server downloads and stores them; this module only follows its progress.
  */
 
 import { mapConcurrent } from "../../base/async.ts";
@@ -15,10 +15,10 @@ import { toHttpFailure, toVendorFailure } from "../provider-failure.ts";
 
 export interface OllamaServer {
   readonly transport: Transport;
-  /** As the wire has it, or with the `/v1` of the compatible API. */
+  /** In the form of the wire, or with the `/v1` of the compatible API. */
   readonly baseUrl: string;
   readonly signal: AbortSignal;
-  /** The headers that prove who asks, for a server that wants a key. */
+  /** The headers that authorize a request, for a server that requires a key. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -26,12 +26,12 @@ export interface OllamaModel {
   /** With its tag: `qwen3:8b`. */
   readonly name: string;
   readonly bytes: number | undefined;
-  /** As the server words it: `8.2B`. */
+  /** The size in the server's words: `8.2B`. */
   readonly parameters: string | undefined;
   readonly quantization: string | undefined;
-  /** `completion`, `tools`, `thinking`, `vision`, `embedding`; undefined when the server says nothing. */
+  /** `completion`, `tools`, `thinking`, `vision`, `embedding`; undefined if the server does not report them. */
   readonly capabilities: readonly string[] | undefined;
-  /** What the model was made for; the server loads it with less unless it is told to. */
+  /** The largest context of the model. The server loads it with a smaller one by default. */
   readonly contextTokens: number | undefined;
 }
 
@@ -41,23 +41,23 @@ export interface OllamaPull extends OllamaServer {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
-/** Over all layers of the model that were named so far. */
+/** The sum of all layers of the model that were named so far. */
 export interface PullProgress {
-  /** What the server is doing: `pulling manifest`, `verifying sha256 digest`. */
+  /** The present step of the server: `pulling manifest`, `verifying sha256 digest`. */
   readonly status: string;
   readonly bytes: number;
   readonly totalBytes: number | undefined;
-  /** Mean of this call, without what an earlier one had fetched. */
+  /** Mean speed of this call, without bytes that an earlier call had fetched. */
   readonly bytesPerSecond: number;
 }
 
-/** Asking for details costs a request a model; a busy server should not get hundreds at once. */
+/** Details cost one request for each model; a busy server should not get hundreds at once. */
 const MAX_REQUESTS = 4;
 
-/** A layer of many gigabytes is checked in silence before the next word comes. */
+/** The server checks a layer of many gigabytes without sending anything. */
 const PULL_TIMEOUTS: Timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 1_200_000 };
 
-/** Newest first, as the server lists them. Rejects when it does not answer, or is no Ollama. */
+/** Newest first, as the server lists them. Rejects if it does not answer, or is not an Ollama server. */
 export async function listOllamaModels(server: OllamaServer): Promise<OllamaModel[]> {
   const answer = await askServer({ ...server, url: urlOf(server, "/api/tags") });
   if (answer.status !== 200) throw toHttpFailure("ollama", answer);
@@ -65,7 +65,7 @@ export async function listOllamaModels(server: OllamaServer): Promise<OllamaMode
   if (!Array.isArray(entries)) {
     throw new Failure(
       "provider_broke_protocol",
-      `What answers at ${server.baseUrl} is no Ollama: it has no list of models.`,
+      `The server at ${server.baseUrl} is not an Ollama server: it has no list of models.`,
     );
   }
   return mapConcurrent(entries.filter(isJsonObject), MAX_REQUESTS, async (entry) => {
@@ -80,8 +80,8 @@ export async function listOllamaModels(server: OllamaServer): Promise<OllamaMode
 }
 
 /**
- * Resolves once the server has the model. Rejects with a `Failure` that says what to do; a pull that
- * is begun again goes on where it was cut, because the server keeps what it has.
+ * Resolves once the server has the model. Rejects with a `Failure` that says what to do. A second pull
+ * resumes an interrupted one, because the server keeps what it has.
  */
 export async function pullOllamaModel(pull: OllamaPull): Promise<void> {
   const answer = await sendToServer({
@@ -108,7 +108,7 @@ export async function pullOllamaModel(pull: OllamaPull): Promise<void> {
   if (isDone) return;
   throw new Failure(
     "provider_broke_protocol",
-    `Ollama stopped pulling \`${clip(pull.name, 60)}\` before it was done. Give the command again: it goes on from there.`,
+    `Ollama stopped pulling \`${clip(pull.name, 60)}\` before it was done. Run the command again: it resumes from there.`,
   );
 }
 
@@ -139,7 +139,7 @@ function findContextTokens(info: Json | undefined): number | undefined {
 
 interface Layer {
   readonly total: number;
-  /** What was there when this call first heard of it. */
+  /** The bytes that were there when this call first saw the layer. */
   readonly had: number;
   readonly completed: number;
 }
@@ -184,7 +184,7 @@ function toStepFailure(name: string, step: JsonObject): Failure {
   return isUnknown(step) ? toUnknown(name) : toVendorFailure(step);
 }
 
-/** The registry's word for a name it does not have. */
+/** True for the registry's message about an unknown name. */
 function isUnknown({ error }: JsonObject): boolean {
   return /file does not exist|not found|invalid model name/.test(String(error));
 }

@@ -1,8 +1,8 @@
 /**
- * Ollama's own chat API, both ways. Requests are typed as its client types them
- * (`test/providers/ollama/sdk-types.test.ts`); answers are held against shapes, in which fields whose
- * loss costs no words are loose. Requests are type aliases, so that they are JSON objects to the
- * compiler too.
+ * Ollama's own chat API, both ways. Requests are typed like its client
+ * (`test/providers/ollama/sdk-types.test.ts`); answers are checked against shapes, in which fields that
+ * carry no text of the answer are loose. Requests are type aliases, so that the compiler accepts them as
+ * JSON objects too.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -20,14 +20,14 @@ export type OllamaRequest = {
   readonly options: OllamaOptions | undefined;
   readonly logprobs: true | undefined;
   readonly top_logprobs: number | undefined;
-  /** False: a conversation that is too long is refused, not cut without a word. */
+  /** False: a conversation that is too long is refused, and not silently cut. */
   readonly truncate: false;
-  /** False: an answer that fills the context ends there, and the past is not thrown away for it. */
+  /** False: an answer that fills the context ends there, and earlier messages are not dropped for it. */
   readonly shift: false;
 };
 
 export type OllamaOptions = {
-  /** At most so many tokens of answer. */
+  /** The most tokens of the answer. */
   readonly num_predict?: number;
   readonly num_ctx?: number;
   readonly temperature?: number;
@@ -62,7 +62,7 @@ export type OllamaTool = {
   };
 };
 
-/** The user's JSON schema, as far as the API names its parts. */
+/** The user's JSON schema, with the keywords that the API names. */
 export type OllamaParameters = {
   readonly type?: string;
   readonly required?: readonly string[];
@@ -76,15 +76,15 @@ export type OllamaToken = Shaped<typeof TOP>;
 const LOGPROB = object({ ...TOKEN, top_logprobs: loose(list(TOP)) });
 export type OllamaLogprob = Shaped<typeof LOGPROB>;
 
-/** A call comes whole; only newer servers number it. */
+/** A call, which comes whole. Only newer servers number it. */
 const CALL = object({
   id: loose(text),
-  /** Arguments are an object; some servers in between make a text of it. */
+  /** An object; some proxies make a text of it. */
   function: object({ name: text, arguments: anything }),
 });
 export type OllamaChunkCall = Shaped<typeof CALL>;
 
-/** One line of a streamed answer, or the whole of one that was not streamed. */
+/** One line of a streamed answer, or the whole of an answer that was not streamed. */
 export const CHUNK = object({
   model: loose(text),
   message: object({ content: text, thinking: text, tool_calls: list(CALL) }),

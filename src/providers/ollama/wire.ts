@@ -1,4 +1,4 @@
-/** Ollama's native wire: `/api/chat`, one JSON document a line. */
+/** Ollama's native wire: `/api/chat`, one JSON document on each line. */
 
 import { createLineReader, type LineReader } from "../../base/lines.ts";
 import type { Wire } from "../wire.ts";
@@ -16,7 +16,7 @@ export const ollamaWire: Wire = {
   recover: relaxThinking,
 };
 
-/** LF alone ends a line; a byte order mark that some proxy put in front is no part of the first. */
+/** Reads lines. LF alone ends a line; a byte order mark that a proxy added is removed. */
 function createJsonLineReader(onData: (data: string) => void): LineReader {
   let isFirst = true;
   return createLineReader({

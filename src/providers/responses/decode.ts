@@ -1,9 +1,9 @@
 /**
- * The Responses stream to model events, one method an event.
+ * Decodes the Responses stream to model events, one method for each event.
  *
- * Places are kept by `output_index` and only where that is missing by item id: there are servers
- * whose ids change from event to event, and older ones that send no index. Both vocabularies are
- * read at once; which one was spoken decides how the results are given back.
+ * Items are found by `output_index`, and by item id only if that is missing: some servers change ids from
+ * event to event, and older ones send no index. Both vocabularies are read; the one that the server used
+ * decides how results are sent back.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -20,7 +20,7 @@ import {
   addLogprobs,
   addText,
   isCall,
-  type OpenItem,
+  type OpenWireItem,
   toArguments,
   toBegunItem,
   toEndedItem,
@@ -52,7 +52,7 @@ const readArguments: Handler = (decoder, event, out) => decoder.readArguments(ev
 const readAllArguments: Handler = (decoder, event, out) => decoder.readAllArguments(event, out);
 const readTerminal: Handler = (decoder, event, out) => decoder.readTerminal(event, out);
 
-/** Pieces of the answer, which nearly all events are. */
+/** Pieces of the answer, which most events are. */
 const DELTAS: ReadonlyMap<unknown, Handler> = new Map<unknown, Handler>([
   ["response.output_text.delta", (decoder, event, out) => decoder.readText(event, out)],
   ["response.function_call_arguments.delta", readArguments],
@@ -82,7 +82,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["response.failed", (decoder, event) => decoder.readFailed(event)],
 ]);
 
-/** What these say is said again by the items themselves. */
+/** Events whose content the items repeat. */
 const IGNORED: ReadonlySet<string> = new Set([
   "response.in_progress",
   "response.queued",
@@ -107,9 +107,9 @@ class ResponsesDecoder implements Decoder {
   #dialect: Continuation["dialect"] = "function_call";
   #hasCalls = false;
   #hasRefusal = false;
-  readonly #open = new Map<number, OpenItem>();
+  readonly #open = new Map<number, OpenWireItem>();
   readonly #indexById = new Map<string, number>();
-  /** Our places by the server's, which differ where a server gives several items one place. */
+  /** Our indexes by the server's, which differ if a server gives several items one index. */
   readonly #indexByPlace = new Map<number, number>();
   readonly #own: OwnCalls;
 
@@ -133,7 +133,7 @@ class ResponsesDecoder implements Decoder {
     if (type === "error") throw toVendorFailure(parsed);
     const handler = HANDLERS.get(type);
     if (handler) return handler(this, readShape(parsed, EVENT), out);
-    // An answer is whole without a piece of progress that does not fit its kind.
+    // A progress event that does not fit its kind is skipped: the answer is complete without it.
     const isTold = !IGNORED.has(type) && OTHER_EVENT.check(parsed) === undefined;
     if (isTold) out.push({ type: "opaque", event: parsed });
   }
@@ -146,7 +146,7 @@ class ResponsesDecoder implements Decoder {
     );
   }
 
-  /** An answer that was not streamed, or an error body without a type. */
+  /** Reads an answer that was not streamed, or an error body without a type. */
   #readWhole(body: JsonObject, out: ModelEvent[]): void {
     if (body["object"] === "response" || Array.isArray(body["output"])) {
       const response = readShape(body, RESPONSE);
@@ -164,7 +164,7 @@ class ResponsesDecoder implements Decoder {
     out.push({ type: "start", response_id: this.#responseId, model: response?.model ?? "" });
   }
 
-  /** At a place that is taken, an item under another id is another item. */
+  /** Reads an added item. At a used index, an item with another id is another item. */
   readAdded(event: WireEvent, out: ModelEvent[]): void {
     const item = event.item && this.#own.toOwn(event.item);
     if (!item || (this.#isTaken(event) && (!item.id || this.#indexById.has(item.id)))) return;
@@ -226,7 +226,7 @@ class ResponsesDecoder implements Decoder {
     out.push({ type: "arguments_delta", index: open.index, delta });
   }
 
-  /** The whole text replaces the fragments; a server that sent none is caught up with here. */
+  /** Reads the whole arguments, which replace the fragments, or stand in for missing ones. */
   readAllArguments(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event);
     const whole = event.arguments ?? event.input;
@@ -248,7 +248,7 @@ class ResponsesDecoder implements Decoder {
     const item = event.item && this.#own.toOwn(event.item);
     if (!item) return;
     const found = this.#find({ ...event, item_id: item.id ?? "" });
-    // Said twice.
+    // A repeated event.
     if (!found && this.#isTaken(event)) return;
     if (isUnlisted(item)) {
       const open = found ?? this.#openItem(item, this.#place(event, item), out);
@@ -282,12 +282,12 @@ class ResponsesDecoder implements Decoder {
     throw toVendorFailure(error ?? { message: "the response failed" });
   }
 
-  /** A server that streamed no items may still have put them into its last event. */
+  /** Reads the items of the last event, for servers that did not stream them. */
   #readOutput(output: readonly WireItem[], out: ModelEvent[]): void {
     for (const item of output) this.#addWhole(this.#own.toOwn(item), this.#nextIndex, out);
   }
 
-  /** An item that was never announced. */
+  /** Adds an item that was never announced. */
   #addWhole(item: WireItem, index: number, out: ModelEvent[]): void {
     const open = this.#openItem(toBegun(item), index, out);
     const given = item.type === "custom_tool_call" ? (item.input ?? "") : toArguments(item, open);
@@ -297,8 +297,8 @@ class ResponsesDecoder implements Decoder {
     this.#closeItem(open, item, out);
   }
 
-  /** By place, else by id, else the last one that was opened, if it is of the kind that is meant. */
-  #find(event: WireEvent, type?: string): OpenItem | undefined {
+  /** Finds an item by index, otherwise by id, otherwise the last opened one if it has the right type. */
+  #find(event: WireEvent, type?: string): OpenWireItem | undefined {
     const { output_index } = event;
     if (typeof output_index === "number") {
       return this.#open.get(this.#indexByPlace.get(output_index) ?? -1);
@@ -310,7 +310,7 @@ class ResponsesDecoder implements Decoder {
     return type === undefined || last?.item.type === type ? last : undefined;
   }
 
-  /** Whether an item has begun at the server's place, ended or not. */
+  /** True if an item has begun at the server's index, ended or not. */
   #isTaken({ output_index }: WireEvent): boolean {
     return typeof output_index === "number" && this.#indexByPlace.has(output_index);
   }
@@ -323,16 +323,16 @@ class ResponsesDecoder implements Decoder {
     return index;
   }
 
-  #openMessage(event: WireEvent, out: ModelEvent[]): OpenItem | undefined {
+  #openMessage(event: WireEvent, out: ModelEvent[]): OpenWireItem | undefined {
     const message = { type: "message", role: "assistant", status: "in_progress", content: [] };
     return this.#openNext(event.item_id ? { ...message, id: event.item_id } : message, event, out);
   }
 
   /**
-   * Opens an item the server never announced; what it opened before, of that kind, has ended. Not
-   * at a place where one has ended: what comes there is late, and said again by the item itself.
+   * Opens an item that the server never announced, and ends the one of that kind that it opened before. Not
+   * at an index where an item has ended: such an event is late, and the item itself repeats it.
    */
-  #openNext(item: WireItem, event: WireEvent, out: ModelEvent[]): OpenItem | undefined {
+  #openNext(item: WireItem, event: WireEvent, out: ModelEvent[]): OpenWireItem | undefined {
     if (this.#isTaken(event)) return undefined;
     for (const open of [...this.#open.values()]) {
       if (open.isImplied) this.#closeItem(open, toEndedItem(open, "completed"), out);
@@ -342,12 +342,12 @@ class ResponsesDecoder implements Decoder {
     return open;
   }
 
-  #openItem(item: WireItem, index: number, out: ModelEvent[]): OpenItem {
+  #openItem(item: WireItem, index: number, out: ModelEvent[]): OpenWireItem {
     if (!this.#isStarted) this.readCreated({}, out);
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     if (item.type === "tool_call") this.#dialect = "tool_call";
     if (isCall(item)) this.#hasCalls = true;
-    const open: OpenItem = {
+    const open: OpenWireItem = {
       index,
       item,
       parts: [],
@@ -360,7 +360,7 @@ class ResponsesDecoder implements Decoder {
     return open;
   }
 
-  #closeItem(open: OpenItem, done: WireItem, out: ModelEvent[]): void {
+  #closeItem(open: OpenWireItem, done: WireItem, out: ModelEvent[]): void {
     this.#open.delete(open.index);
     this.#own.count(done);
     out.push({ type: "item_end", index: open.index, item: toItem(done, open) });

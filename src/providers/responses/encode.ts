@@ -1,12 +1,12 @@
 /**
- * A model request as a Responses body.
+ * Encodes a model request as a Responses body.
  *
- * Two ways to go on after a tool call. `chain` names the last answer and sends what came since;
- * `replay` sends every item and names nothing. A server that speaks the older vocabulary
+ * A conversation continues after a tool call in one of two ways. `chain` names the last answer and sends
+ * only newer items; `replay` sends every item and names no answer. A server with the older vocabulary
  * (`tool_call`) gets its results as `tool_result`, any other as `function_call_output`.
  */
 
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Continuation } from "../../protocol/model-events.ts";
@@ -14,7 +14,7 @@ import { textOfPart } from "../../protocol/part-text.ts";
 import { isSealed } from "../../protocol/sealed-reasoning.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
-import type { ModelOptions, ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
+import type { ModelOptions, ModelRequest, OutputFormat, ReasoningOptions } from "../provider.ts";
 import { isOthers, toOwnTool, withoutMark } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
@@ -46,13 +46,13 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     parallel_tool_calls: hasTools ? request.parallel_tool_calls : undefined,
     text: encodeText(request.format, verbosity),
     include: encodeInclude(request, store),
-    // The API's own words for them are ours.
+    // Our options have the API's own names.
     ...told,
   };
   return toBody(body, quirks);
 }
 
-/** Likelihoods are given to those alone who also ask for them here. */
+/** The API sends probabilities only if they are requested here too. */
 function encodeInclude(
   { reasoning, options }: ModelRequest,
   store: boolean,
@@ -62,7 +62,7 @@ function encodeInclude(
   return include.length > 0 ? include : undefined;
 }
 
-/** The answer to chain to, or none when the conversation is to be sent whole. */
+/** The answer to chain to; undefined if the whole conversation must be sent. */
 export function chainedTo(request: ModelRequest, quirks: Quirks): Continuation | undefined {
   const at = request.previous?.at;
   if (!at?.response_id) return undefined;
@@ -71,7 +71,7 @@ export function chainedTo(request: ModelRequest, quirks: Quirks): Continuation |
   return way === "chain" ? at : undefined;
 }
 
-/** What the server has not seen: tool results, and whatever the user has said since. */
+/** Items that the server has not seen: tool results, and newer messages of the user. */
 function encodeSince({ items, previous }: ModelRequest, at: Continuation): JsonObject[] {
   const since = items.slice(previous?.covered ?? 0);
   return since.map((item) => {
@@ -80,7 +80,7 @@ function encodeSince({ items, previous }: ModelRequest, at: Continuation): JsonO
   });
 }
 
-/** The API refuses `json_object` unless the input, not the instructions, says "JSON". */
+/** The API refuses `json_object` unless the input (not the instructions) contains "JSON". */
 function withJsonRule({ format, items }: ModelRequest, input: JsonObject[]): JsonObject[] {
   if (format.type !== "json_object" || mentionsJson(undefined, items)) return input;
   const at = input.findLastIndex(({ role }) => role === "user");
@@ -97,8 +97,8 @@ function encodeLegacyResult({ call_id, output }: FunctionCallOutput): JsonObject
 }
 
 /**
- * What the server can be told. Reasoning that it keeps nothing of, and that did not come sealed, it
- * does not know again; what another vendor sealed, and items under another vendor's name, never.
+ * All items that the server can use. Reasoning that the server did not store and that is not sealed is left
+ * out, and so are reasoning that another vendor sealed and items under another vendor's name.
  */
 function encodeAll(items: readonly Item[], { store, quirks }: Keeping): JsonObject[] {
   return items.flatMap((item) => {
@@ -114,10 +114,10 @@ interface Keeping {
   readonly quirks: Quirks;
 }
 
-/** What the vendor said in words that would mean something else here, as it was. */
+/** An item of the vendor's own kind, unchanged: as a published kind it would mean something else. */
 function ownItemOf(item: Item, { native }: Quirks): JsonObject | undefined {
   if (!native?.mark || !item.type.startsWith(`${native.mark}:`)) return undefined;
-  const { block } = item as unknown as JsonObject;
+  const { block } = asJsonObject(item);
   return isJsonObject(block) ? block : undefined;
 }
 
@@ -131,12 +131,12 @@ function isKnown(item: Item, store: boolean): boolean {
 function encodeItem(item: Item): JsonObject {
   if (item.type === "message") return encodeMessage(item);
   if (item.type !== "function_call_output" || typeof item.output === "string") {
-    return item as unknown as JsonObject;
+    return asJsonObject(item);
   }
-  return { ...(item as unknown as JsonObject), output: encodeParts(item.output) };
+  return { ...asJsonObject(item), output: encodeParts(item.output) };
 }
 
-/** The short form of a message, but for the model's own, which keep their id and parts. */
+/** The short form of a message. The model's own messages keep their id and parts. */
 function encodeMessage(message: Message): JsonObject {
   const { role, content, id } = message;
   if (role === "assistant") {
@@ -150,9 +150,9 @@ function encodeMessage(message: Message): JsonObject {
   return { role, content: encodeParts(content) };
 }
 
-/** What another vendor wants back of a citation is an unknown field here. */
+/** Removes a field of citations that another vendor wants back, because it is unknown here. */
 function withoutMarks(message: Message): JsonObject {
-  const { content, ...rest } = message as unknown as JsonObject;
+  const { content, ...rest } = asJsonObject(message);
   const parts = Array.isArray(content) ? content.map((part) => withPlainCitations(part)) : content;
   return { ...rest, content: parts };
 }
@@ -164,10 +164,10 @@ function withPlainCitations(part: Json): Json {
   return { ...part, annotations };
 }
 
-/** Parts are as the API has them, but for sound, whose data has a place of its own there. */
+/** Parts in the form of the API. Only sound differs: its data is in another place there. */
 function encodeParts(parts: readonly ContentPart[]): JsonObject[] {
   return parts.map((part) => {
-    if (part.type !== "input_audio" || part.input_audio) return part as unknown as JsonObject;
+    if (part.type !== "input_audio" || part.input_audio) return asJsonObject(part);
     const { data = "", format = "wav" } = part;
     return { type: "input_audio", input_audio: { data, format } };
   });
@@ -182,14 +182,14 @@ function toText(content: Message["content"]): string {
   return texts.join("");
 }
 
-function encodeReasoning({ effort, summary }: Reasoning): JsonObject | undefined {
+function encodeReasoning({ effort, summary }: ReasoningOptions): JsonObject | undefined {
   if (effort === undefined && summary === undefined) return undefined;
   return { ...(effort ? { effort } : {}), ...(summary ? { summary } : {}) };
 }
 
-/** A kind that the vendor runs under a name and with fields of its own; any other as it is. */
+/** Encodes a tool: under the vendor's name and with its fields if the vendor runs it, otherwise unchanged. */
 function encodeTool(tool: Tool, { native }: Quirks): JsonObject {
-  return (native && toOwnTool(native, tool)) ?? (tool as unknown as JsonObject);
+  return (native && toOwnTool(native, tool)) ?? asJsonObject(tool);
 }
 
 interface Instructed {
@@ -198,7 +198,7 @@ interface Instructed {
   readonly isChained: boolean;
 }
 
-/** A server that keeps the conversation has heard them. */
+/** Adds the instructions, unless the server keeps the conversation and has them. */
 function withInstructions(
   input: JsonObject[],
   { request, quirks, isChained }: Instructed,
@@ -209,7 +209,7 @@ function withInstructions(
 }
 
 function encodeToolChoice(choice: ToolChoice): string | JsonObject {
-  return typeof choice === "string" ? choice : (choice as unknown as JsonObject);
+  return typeof choice === "string" ? choice : asJsonObject(choice);
 }
 
 function encodeText(

@@ -1,6 +1,6 @@
 /**
- * The tools of an MCP server: OpenAI ends the item while its list is still empty, and names the tools in
- * the answer's last event alone. So an empty list is ended there.
+ * The tools of an MCP server. OpenAI ends the item while its list is still empty, and sends the tools only
+ * in the answer's last event. So an item with an empty list is ended there.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -10,7 +10,7 @@ export function isUnlisted(item: WireItem): boolean {
   return item.type === "mcp_list_tools" && countTools(item) === 0;
 }
 
-/** The same item with its tools, if `output` has it. */
+/** The `mcp_list_tools` item with its tools, if `output` has it. */
 export function findListed({ id }: WireItem, output: unknown): WireItem | undefined {
   const items: readonly unknown[] = Array.isArray(output) ? output : [];
   return items

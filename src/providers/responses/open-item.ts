@@ -1,4 +1,4 @@
-/** An item that has begun, what it is when it ends, and what it must have been when its server never ends it. */
+/** An item that has begun: its form at the end, and its form if its server never ends it. */
 
 import type { Logprob } from "../../protocol/content.ts";
 import { Item } from "../../protocol/items.ts";
@@ -9,17 +9,17 @@ import { partsOf, type WireItem, type WirePart } from "./schema.ts";
 
 const ITEM = shapeOf(Item);
 
-export interface OpenItem {
-  /** Place in the answer. */
+export interface OpenWireItem {
+  /** Index in the answer. */
   readonly index: number;
   readonly item: WireItem;
-  /** What the deltas said so far, in the order in which the parts began. */
+  /** The text of the deltas so far, in the order in which the parts began. */
   readonly parts: OpenPart[];
-  /** The same of a call's arguments, or of its free text. */
+  /** The pieces so far of a call's arguments, or of its free text. */
   arguments: string;
-  /** Opened by its first delta, because the server announces no items of this kind. */
+  /** True if its first delta opened it, because the server announces no items of this kind. */
   isImplied: boolean;
-  /** What it ended as, where the answer's last event may know more of it. */
+  /** The item at its end. The answer's last event may have more of it. */
   done: WireItem | undefined;
 }
 
@@ -33,7 +33,7 @@ interface OpenPart {
 }
 
 export function addText(
-  { parts }: OpenItem,
+  { parts }: OpenWireItem,
   { kind, part }: { readonly kind: PartKind; readonly part: number },
   delta: string,
 ): OpenPart {
@@ -52,8 +52,8 @@ export function addLogprobs(open: OpenPart, logprobs: readonly Logprob[]): void 
   else open.logprobs = [...logprobs];
 }
 
-/** The item as far as it was told. */
-export function toEndedItem(open: OpenItem, status: "completed" | "incomplete"): WireItem {
+/** The item with the text so far. */
+export function toEndedItem(open: OpenWireItem, status: "completed" | "incomplete"): WireItem {
   const { item, parts } = open;
   switch (item.type) {
     case "message":
@@ -77,20 +77,20 @@ export function isCall({ type }: WireItem): boolean {
   return CALL_TYPES.has(type ?? "");
 }
 
-/** A call opens without its arguments, whatever the server put there: they come as deltas. */
-export function toBegunItem(open: OpenItem): Item {
+/** A call starts without arguments, even if the server put some there: they come as deltas. */
+export function toBegunItem(open: OpenWireItem): Item {
   const { item } = open;
   return readShape(toOurs(isFunction(item) ? { ...item, arguments: "" } : item, open), ITEM);
 }
 
-/** The whole item. Rejects a call that names no tool, neither here nor where it began. */
-export function toItem(item: WireItem, open: OpenItem): Item {
+/** The whole item. Rejects a call whose tool was named neither here nor at its start. */
+export function toItem(item: WireItem, open: OpenWireItem): Item {
   if (isCall(item) && !(item.name ?? open.item.name)) throw toNamelessCall();
   return readShape(toOurs(item, open), ITEM);
 }
 
-/** In our vocabulary: the older `tool_call` becomes a `function_call`, the rest is kept. */
-function toOurs(item: WireItem, open: OpenItem): object {
+/** Converts to our vocabulary: the older `tool_call` becomes a `function_call`, the rest is kept. */
+function toOurs(item: WireItem, open: OpenWireItem): object {
   if (!isFunction(item)) return withSaid(item, open);
   const { type: _, tool_call_id: __, ...rest } = item as WireItem & { tool_call_id?: string };
   const call_id = item.call_id ?? item.id ?? open.item.call_id ?? open.item.id ?? "";
@@ -108,15 +108,15 @@ function isFunction({ type }: WireItem): boolean {
   return type === "tool_call" || type === "function_call";
 }
 
-/** JSON text; some servers send the parsed object instead. */
-export function toArguments({ arguments: given }: WireItem, open: OpenItem): string {
+/** The arguments as JSON text; some servers send the parsed object instead. */
+export function toArguments({ arguments: given }: WireItem, open: OpenWireItem): string {
   if (typeof given === "string" && given !== "") return given;
   if (given !== undefined && given !== null && given !== "") return JSON.stringify(given);
   return open.arguments;
 }
 
-/** Some servers leave out what an item says, or even who says it: what the deltas said stands in its place. */
-function withSaid(item: WireItem, open: OpenItem): WireItem {
+/** Some servers leave out an item's text or role, which is then taken from the deltas. */
+function withSaid(item: WireItem, open: OpenWireItem): WireItem {
   if (item.type === "message") {
     const said = partsOf(item);
     const content =
@@ -134,13 +134,13 @@ function withSaid(item: WireItem, open: OpenItem): WireItem {
     : { ...item, summary };
 }
 
-/** Whether a part says what its kind says; of other kinds nothing is known. */
+/** True if a part has the text of its kind; unknown kinds count as complete. */
 function hasWords(part: WirePart): boolean {
   if (part.type === "refusal") return typeof part.refusal === "string";
   return part.type !== "output_text" || hasText(part);
 }
 
-function withTold(part: WirePart, at: number, { parts }: OpenItem): WirePart {
+function withTold(part: WirePart, at: number, { parts }: OpenWireItem): WirePart {
   const told = parts.find((open) => open.kind === part.type && open.part === at)?.text ?? "";
   return part.type === "refusal" ? { ...part, refusal: told } : { ...part, text: told };
 }

@@ -1,6 +1,6 @@
 /**
- * Calls that the vendor of a Responses API made itself: how many of them it bills, and those that it
- * writes in the words of the client's own calls.
+ * Calls that the vendor of a Responses API made itself: how many of them it bills, and those that it writes
+ * in the form of the client's own calls.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -9,15 +9,15 @@ import type { Quirks } from "../wire.ts";
 import type { WireItem, WireUsage } from "./schema.ts";
 
 export interface OwnCalls {
-  /** The item under a name that nobody takes for a call to answer. Any other item as it is. */
+  /** The item under a type that does not look like a call to answer. Any other item unchanged. */
   toOwn(item: WireItem): WireItem;
-  /** Told of each item that has ended. */
+  /** Call it for each item that has ended. */
   count(item: WireItem): void;
-  /** By the vendor's own count where it gives one, else by the items. */
+  /** The vendor's own counts if it sends them, otherwise those of the items. */
   counts(usage: WireUsage): Record<string, number>;
 }
 
-/** Items that are calls of a tool that is billed by the call. */
+/** Items that are calls of a tool that is billed for each call. */
 const COUNTED: Readonly<Record<string, string>> = {
   web_search_call: "web_search",
   x_search_call: "x_search",
@@ -34,7 +34,7 @@ export function createOwnCalls(
   const offered = new Set(tools.flatMap((tool) => (tool.type === "custom" ? tool.name : [])));
   return {
     toOwn(item) {
-      // xAI shows the searches that it makes on X as calls of free-text tools, which have ended.
+      // xAI shows its searches on X as calls of free-text tools that have ended.
       const isForeign = item.type === "custom_tool_call" && !offered.has(item.name ?? "");
       if (!native?.mark || !isForeign) return item;
       const { id } = item;
@@ -49,13 +49,13 @@ export function createOwnCalls(
   };
 }
 
-/** A page that was opened is part of the search before it. */
+/** True for opening a page, which is part of the search before it. */
 function isReading(item: WireItem): boolean {
   const { action } = item as { action?: { type?: unknown } | null };
   return action?.type === "open_page" || action?.type === "find_in_page";
 }
 
-/** `web_search_calls: 2` is two calls of `web_search`. */
+/** Reads counts: `web_search_calls: 2` is two calls of `web_search`. */
 function toCounts(told: JsonObject): Record<string, number> {
   const named = Object.entries(told).map(([name, count]) => [
     name.replace(/_calls$/, ""),

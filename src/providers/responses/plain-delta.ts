@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { WireEvent } from "./schema.ts";
 
-/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
+/** Recognizes the most common events without reading their whole shape, which takes four times as long. */
 export function isPlainDelta(event: JsonObject): event is JsonObject & WireEvent {
   const { delta, output_index, content_index, summary_index, item_id, logprobs } = event;
   if (typeof delta !== "string" || typeof output_index !== "number") return false;

@@ -1,13 +1,13 @@
 /**
- * Shapes made of the protocol's own schemas, for what a server of the Responses API says in the words of that
- * API and is handed on as it is. Whoever reads it later may count on what its kind promises, so it is made to
- * keep the promise here: a field that may be missing is left out where it has another type, and one that may
- * not is empty where the server leaves it out. Of a kind that nobody knows only the type is looked at.
+ * Makes shapes from the protocol's own schemas, for data that a Responses server sends and that is passed
+ * on unchanged. Later readers rely on the schema of its kind, so a wrong value is corrected here: an
+ * optional field of a wrong type is left out, and a missing required one is empty. For an unknown kind only
+ * the type is checked.
  */
 
 import { z } from "zod";
 import { isJsonObject } from "../../base/json.ts";
-import { type Choice, choiceOf } from "../../protocol/open.ts";
+import { choiceOf, type SchemaChoice } from "../../protocol/open.ts";
 import { anything, flag, list, loose, number, object, type Shape, text, toPath } from "../shape.ts";
 
 const known = new WeakMap<z.core.$ZodType, Shape<unknown>>();
@@ -32,8 +32,8 @@ function makeShape(schema: z.core.$ZodType): Shape<unknown> {
   return schema instanceof z.ZodBoolean ? flag : anything;
 }
 
-/** What is told apart by its type has one. */
-function toChosen({ pick, knownTypes }: Choice): Shape<unknown> {
+/** Data that is distinguished by its type must have one. */
+function toChosen({ pick, knownTypes }: SchemaChoice): Shape<unknown> {
   return {
     check(value) {
       const type = isJsonObject(value) ? value["type"] : undefined;
@@ -63,7 +63,7 @@ interface Row {
 }
 
 function toFields(schema: z.ZodObject): Shape<unknown> {
-  // Made when they are first needed: a schema may hold itself.
+  // Created when first needed, because a schema may contain itself.
   let rows: readonly Row[] | undefined;
   return {
     check(value) {
@@ -84,13 +84,13 @@ function toRow([name, schema]: [string, z.core.$ZodType]): Row {
     name,
     schema,
     shape: shapeOf(schema),
-    // Asked of an object: a value that may be anything may not be missing there.
+    // Checked inside an object: a value of any type may still be required there.
     mayBeMissing: z.safeParse(z.object({ [name]: schema }), {}).success,
     mayBeNull: z.safeParse(schema, null).success,
   };
 }
 
-/** Or what cannot be mended. */
+/** Corrects a field, or returns the problem if it cannot. */
 function mend(holder: Record<string, unknown>, row: Row): string | undefined {
   const { name, schema, shape, mayBeMissing, mayBeNull } = row;
   const found = holder[name];
@@ -109,7 +109,7 @@ function mend(holder: Record<string, unknown>, row: Row): string | undefined {
   return undefined;
 }
 
-/** The least that fits; of an object, with all that it must have. */
+/** The smallest valid value; for an object, with all required fields. */
 function emptyOf(schema: z.core.$ZodType): unknown {
   const choice = choiceOf(schema);
   if (choice) return emptyOf(choice.pick(undefined));

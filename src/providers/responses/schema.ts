@@ -1,7 +1,7 @@
 /**
- * The stream of the Responses API as servers really write it, in both vocabularies: the published
- * one (`function_call`) and the older one (`tool_call`). Fields whose loss costs no words are loose;
- * fields the decoder does not use, and items of the vendor's own, pass through it untouched.
+ * The stream of the Responses API as servers really write it, in both vocabularies: the published one
+ * (`function_call`) and the older one (`tool_call`). Fields that carry no text of the answer are loose.
+ * Fields that the decoder does not use, and items of the vendor's own, pass through it unchanged.
  */
 
 import { Annotation } from "../../protocol/content.ts";
@@ -48,7 +48,7 @@ const OWN_ITEM = object({
 });
 export type WireItem = Shaped<typeof ANY_ITEM> & Shaped<typeof OWN_ITEM>;
 
-/** The kinds whose fields are read here. All others are held against what is published of them. */
+/** The kinds whose fields are read here. All others are checked against the published schemas. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
@@ -67,7 +67,7 @@ const ITEM: Shape<WireItem> = {
   },
 };
 
-/** The items of an answer in one piece; those of a stream's last event are read where they are used. */
+/** The items of a whole answer. Those of a stream's last event are read where they are used. */
 export const OUTPUT = list(ITEM);
 
 const USAGE = object({
@@ -96,7 +96,7 @@ export const RESPONSE = object({
 });
 export type WireResponse = Shaped<typeof RESPONSE>;
 
-/** Where an event belongs: by place, else by id. */
+/** The item that an event belongs to: by index, otherwise by id. */
 const PLACE = {
   output_index: loose(number),
   content_index: loose(number),
@@ -106,11 +106,11 @@ const PLACE = {
   call_id: loose(text),
 };
 
-/** The events that nearly all of a stream is, held against no more than they can have. */
+/** The shape of the most common events in a stream, with only the fields that they can have. */
 export const DELTA_EVENT = object({
   ...PLACE,
   delta: text,
-  /** Empty unless they were asked for. */
+  /** Empty unless they were requested. */
   logprobs: LOGPROBS,
 });
 
@@ -125,10 +125,10 @@ const EVENT_FIELDS = object({
 export const EVENT: Shape<WireEvent> = EVENT_FIELDS;
 export type WireEvent = Shaped<typeof EVENT_FIELDS> & Shaped<typeof DELTA_EVENT>;
 
-/** What is handed on as it came: progress of a tool that the server runs, and events that nobody knows. */
+/** Events that are passed on: progress of a tool that the server runs, and unknown events. */
 export const OTHER_EVENT = shapeOf(ResponseEvent);
 
-/** What a message or a thought says, also where a server writes it as one text, or parts without a type. */
+/** The parts of a message or of reasoning, even if a server sends it as one text, or parts without a type. */
 export function partsOf({ type, content }: WireItem): readonly WirePart[] {
   const kind = type === "reasoning" ? "reasoning_text" : "output_text";
   if (typeof content === "string") return content === "" ? [] : [{ type: kind, text: content }];

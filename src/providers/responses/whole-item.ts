@@ -1,9 +1,9 @@
-/** An item that no deltas told: what it began as, and the deltas that would have told it. */
+/** Splits an item that came without deltas into its start and the deltas that would have written it. */
 
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { partsOf, type WireItem, type WirePart } from "./schema.ts";
 
-/** The item without what it says. */
+/** The item without its text. */
 export function toBegun(item: WireItem): WireItem {
   switch (item.type) {
     case "message":
@@ -19,7 +19,7 @@ export function toBegun(item: WireItem): WireItem {
   }
 }
 
-/** `text` is what a call takes: its arguments, or its free text. */
+/** Writes the deltas. `text` is the input of a call: its arguments, or its free text. */
 export function writeDeltas(
   { item, index, text }: { readonly item: WireItem; readonly index: number; readonly text: string },
   out: ModelEvent[],

@@ -40,13 +40,13 @@ export const responsesWire: Wire = {
     relaxSchema(request, failure),
 };
 
-/** A server that has forgotten the answer we chain to is told the whole conversation instead. */
+/** Sends the whole conversation to a server that has forgotten the answer we chain to. */
 function toReplay(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (!request.previous || failure.vendorCode !== "previous_response_not_found") return undefined;
   return { ...request, previous: undefined, continuation: "replay" };
 }
 
-/** Reasoning is sealed for one account: another one, also of the same vendor, answers without it. */
+/** Reasoning is sealed for one account. Another account, even of the same vendor, answers without it. */
 function withoutThoughts(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (failure.vendorCode !== "invalid_encrypted_content") return undefined;
   const items = request.items.filter(({ type }) => type !== "reasoning");

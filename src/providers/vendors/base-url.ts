@@ -1,18 +1,21 @@
-/** Where a vendor is reached: what the user gave, else the variable of its row, else the row itself. */
+/**
+ * Finds the address of a vendor: the user's, otherwise the one in the variable of its row, otherwise the
+ * row's own.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import type { WireName } from "../wires.ts";
+import type { WireName } from "../wire.ts";
 import { CATALOG, type Catalog } from "./catalog.ts";
 import type { Vendor } from "./vendor.ts";
 
 export interface BaseUrlSources {
-  /** As given with `--url` or in config; taken as it is. */
+  /** The address from `--url` or the config, used unchanged. */
   readonly url: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Without a slash at its end, so that a wire's path can be appended. */
+/** The base URL without a slash at its end, so that a wire's path can be appended. */
 export function baseUrlOf(
   name: string,
   { url, env }: BaseUrlSources,
@@ -35,7 +38,10 @@ export interface MovedTo {
   readonly url: string;
 }
 
-/** Where a variable of the environment moves a vendor to; undefined where none does, or it has no URL. */
+/**
+ * The address that a variable of the environment sets for a vendor; undefined if none does, or if it is not
+ * a URL.
+ */
 export function movedTo(
   name: string,
   env: BaseUrlSources["env"],
@@ -48,14 +54,14 @@ export function movedTo(
   return { variable, url: fromVariable(vendor, text, variable) };
 }
 
-/** An address as it may be shown: without the name and password, and the query, that it may have. */
+/** An address for display, without its name, password and query. */
 export function toShownUrl(text: string): string {
   if (!URL.canParse(text)) return clip(text, 80);
   const { protocol, host, pathname } = new URL(text);
   return `${protocol}//${host}${pathname.replace(/\/+$/, "")}`;
 }
 
-/** The base for one of the vendor's wires, whichever of them the given one was written for. */
+/** The base URL for one of the vendor's wires, whichever of them the given address was written for. */
 export function baseForWire(
   { wirePaths }: { readonly wirePaths?: Vendor["wirePaths"] | undefined },
   wire: WireName,
@@ -66,12 +72,12 @@ export function baseForWire(
   return baseUrl.slice(0, baseUrl.length - known.length) + (wirePaths[wire] ?? "");
 }
 
-/** An account or a region is part of some addresses. Only what may stand in one is taken. */
+/** Fills in an account or a region, which is part of some addresses. Only valid characters are accepted. */
 function fillBaseUrl(name: string, baseUrl: string, env: BaseUrlSources["env"]): string {
   return baseUrl.replace(/\{(\w+)\}/g, (_, variable: string) => {
     const value = env[variable]?.trim() ?? "";
     if (/^[\w.-]+$/.test(value)) return value;
-    const what = value === "" ? "is not set" : "cannot stand in an address";
+    const what = value === "" ? "is not set" : "is not valid in an address";
     const message = `The address of \`${name}\` needs the variable \`${variable}\`, which ${what}.`;
     throw new Failure("invalid_request", message, { param: "url" });
   });
@@ -82,12 +88,12 @@ function fromVariable(vendor: Vendor, text: string, variable: string): string {
   const { url, href } = parseBaseUrl(withScheme(vendor, text), variable);
   if (basePath === undefined) return href;
   if (!hasScheme(text) && url.port === "" && baseUrl !== "") url.port = new URL(baseUrl).port;
-  // A path of the user's own is meant; a bare host gets the vendor's.
+  // A path in the user's address is kept; a bare host gets the vendor's path.
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? basePath : path}${url.search}`;
 }
 
-/** Some leave the scheme out: `OLLAMA_HOST=0.0.0.0`, `box:11434`, `:8000`. A key goes by TLS alone. */
+/** Adds a missing scheme: `OLLAMA_HOST=0.0.0.0`, `box:11434`, `:8000`. A key is sent over TLS only. */
 function withScheme({ local }: Vendor, text: string): string {
   return hasScheme(text) ? text : `${local ? "http" : "https"}://${toHost(text)}`;
 }
@@ -96,7 +102,7 @@ function hasScheme(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
-/** A server's listening address as one to connect to. */
+/** Converts the address on which a server listens to one to connect to. */
 function toHost(text: string): string {
   return text.startsWith(":") ? `127.0.0.1${text}` : text.replace(/^0\.0\.0\.0/, "127.0.0.1");
 }
@@ -108,7 +114,7 @@ function parseBaseUrl(text: string, source: string): { url: URL; href: string } 
   }
   throw new Failure(
     "invalid_request",
-    `${source}: \`${clip(text, 80)}\` is no http or https URL. Write it like http://127.0.0.1:8000/v1.`,
+    `${source}: \`${clip(text, 80)}\` is not an http or https URL. Write it like http://127.0.0.1:8000/v1.`,
     { param: "url" },
   );
 }

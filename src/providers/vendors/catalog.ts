@@ -1,9 +1,9 @@
 /**
- * Every vendor we know, one row each, and those that a user's settings add. A vendor that speaks a
- * known wire is a new row in `rows/`, and no code.
+ * All known vendors, one row each, and those that a user's settings add. A vendor with a known wire is a
+ * new row in `rows/`, without code.
  *
  * The order of the rows is the order in which keys in the environment are looked for. A row whose
- * `defaultModel` is undefined is never chosen that way: its models have no name everyone shares.
+ * `defaultModel` is undefined is never chosen that way: its models have no common name.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -19,28 +19,31 @@ export type VendorName = keyof typeof VENDORS;
 
 export const VENDOR_NAMES = Object.keys(VENDORS) as readonly VendorName[];
 
-/** Whether it is one of ours. */
+/** True if the vendor is one of ours. */
 export function isVendor(name: string): name is VendorName {
   return Object.hasOwn(VENDORS, name);
 }
 
-/** The row as its interface: `VENDORS[name]` is typed by the literal row, without its options. */
+/**
+ * The row typed by its interface: `VENDORS[name]` has the type of the literal row, without its optional
+ * fields.
+ */
 export function vendorOf(name: VendorName): Vendor {
   return VENDORS[name];
 }
 
-/** The vendors that may be named here. */
+/** The vendors that may be used. */
 export interface Catalog {
-  /** All of them, those of the settings last. */
+  /** All vendors, those of the settings last. */
   readonly names: readonly string[];
-  /** Those of the settings. */
+  /** The vendors of the settings. */
   readonly own: readonly string[];
   has(name: string): boolean;
   /** The row of a name that `has` knows. */
   of(name: string): Vendor;
 }
 
-/** Ours and `own`, none of which has the name of one of ours. */
+/** Our vendors and `own`, whose names must differ from ours. */
 export function createCatalog(own: Readonly<Record<string, Vendor>>): Catalog {
   const find = (name: string): Vendor | undefined => {
     if (isVendor(name)) return vendorOf(name);
@@ -59,5 +62,5 @@ export function createCatalog(own: Readonly<Record<string, Vendor>>): Catalog {
   };
 }
 
-/** Ours alone. */
+/** Only our own vendors. */
 export const CATALOG: Catalog = createCatalog({});

@@ -1,11 +1,10 @@
 /**
- * What each vendor has beyond questions and answers, and the word that reaches it: the table in
- * docs/providers.md. What another table decides is read from there; the rest is said here once, for an
- * API or for a vendor.
+ * The features of each vendor beyond questions and answers, and the parameter that uses each: the table in
+ * docs/providers.md. Facts of other tables are read from them; the rest is written here once, for an API or
+ * for a vendor.
  */
 
-import type { Quirks, Wire } from "../wire.ts";
-import type { WireName } from "../wires.ts";
+import type { Quirks, Wire, WireName } from "../wire.ts";
 import { type VendorName, vendorOf } from "./catalog.ts";
 import { nativeRowOf } from "./native-tools.ts";
 
@@ -19,7 +18,7 @@ export type FeatureName = (typeof FEATURE_NAMES)[number];
 
 export interface Feature {
   readonly name: FeatureName;
-  /** What reaches it, in Markdown. */
+  /** How to use it, in Markdown. */
   readonly how: string;
 }
 
@@ -53,7 +52,7 @@ const OPENAI: Words = {
   embeddings: EMBEDDINGS,
 };
 
-/** What whoever speaks an API has. */
+/** The features of every vendor with this API. */
 const BY_WIRE: Readonly<Partial<Record<WireName, Words>>> = {
   anthropic: CLAUDE,
   "vertexai-anthropic": CLAUDE,
@@ -114,7 +113,7 @@ const BY_VENDOR: Readonly<Partial<Record<VendorName, Words>>> = {
   alibaba: { "native tools": "search of the vendor with `options: {enable_search: true}`" },
 };
 
-/** `wire` is the vendor's own. Nothing for what it does not have. */
+/** The features of a vendor. `wire` is the vendor's own. Empty for those that it does not have. */
 export function featuresOf(vendor: VendorName, wire: Wire): readonly Feature[] {
   const { quirks } = vendorOf(vendor);
   const known: Words = {
@@ -135,7 +134,7 @@ function toTools(vendor: VendorName, { name }: Wire): Words {
     const which = models ? ` (${modelsOf(models)})` : "";
     return as === kind ? `\`${kind}\`${which}` : `\`${kind}\` as \`${as}\`${which}`;
   });
-  // The API takes both spellings of a name.
+  // The API accepts both spellings of a name.
   const types = row.types
     .filter((type) => toSnake(type) === type || !row.types.includes(toSnake(type)))
     .map((type) => `\`${type}\``);
@@ -144,14 +143,14 @@ function toTools(vendor: VendorName, { name }: Wire): Words {
   return { "native tools": `${[...runs, ...types].join(", ")}${over}${more}` };
 }
 
-/** What a tool needs beside its entry. */
+/** The further needs of a tool beside its entry. */
 const MORE_TOOLS: Readonly<Partial<Record<VendorName, string>>> = {
   anthropic:
-    ". The servers of `mcp_toolset` stand in `options: {mcp_servers: [...]}`, skills in `options: {container: {skills: [...]}}` with the header `anthropic-beta: skills-2025-10-02`",
+    ". The servers of `mcp_toolset` go into `options: {mcp_servers: [...]}`, skills in `options: {container: {skills: [...]}}` with the header `anthropic-beta: skills-2025-10-02`",
   groq: ". Tools of `groq/compound` with `options: {compound_custom: {tools: {enabled_tools: [...]}}}`",
 };
 
-/** A pattern of models for people to read. */
+/** Writes a pattern of models for people. */
 function modelsOf(models: RegExp): string {
   return models.source.replaceAll("\\", "").replace(/^\^/, "").replaceAll("|", " or ");
 }

@@ -1,9 +1,9 @@
 /**
- * Requests to Google Cloud, signed with whatever credentials the machine has (Application Default
- * Credentials): a key file, a person's login, a workload identity, a metadata server.
+ * Requests to Google Cloud, signed with the machine's credentials (Application Default Credentials): a key
+ * file, a person's login, a workload identity, a metadata server.
  *
- * One signature function is one set of credentials: they are found once, and their token is shared by
- * every request and fetched anew some minutes before it expires. The library is loaded with the first.
+ * One signature function is one set of credentials. They are found once. All requests share their token,
+ * and it is fetched again some minutes before it expires. The library is loaded with the first request.
  */
 
 import { readFile } from "node:fs/promises";
@@ -19,13 +19,16 @@ type Env = Readonly<Record<string, string | undefined>>;
 type Headers = Readonly<Record<string, string>>;
 type GoogleLibrary = typeof import("google-auth-library");
 
-/** Rejects, when called, with `key_missing` and the places looked at, or with why Google refused. */
+/**
+ * Creates a signature function. When called, it rejects with `key_missing` and the places that were tried,
+ * or with the reason why Google refused.
+ */
 export function createGoogleSign(env: Env, clock: Clock = systemClock): CloudSign {
   let opened: Promise<Credentials> | undefined;
   return async ({ url, signal }) => {
     throwIfAborted(signal);
     opened ??= openCredentials(env, clock).catch((thrown) => {
-      // Somebody who logs in after a failure is heard by the next request.
+      // The next request tries again, because the user may log in after a failure.
       opened = undefined;
       throw thrown;
     });
@@ -40,7 +43,7 @@ export function createGoogleSign(env: Env, clock: Clock = systemClock): CloudSig
 }
 
 interface Credentials {
-  /** As a person would name them: a file, an address. */
+  /** The source for people: a file or an address. */
   readonly source: string;
   headers(url: string): Promise<Headers>;
 }
@@ -57,7 +60,7 @@ async function openCredentials(env: Env, clock: Clock): Promise<Credentials> {
   return openMetadata(env, clock, usual);
 }
 
-/** Where `gcloud` puts the login of a person; nowhere, if the machine has no home for one. */
+/** The file in which `gcloud` stores a person's login; undefined if there is no home folder. */
 function usualFile(env: Env): string | undefined {
   const home = env["HOME"] && join(env["HOME"], ".config", "gcloud");
   const folder =
@@ -75,17 +78,16 @@ async function readCredentials(
   } catch (cause) {
     if (need === "optional") return undefined;
     const message = `\`GOOGLE_APPLICATION_CREDENTIALS\` names \`${path}\`, which cannot be read.`;
-    throw new Failure(
-      "key_missing",
-      `${message} Mend the path, or unset it and run \`${LOGIN}\`.`,
-      {
-        cause,
-      },
-    );
+    throw new Failure("key_missing", `${message} Fix the path, or unset it and run \`${LOGIN}\`.`, {
+      cause,
+    });
   }
   const json = parseJson(text, `The credentials file \`${path}\``);
   if (isJsonObject(json)) return json;
-  throw new Failure("invalid_request", `The credentials file \`${path}\` holds no JSON object.`);
+  throw new Failure(
+    "invalid_request",
+    `The credentials file \`${path}\` does not contain a JSON object.`,
+  );
 }
 
 async function openFile(path: string, json: JsonObject | undefined): Promise<Credentials> {
@@ -106,7 +108,10 @@ async function openFile(path: string, json: JsonObject | undefined): Promise<Cre
 
 const GOOGLE_TOKEN_URL = "https://oauth2.googleapis.com/token";
 
-/** The library asks Google's own address for tokens, whatever the file says; a private cloud has another. */
+/**
+ * The library asks Google's own address for tokens, whatever the file says; a private cloud has another
+ * one.
+ */
 function clientOptions({ gaxios }: GoogleLibrary, json: JsonObject): object {
   const tokenUrl = json["token_uri"];
   if (typeof tokenUrl !== "string" || tokenUrl === GOOGLE_TOKEN_URL) return {};
@@ -119,9 +124,9 @@ function clientOptions({ gaxios }: GoogleLibrary, json: JsonObject): object {
 }
 
 const METADATA_HOST = "169.254.169.254";
-/** Long enough for a busy machine; on one outside the cloud nothing answers at all. */
+/** Long enough for a busy machine. Outside the cloud nothing answers. */
 const METADATA_TIMEOUT_MS = 3000;
-/** The server gives out the same token until about four minutes before its end. */
+/** The server returns the same token until about four minutes before it expires. */
 const METADATA_EARLY_MS = 225_000;
 
 interface Token {
@@ -129,7 +134,7 @@ interface Token {
   readonly expiresAt: number;
 }
 
-/** Asks for a first token at once, because only that tells whether there is such a server. */
+/** Asks for a first token at once, because only that shows whether there is such a server. */
 async function openMetadata(
   env: Env,
   clock: Clock,
@@ -169,7 +174,7 @@ async function fetchToken({ gaxios }: GoogleLibrary, host: string, clock: Clock)
     headers: { "metadata-flavor": "Google" },
     timeout: METADATA_TIMEOUT_MS,
     responseType: "json",
-    // A proxy is for the world outside; this address is the machine's own.
+    // A proxy is for other networks; this address is the machine's own.
     noProxy: [host],
   });
   const header = { authorization: `Bearer ${data.access_token}` };
@@ -196,7 +201,7 @@ function toSignFailure({ source }: Credentials, thrown: unknown): Failure {
   return new Failure("provider_unreachable", text, { cause: thrown });
 }
 
-/** The library knows no signal; the caller is let go, and the token is there for the next. */
+/** The library does not take a signal. The caller stops waiting, and the next call gets the token. */
 function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(toAbortFailure(signal));

@@ -1,10 +1,10 @@
-/** Which project of Google Cloud pays for a request, in which region, and the address that follows. */
+/** Finds the project of Google Cloud that pays for a request and its region, and makes the address. */
 
 import { Failure } from "../../base/failure.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** In the order they are looked at; Google's own names before those of other tools. */
+/** In the order in which they are read; Google's own names before those of other tools. */
 const PROJECT_VARIABLES = [
   "GOOGLE_CLOUD_PROJECT",
   "GCLOUD_PROJECT",
@@ -17,12 +17,12 @@ const LOCATION_VARIABLES = [
   "CLOUD_ML_REGION",
 ] as const;
 
-/** Served from wherever there is room; a region has to be asked for. */
+/** Served from any region with free capacity. A certain region must be set. */
 const DEFAULT_LOCATION = "global";
 
 /**
- * The base URL of a project in a region: a wire appends `/publishers/…`. Rejects with `key_missing`
- * when no variable names the project.
+ * The base URL of a project in a region: a wire appends `/publishers/…`. Rejects with `key_missing` if no
+ * variable names the project.
  */
 export function vertexBaseUrl(env: Env): string {
   const project = firstOf(env, PROJECT_VARIABLES);
@@ -35,7 +35,7 @@ export function vertexBaseUrl(env: Env): string {
   }
   const location = firstOf(env, LOCATION_VARIABLES) ?? DEFAULT_LOCATION;
   if (!/^[a-z0-9-]+$/.test(location)) {
-    throw new Failure("invalid_request", `\`${location}\` is no region of Google Cloud.`);
+    throw new Failure("invalid_request", `\`${location}\` is not a region of Google Cloud.`);
   }
   const place = `projects/${encodeURIComponent(project)}/locations/${location}`;
   return `https://${hostOf(location)}/v1/${place}`;

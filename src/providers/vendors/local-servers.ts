@@ -1,8 +1,8 @@
 /**
- * Looks for a model server on this machine. All are asked at once and each has little time: with
- * nothing listening a connection is refused at once, so the usual cost is about a millisecond.
+ * Looks for a model server on this machine. All addresses are asked in parallel and each has little time:
+ * if nothing listens, a connection is refused at once, so the search usually takes about a millisecond.
  *
- * Many programs listen on port 8080, so an answer counts only when it has the server's own shape.
+ * Many programs listen on port 8080, so an answer counts only if it has the server's own form.
  */
 
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
@@ -14,9 +14,9 @@ export type LocalVendor = "ollama" | "llamacpp" | "lmstudio" | "vllm";
 
 export interface LocalServer {
   readonly vendor: LocalVendor;
-  /** The first model that can talk. */
+  /** The first model that can chat. */
   readonly model: string;
-  /** As the vendor's wire wants it, with its `/v1`. */
+  /** In the form that the vendor's wire expects, with its `/v1`. */
   readonly baseUrl: string;
 }
 
@@ -26,7 +26,7 @@ export type Probe = (url: string, signal: AbortSignal) => Promise<unknown>;
 export interface LocalSearch {
   readonly probe: Probe;
   readonly signal?: AbortSignal;
-  /** Where to look, in place of the usual ports; each without the `/v1`. */
+  /** The addresses to ask instead of the usual ports, each without the `/v1`. */
   readonly origins?: Origins;
   /** How long a server at one of `origins` has to answer. */
   readonly namedLimitMs?: number;
@@ -34,10 +34,10 @@ export interface LocalSearch {
 
 type Origins = Partial<Readonly<Record<LocalVendor, string>>>;
 
-/** A server of one's own answers in a few milliseconds; a person waits for this before each run. */
+/** A local server answers in a few milliseconds, and the user waits for this before each run. */
 const LIMIT_MS = 300;
 
-/** Where the user has said that there is a server, it may be a busy one. */
+/** A server that the user has named may be busy. */
 const NAMED_LIMIT_MS = 2000;
 
 /** Enough for a list of a thousand models. */
@@ -48,7 +48,7 @@ export async function findLocalServer(search: LocalSearch): Promise<LocalServer 
   return (await findLocalServers(search))[0];
 }
 
-/** All of them, in that order. */
+/** All such servers, in that order. */
 export async function findLocalServers(search: LocalSearch): Promise<LocalServer[]> {
   const { probe, origins = {}, namedLimitMs = NAMED_LIMIT_MS } = search;
   const found = await Promise.all(
@@ -63,7 +63,7 @@ export async function findLocalServers(search: LocalSearch): Promise<LocalServer
   return found.filter((server) => server !== undefined);
 }
 
-/** Where the vendors' own variables say their servers are: `OLLAMA_HOST`. Rejects what is no URL. */
+/** The addresses in the vendors' own variables, such as `OLLAMA_HOST`. Throws for an invalid URL. */
 export function originsIn(env: Readonly<Record<string, string | undefined>>): Origins {
   const moved = SERVERS.filter(({ vendor }) => env[vendorOf(vendor).baseUrlVariable ?? ""]);
   return Object.fromEntries(
@@ -74,10 +74,10 @@ export function originsIn(env: Readonly<Record<string, string | undefined>>): Or
   );
 }
 
-/** The signal of the search is the only limit on time. */
+/** Only the signal of the search limits the time. */
 const NO_TIMEOUTS = { connectMs: 2 ** 31 - 1, firstByteMs: 2 ** 31 - 1, idleMs: 2 ** 31 - 1 };
 
-/** A probe over the network. A page of another program's is read no further than this. */
+/** A probe over the network. It reads at most this much, because another program may answer. */
 export function createProbe(transport: Transport): Probe {
   return async (url, signal) => {
     try {
@@ -99,19 +99,19 @@ export function createProbe(transport: Transport): Probe {
       }
       return status === 200 ? tryParseJson(Buffer.concat(body).toString()) : undefined;
     } catch {
-      // No server, a slow one, or one that speaks something else: none of ours.
+      // There is no server, it is slow, or it has another API.
       return undefined;
     }
   };
 }
 
-/** Reads a path of the server in question. */
+/** Reads a path of the server. */
 type Ask = (path: string) => Promise<unknown>;
 
 const SERVERS: readonly {
   readonly vendor: LocalVendor;
   readonly origin: string;
-  /** The model's name, or undefined when this is not that server or it has none. */
+  /** The model's name; undefined if this is another server or it has no model. */
   readonly find: (ask: Ask) => Promise<string | undefined>;
 }[] = [
   { vendor: "ollama", origin: "http://127.0.0.1:11434", find: findInOllama },
@@ -120,13 +120,13 @@ const SERVERS: readonly {
   { vendor: "vllm", origin: "http://127.0.0.1:8000", find: findInVllm },
 ];
 
-/** `/api/tags` lists the newest first: what the user pulled last. */
+/** `/api/tags` lists the newest first, which is the last one that the user pulled. */
 async function findInOllama(ask: Ask): Promise<string | undefined> {
   const tags = await ask("/api/tags");
   return firstName(listIn(tags, "models"), "name");
 }
 
-/** While it loads a model, `/health` is no success, and asking would be answered with a 503. */
+/** While it loads a model, `/health` fails, and a request would be answered with a 503. */
 async function findInLlamaCpp(ask: Ask): Promise<string | undefined> {
   const [health, models] = await Promise.all([ask("/health"), ask("/v1/models")]);
   if (!isJsonObject(health) || health["status"] !== "ok") return undefined;
@@ -142,7 +142,7 @@ async function findInLmStudio(ask: Ask): Promise<string | undefined> {
   return firstName(listIn(models, "data"), "id");
 }
 
-/** Many programs listen on port 8000: a model of vLLM says whose it is. */
+/** Many programs listen on port 8000. A model of vLLM names its owner. */
 async function findInVllm(ask: Ask): Promise<string | undefined> {
   const models = await ask("/v1/models");
   const own = listIn(models, "data").filter(
@@ -156,7 +156,7 @@ function listIn(value: unknown, key: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-// Embedding models are listed with the others; their names are the only sign both servers give.
+// Embedding models are in the same list. Their names are the only sign that both servers give.
 const CANNOT_TALK = /embed|bge-|minilm|rerank/i;
 
 function firstName(entries: readonly unknown[], key: string): string | undefined {

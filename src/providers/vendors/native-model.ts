@@ -1,22 +1,23 @@
 /**
- * What the vendor of a model does itself of a request: which of its tools it runs, and which items of a
- * conversation it wants back as they came. Pure.
+ * The work that a model's vendor does itself for a request: which of its tools it runs, and which items of a
+ * conversation it wants back unchanged. Pure.
  */
 
-import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { AskedTools, Native } from "../../protocol/native.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import { isListed, isOthers, type NativeRow, nativeRowOf, runKindOf } from "./native-tools.ts";
+import type { NativeRow } from "../wire.ts";
+import { isListed, isOthers, nativeRowOf, runKindOf } from "./native-tools.ts";
 
 export interface NativeModel extends Native {
-  /** Whether the client makes its calls, and not the vendor. */
+  /** True if the client makes the calls, and not the vendor. */
   isClients(tool: Tool): boolean;
   /** The types that it runs, for messages. */
   readonly types: readonly string[];
 }
 
-/** Undefined for a vendor that runs nothing, or not over this API. */
+/** Undefined for a vendor that runs no tools, or none over this API. */
 export function createNativeModel(
   vendor: string,
   wire: string,
@@ -44,7 +45,7 @@ function runs(row: NativeRow, model: string, tool: Tool, asked: AskedTools): boo
   return asked.tools.every((other) => couldRun(row, model, other, asked.include));
 }
 
-/** Whether it would, were it alone. */
+/** True if the vendor would run the tool without other tools beside it. */
 function couldRun(row: NativeRow, model: string, tool: Tool, include: readonly string[]): boolean {
   const kind = runKindOf(tool.type);
   const run = kind && row.runs[kind];
@@ -58,11 +59,11 @@ function couldRun(row: NativeRow, model: string, tool: Tool, include: readonly s
   );
 }
 
-/** What an entry says that says nothing: the vendor's own tool does so anyway. */
+/** True for a value without effect, because it is the default of the vendor's own tool. */
 function isUsual(name: string, value: unknown): boolean {
   if (name === "type" || value === null || value === undefined) return true;
   if (name === "external_web_access") return value === true;
-  // A container of its own is what each vendor's programs have; its files are kept here.
+  // Every vendor runs programs in a container. Only one whose files are kept here matters.
   return name === "container" && isJsonObject(value) && isAlone(value);
 }
 
@@ -73,13 +74,13 @@ function isAlone({ type, ...rest }: JsonObject): boolean {
 function lostOf(row: NativeRow, tool: Tool): readonly string[] {
   const kind = runKindOf(tool.type);
   const hints = (kind && row.runs[kind]?.hints) ?? [];
-  const given = tool as unknown as JsonObject;
+  const given = asJsonObject(tool);
   return hints.filter((name) => given[name] !== null && given[name] !== undefined);
 }
 
 /**
- * Marked items hold the vendor's own words. What names a file in the vendor's cloud is never one: it
- * would be read with the rights of whoever runs this server.
+ * True if the item is the vendor's own. An item that names a file in the vendor's cloud never is: it would
+ * be read with the rights of this server's operator.
  */
 function owns(row: NativeRow, item: Item): boolean {
   if (isOthers(item, row.mark)) return false;
@@ -93,7 +94,7 @@ function owns(row: NativeRow, item: Item): boolean {
 const FILES = /"(fileData|file_data|fileUri|file_uri|s3Location)"/;
 
 function markOf(item: Item, mark: string): unknown {
-  return (item as unknown as JsonObject)[mark];
+  return asJsonObject(item)[mark];
 }
 
 function ownTypeOf({ runs }: NativeRow, type: string): string {

@@ -1,59 +1,17 @@
 /**
- * The tools that vendors run themselves, one row for each vendor that has any. Which tools of a request
- * go to the vendor, how they are spelled there, what they cost, and the table in docs/providers.md are
- * all read from here.
+ * The tools that vendors run themselves, one row for each vendor that has some. This table says which tools
+ * of a request go to the vendor, how they are spelled there and what they cost; the table in
+ * docs/providers.md is made from it.
  */
 
-import type { JsonObject } from "../../base/json.ts";
-import type { WireName } from "../wires.ts";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
+import type { NativePrice, NativeRow, NativeRun, RunKind } from "../wire.ts";
 import type { VendorName } from "./catalog.ts";
 
-/** Kinds of the Responses API that this package runs itself where the vendor does not. */
-export type RunKind = "web_search" | "code_interpreter";
-
-export interface NativeRun {
-  /** The type of the vendor's own tool that stands for the kind. */
-  readonly as: string;
-  /** Fields of the request's entry that the vendor's tool has. An entry with any other is not the vendor's. */
-  readonly takes: readonly string[];
-  /** Fields that are only advice: left out, and named. */
-  readonly hints?: readonly string[];
-  /** The models that have it; all of the vendor's where it is left out. */
-  readonly models?: RegExp;
-  /** The models that run it beside functions; all of them where it is left out. */
-  readonly mixing?: RegExp;
-  /** Values of `include` that the vendor's answer can fill. */
-  readonly shows: readonly string[];
-}
-
-/** The price of calls, where it is published. The first row that fits counts. */
-export interface NativePrice {
-  /** As `Usage.native_calls` names it. */
-  readonly tool: string;
-  readonly models?: RegExp;
-  readonly usdPerThousand: number;
-}
-
-export interface NativeRow {
-  /** The API of the vendor that has them. */
-  readonly wire: WireName;
-  /** Types of tools that go to it as they stand. A `*` at the end stands for the rest of a name. */
-  readonly types: readonly string[];
-  /** Those of them whose calls the client of the model makes. */
-  readonly clients: readonly string[];
-  /** Types of items that it alone reads, in the same form. They go back to it as they came. */
-  readonly items: readonly string[];
-  /** The field of an item of a published kind that holds what the vendor wants back of it. */
-  readonly mark?: string;
-  readonly runs: Readonly<Partial<Record<RunKind, NativeRun>>>;
-  readonly prices: readonly NativePrice[];
-  /** Types of tools whose price nobody publishes, or that are billed by the hour. In the form of `types`. */
-  readonly unpriced: readonly string[];
-  /** Types of tools that read what the account keeps with the vendor, whoever asks. In the form of `types`. */
-  readonly stores?: readonly string[];
-}
-
-/** What OpenAI runs itself, or hands to clients in words of its own. Files and containers are kept here. */
+/**
+ * Tools that OpenAI runs itself, or passes to clients in a form of its own. Files and containers are kept
+ * here.
+ */
 const OPENAI_TOOLS = [
   "custom",
   "web_search",
@@ -113,7 +71,7 @@ const CLAUDE: NativeRow = {
     web_search: CLAUDE_SEARCH,
     code_interpreter: { as: "code_execution_20250825", takes: [], shows: OUTPUTS },
   },
-  // Programs are billed by the hour, and not at all beside a search.
+  // Programs are billed by the hour, and are free beside a search.
   prices: [
     { tool: "web_search", usdPerThousand: 10 },
     { tool: "web_fetch", usdPerThousand: 0 },
@@ -122,7 +80,7 @@ const CLAUDE: NativeRow = {
   unpriced: ["code_execution_2*", "advisor_2*"],
 };
 
-/** The generations that refuse functions beside tools of their own. */
+/** Excludes the generations that refuse functions beside their own tools. */
 const MIXING_GEMINI = /^(?!(.*\/)?(gemini-[12]\b|gemma))/;
 
 const GEMINI: NativeRow = {
@@ -140,12 +98,16 @@ const GEMINI: NativeRow = {
   mark: "google",
   runs: {
     web_search: {
-      ...{ as: "google_search", takes: [], hints: ["search_context_size", "user_location"] },
-      ...{ mixing: MIXING_GEMINI, shows: SOURCES },
+      as: "google_search",
+      takes: [],
+      hints: ["search_context_size", "user_location"],
+      mixing: MIXING_GEMINI,
+      shows: SOURCES,
     },
     code_interpreter: { as: "code_execution", takes: [], mixing: MIXING_GEMINI, shows: OUTPUTS },
   },
-  // Older generations are billed for a prompt, however often it searches. What is free of it is not known here.
+  // Older generations are billed for each prompt, however often it searches. The free part is not known
+  // here.
   prices: [
     { tool: "google_search", models: /^(.*\/)?gemini-[12]\b/, usdPerThousand: 35 },
     { tool: "google_search", usdPerThousand: 14 },
@@ -172,7 +134,7 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     unpriced: ["image_generation"],
   },
   anthropic: CLAUDE,
-  // What calls cost there is not known.
+  // The price of calls there is not known.
   claudeaws: { ...CLAUDE, prices: [] },
   vertexai: {
     ...CLAUDE,
@@ -188,7 +150,7 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
       ...GEMINI.types.filter((type) => type !== "fileSearch"),
       ...["enterpriseWebSearch", "retrieval"],
     ],
-    // Its prices differ from those of AI Studio.
+    // The prices of Vertex AI differ from those of AI Studio.
     prices: [],
     unpriced: ["*"],
     stores: ["retrieval"],
@@ -199,11 +161,14 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     clients: [],
     items: ["bedrock:*"],
     mark: "bedrock",
-    // Grounding is there in regions of the United States alone.
+    // Grounding exists only in regions of the United States.
     runs: {
       web_search: {
-        ...{ as: "nova_grounding", takes: [], hints: ["search_context_size", "user_location"] },
-        ...{ models: /^us\.amazon\.nova-(2|premier)/, shows: SOURCES },
+        as: "nova_grounding",
+        takes: [],
+        hints: ["search_context_size", "user_location"],
+        models: /^us\.amazon\.nova-(2|premier)/,
+        shows: SOURCES,
       },
     },
     prices: [],
@@ -216,11 +181,18 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     items: [],
     runs: {
       web_search: {
-        ...{ as: "browser_search", takes: [], hints: ["search_context_size", "user_location"] },
-        ...{ models: /gpt-oss/, mixing: /^(?!)/, shows: SOURCES },
+        as: "browser_search",
+        takes: [],
+        hints: ["search_context_size", "user_location"],
+        models: /gpt-oss/,
+        mixing: /^(?!)/,
+        shows: SOURCES,
       },
       code_interpreter: {
-        ...{ as: "code_interpreter", takes: [], models: /gpt-oss/, mixing: /^(?!)/ },
+        as: "code_interpreter",
+        takes: [],
+        models: /gpt-oss/,
+        mixing: /^(?!)/,
         shows: OUTPUTS,
       },
     },
@@ -247,7 +219,9 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     mark: "xai",
     runs: {
       web_search: {
-        ...{ as: "web_search", takes: ["filters"], shows: SOURCES },
+        as: "web_search",
+        takes: ["filters"],
+        shows: SOURCES,
         hints: ["search_context_size", "user_location"],
       },
       code_interpreter: { as: "code_interpreter", takes: [], shows: OUTPUTS },
@@ -265,7 +239,7 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
 
 const MARKS = [...new Set(Object.values(NATIVE_TOOLS).flatMap(({ mark }) => mark ?? []))];
 
-/** Whether an item holds the words of another vendor than the one with this mark. */
+/** True if an item is in the form of another vendor than the one with this mark. */
 export function isOthers(item: object, mark: string | undefined): boolean {
   return MARKS.some((other) => other !== mark && Object.hasOwn(item, other));
 }
@@ -275,33 +249,33 @@ export function withoutMark(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !MARKS.includes(name)));
 }
 
-/** Whether a type is one of a list, whose entries may end in `*`. */
+/** True if a type is in a list, whose entries may end in `*`. */
 export function isListed(type: string, list: readonly string[]): boolean {
   return list.some((entry) =>
     entry.endsWith("*") ? type.startsWith(entry.slice(0, -1)) : entry === type,
   );
 }
 
-/** The kind of the Responses API that a type spells, in whichever of its spellings. */
+/** The kind of the Responses API that a type means, in any of its spellings. */
 export function runKindOf(type: string): RunKind | undefined {
   if (type === "code_interpreter") return type;
   return /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/.test(type) ? "web_search" : undefined;
 }
 
 /**
- * A tool in the vendor's own words, where its API is shared with others: under the vendor's type and with
- * the fields that it takes. Undefined for a tool that is none of the vendor's.
+ * A tool under the vendor's own type and with the fields that it takes, for an API that is shared with
+ * other vendors. Undefined if it is not one of the vendor's tools.
  */
 export function toOwnTool(row: NativeRow, tool: { readonly type: string }): JsonObject | undefined {
   const kind = runKindOf(tool.type);
   const run = kind && row.runs[kind];
-  const given = tool as unknown as JsonObject;
+  const given = asJsonObject(tool);
   if (!run) return isListed(tool.type, row.types) ? given : undefined;
   const fields = run.takes.flatMap((name) => (given[name] ? [[name, given[name]]] : []));
   return { type: run.as, ...Object.fromEntries(fields) };
 }
 
-/** US dollars for the calls of an answer; undefined where a price is not known. */
+/** US dollars for the calls of an answer; undefined if a price is not known. */
 export function nativeCostOf(
   { vendor, name }: { readonly vendor: string; readonly name: string },
   calls: Readonly<Record<string, number>> | undefined,
@@ -316,7 +290,7 @@ export function nativeCostOf(
   return sum;
 }
 
-/** US dollars for a thousand calls of a tool, as usage names it. */
+/** US dollars for a thousand calls of a tool, by its name in the usage. */
 function findNativePrice(vendor: string, model: string, tool: string): number | undefined {
   const { prices = [] } = nativeRowOf(vendor) ?? {};
   const fits = (price: NativePrice): boolean =>
@@ -324,7 +298,7 @@ function findNativePrice(vendor: string, model: string, tool: string): number | 
   return prices.find(fits)?.usdPerThousand;
 }
 
-/** The row of a vendor, unless it is spoken to over another API. */
+/** The row of a vendor, unless another of its APIs is used. */
 export function nativeRowOf(vendor: string, wire?: string): NativeRow | undefined {
   const row = Object.hasOwn(NATIVE_TOOLS, vendor) ? NATIVE_TOOLS[vendor as VendorName] : undefined;
   return wire === undefined || row?.wire === wire ? row : undefined;

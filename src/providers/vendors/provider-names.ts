@@ -1,20 +1,21 @@
 /**
- * The names `--provider` takes. A provider is a way of speaking to a model; a vendor is whom one
- * speaks to. Most people name a vendor alone and get the wire of its row.
+ * The names that `--provider` accepts. A provider is the way to talk to a model; a vendor is the company or
+ * server. Most users name only a vendor and get the wire of its row.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { nearest } from "../../base/text.ts";
 import { EMBEDDED } from "../models/model-ref.ts";
-import { isWire, WIRES, type WireName } from "../wires.ts";
+import type { WireName } from "../wire.ts";
+import { isWire, WIRES } from "../wires.ts";
 import { CATALOG, type Catalog, isVendor } from "./catalog.ts";
 
 export const PROVIDERS: Readonly<Record<string, { readonly summary: string }>> = {
   ...WIRES,
-  [EMBEDDED]: { summary: "The embedded one: no key, no network, no language model" },
+  [EMBEDDED]: { summary: "The embedded one: no key, no network, not a language model" },
 };
 
-/** The wire to speak to a vendor with: that of its row, or the one asked for if the vendor has it. */
+/** The wire to use with a vendor: that of its row, or the requested one if the vendor has it. */
 export function wireFor(
   vendor: string,
   provider: string | undefined,
@@ -32,7 +33,7 @@ export function wireFor(
   );
 }
 
-/** Rejects a name that is no provider, with what to write in its place. */
+/** Rejects an unknown provider, with a suggestion. */
 export function checkProvider(name: string): void {
   if (Object.hasOwn(PROVIDERS, name)) return;
   const names = Object.keys(PROVIDERS).join(", ");

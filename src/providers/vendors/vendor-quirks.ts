@@ -1,18 +1,21 @@
-/** How vendors differ from the API they speak, where several do or where it takes more than a word. */
+/**
+ * Differences of vendors from the API that they offer, if several vendors share them or if they need more
+ * than a word.
+ */
 
 import type { Quirks } from "../wire.ts";
 
-// These servers take Responses requests and keep nothing, so the whole conversation goes each time.
+// These servers accept Responses requests and store nothing, so the whole conversation is sent each time.
 const STATELESS: Quirks = { continuation: "replay", store: false };
 
-/** `max_tokens` is refused by reasoning models, its successor by none. */
+/** Reasoning models refuse `max_tokens`; every model accepts its successor. */
 export const OPENAI: Quirks = {
   maxTokensField: "max_completion_tokens",
   effortNone: true,
   cacheMarks: "prompt_cache_breakpoint",
 };
 
-/** What OpenAI's own API has words for, and compatible servers seldom do. */
+/** Parameters of OpenAI's own API that compatible servers seldom support. */
 const OPENAI_ALONE: readonly string[] = [
   "text.verbosity",
   "safety_identifier",
@@ -22,24 +25,24 @@ const OPENAI_ALONE: readonly string[] = [
   "moderation",
 ];
 
-/** Servers that take no fields but those of the API's oldest form. */
+/** Quirks of servers that accept only the fields of the API's oldest form. */
 export const COMPATIBLE: Quirks = { refuses: [...OPENAI_ALONE, "service_tier"] };
 
 export const STATELESS_COMPATIBLE: Quirks = { ...STATELESS, ...COMPATIBLE };
 
-/** It passes the level of detail and the tier on to those who know them. */
+/** OpenRouter passes `verbosity` and the service tier on to vendors that support them. */
 export const OPENROUTER: Quirks = {
   ...STATELESS,
   reasoningField: "reasoning",
   reasoningDetails: true,
   cacheMarks: "cache_control",
   tellsCost: true,
-  // A model that cannot stop thinking is refused then, and asked without the wish.
+  // A model that cannot stop thinking refuses this, and is asked again without it.
   thinkingOff: { reasoning: { effort: "none" } },
   refuses: ["safety_identifier", "prompt_cache_options", "moderation"],
 };
 
-/** It has tiers of its own under the same name, and answers 400 to a wish for likelihoods. */
+/** Groq has tiers of its own under the same name, and answers 400 to a request for probabilities. */
 export const GROQ: Quirks = {
   ...STATELESS,
   reasoningField: "reasoning",
@@ -49,32 +52,32 @@ export const GROQ: Quirks = {
   refuses: [...OPENAI_ALONE, "top_logprobs"],
 };
 
-/** It refuses the other name of the field for thoughts with a 400. */
+/** Cerebras answers 400 to the other name of the reasoning field. */
 export const CEREBRAS: Quirks = {
   reasoningField: "reasoning",
   maxTokensField: "max_completion_tokens",
   refuses: OPENAI_ALONE,
 };
 
-/** Unknown fields are a 422 there; usage comes with the last chunk unasked. */
+/** Unknown fields are a 422 there. Usage comes with the last chunk without being requested. */
 export const MISTRAL: Quirks = {
   reasoningField: "reasoning_content",
   mistralParts: true,
   refuses: [
-    // It keeps prompts by the same key, and for as long as it likes.
+    // This vendor caches prompts by the same key, for a time that it chooses itself.
     ...OPENAI_ALONE.filter((name) => name !== "prompt_cache_key"),
     ...["service_tier", "stream_options", "top_logprobs", "user"],
   ],
 };
 
-/** Their models think unless they are told not to, and want their thoughts back between calls. */
+/** Their models think unless the request turns it off, and want their reasoning back between calls. */
 export const MOONSHOT: Quirks = {
   ...COMPATIBLE,
   reasoningField: "reasoning_content",
   thinkingOff: { thinking: { type: "disabled" } },
 };
 
-/** It tells its thoughts as a list, and wants that back. */
+/** MiniMax sends its reasoning as a list, and wants that back. */
 export const MINIMAX: Quirks = {
   ...COMPATIBLE,
   reasoningDetails: true,
@@ -88,14 +91,14 @@ export const DEEPSEEK: Quirks = { ...STATELESS, ...ZAI };
 
 export const ALIBABA: Quirks = { ...MOONSHOT, thinkingOff: { enable_thinking: false } };
 
-/** Models behind it want their thoughts back between calls, and are told not to think in their template. */
+/** vLLM: its models want their reasoning back between calls. A variable of their template turns thinking off. */
 export const VLLM: Quirks = {
   ...STATELESS_COMPATIBLE,
   reasoningField: "reasoning",
   thinkingOff: { chat_template_kwargs: { enable_thinking: false, thinking: false } },
 };
 
-/** Its Responses API answers 400 to `instructions`: they are the first message. */
+/** xAI: its Responses API answers 400 to `instructions`, so they are the first message. */
 export const XAI: Quirks = {
   ...STATELESS_COMPATIBLE,
   maxTokensField: "max_completion_tokens",

@@ -13,7 +13,7 @@ describe("an address of Azure with a dated version", () => {
     `${HOST}/openai/deployments/old${QUERY}`,
     `${HOST}/openai/deployments/old/${QUERY}`,
     `${HOST}/openai${QUERY}`,
-    // As a bare host in `AZURE_OPENAI_ENDPOINT` comes here.
+    // The form of a bare host in `AZURE_OPENAI_ENDPOINT` when it arrives here.
     `${HOST}/openai/v1${QUERY}`,
     `${HOST}/${QUERY}`,
   ]) {
@@ -24,7 +24,7 @@ describe("an address of Azure with a dated version", () => {
     });
   }
 
-  it("takes the deployment that the address names before the model's", () => {
+  it("uses the deployment that the address names, not the model's name", () => {
     const base = toDeploymentBase(`${HOST}/openai/deployments/a${QUERY}`, "openai-chat", "b");
     assert.match(base, /\/deployments\/a\?/);
   });
@@ -34,14 +34,14 @@ describe("an address of Azure with a dated version", () => {
     assert.equal(joinUrl(base, "/responses"), `${HOST}/openai/responses${QUERY}`);
   });
 
-  it("is another than that of the v1 API, with or without its preview", () => {
+  it("differs from that of the v1 API, with or without its preview", () => {
     assert.equal(isVersioned(`${HOST}/openai/v1`), false);
     assert.equal(isVersioned(`${HOST}/openai/v1?api-version=preview`), false);
   });
 });
 
 describe("joinUrl", () => {
-  it("keeps a query of the base behind that of the path", () => {
+  it("keeps a query of the base after the path", () => {
     assert.equal(joinUrl("http://a/v1?k=1", "/m:go?alt=sse"), "http://a/v1/m:go?alt=sse&k=1");
   });
 });

@@ -1,4 +1,4 @@
-/** Tokens of Entra ID: where they come from, how long they are kept, and what is said when there is none. */
+/** Tokens of Entra ID: their sources, how long they are kept, and the message if there is none. */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -7,7 +7,7 @@ import { createTransport } from "../../../src/providers/http/transport.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import { patience } from "../../patience.ts";
 import { createSandbox, put } from "../../runtime/sandbox.ts";
-import { ASSERTION, SECRET, startTokenServer, type TokenServer } from "./entra-bench.ts";
+import { ASSERTION, SECRET, startTokenServer, type TokenServer } from "./entra-fixture.ts";
 
 const transport = createTransport({});
 after(() => transport.close());
@@ -40,7 +40,7 @@ describe("a token of Entra ID", () => {
     assert.deepEqual(headers, { authorization: `Bearer ${server.given[0]}` });
   });
 
-  it("is asked for with a workload's assertion, which is read anew for each", async (t) => {
+  it("is asked for with a workload's assertion, which is read again for each", async (t) => {
     await using server = await startTokenServer({ lifeSeconds: 60 });
     const file = `${createSandbox(t).home}/assertion`;
     put(file, "an old one");
@@ -53,10 +53,10 @@ describe("a token of Entra ID", () => {
     assert.match(server.requests[1]?.form.get("client_assertion_type") ?? "", /jwt-bearer$/);
   });
 
-  it("is that of the app service's identity, whichever proxy the environment names", async () => {
+  it("is that of the app service's identity, without the environment's proxies", async () => {
     await using server = await startTokenServer();
     const env = {
-      // The loopback by its usual names goes through no proxy anyhow.
+      // The loopback by its usual names never goes through a proxy.
       IDENTITY_ENDPOINT: `${server.origin.replace("127.0.0.1", "0.0.0.0")}/msi/token`,
       IDENTITY_HEADER: "header-0123456789",
       AZURE_CLIENT_ID: "client-2",
@@ -66,14 +66,14 @@ describe("a token of Entra ID", () => {
     assert.equal(server.requests[0]?.query.get("client_id"), "client-2");
   });
 
-  it("is that of the machine's identity where the environment says nothing", async () => {
+  it("is that of the machine's identity if the environment names no source", async () => {
     await using server = await startTokenServer();
     const env = { AZURE_POD_IDENTITY_AUTHORITY_HOST: server.origin };
     assert.equal(tokenOf(await sign(createEntraSign(env))), server.given[0]);
     assert.equal(server.requests[0]?.query.has("client_id"), false);
   });
 
-  it("is fetched once for all who ask at once, and again shortly before it expires", async () => {
+  it("is fetched once for parallel requests, and again shortly before it expires", async () => {
     const clock = createManualClock();
     await using server = await startTokenServer({ nowMs: () => clock.now() });
     const made = createEntraSign(bySecret(server), clock);
@@ -88,7 +88,7 @@ describe("a token of Entra ID", () => {
     assert.equal(server.requests.length, 2);
   });
 
-  it("is used until its end where there is no new one", async () => {
+  it("is used until it expires if there is no new one", async () => {
     const clock = createManualClock();
     await using server = await startTokenServer();
     const made = createEntraSign(bySecret(server), clock);
@@ -100,7 +100,7 @@ describe("a token of Entra ID", () => {
     await assert.rejects(sign(made), { code: "provider_unreachable" });
   });
 
-  it("is another for each national cloud, and the one that `AZURE_SCOPE` says", async () => {
+  it("has another scope for each national cloud, or that of `AZURE_SCOPE`", async () => {
     await using server = await startTokenServer();
     const scopes = async (env: Record<string, string>, url: string): Promise<string | null> => {
       await sign(createEntraSign({ ...bySecret(server), ...env }), { url }).catch(() => {});
@@ -112,7 +112,7 @@ describe("a token of Entra ID", () => {
     assert.equal(await scopes(own, "https://gate.example/v1"), "api://gateway/.default");
   });
 
-  it("is waited for no longer than the run lasts, and is there for the next", async () => {
+  it("is waited for no longer than the run lasts, and is then there for the next", async () => {
     await using server = await startTokenServer();
     const made = createEntraSign(bySecret(server));
     const controller = new AbortController();
@@ -125,7 +125,7 @@ describe("a token of Entra ID", () => {
 });
 
 describe("no token of Entra ID", () => {
-  it("is a refusal in one line, with its reason and without the secret", async () => {
+  it("is reported in one line, with its reason and without the secret", async () => {
     await using server = await startTokenServer();
     server.refuse(401, {
       error: "invalid_client",
@@ -138,7 +138,7 @@ describe("no token of Entra ID", () => {
     });
   });
 
-  it("makes nobody ask as somebody else: what the environment names is the one that counts", async () => {
+  it("is never replaced by another identity: only the source in the environment is used", async () => {
     await using server = await startTokenServer();
     const env = { ...bySecret(server), AZURE_POD_IDENTITY_AUTHORITY_HOST: server.origin };
     await assert.rejects(sign(createEntraSign({ ...env, AZURE_CLIENT_SECRET: "wrong" })), {
@@ -150,7 +150,7 @@ describe("no token of Entra ID", () => {
     );
   });
 
-  it("is a failure to try again where the service is down", async () => {
+  it("is a retryable failure if the service is down", async () => {
     await using server = await startTokenServer();
     server.refuse(503, {});
     await assert.rejects(sign(createEntraSign(bySecret(server))), {
@@ -159,7 +159,7 @@ describe("no token of Entra ID", () => {
     });
   });
 
-  it("says what was looked at where there is nothing", async () => {
+  it("names the sources that were tried if there is none", async () => {
     await using server = await startTokenServer();
     server.refuse(404, {});
     const env = {
@@ -173,7 +173,7 @@ describe("no token of Entra ID", () => {
     });
   });
 
-  it("sends no secret without TLS, but to this machine", async () => {
+  it("sends no secret without TLS, except to this machine", async () => {
     await using server = await startTokenServer();
     const env = { ...bySecret(server), AZURE_AUTHORITY_HOST: "http://login.example" };
     await assert.rejects(

@@ -7,8 +7,8 @@ import { type AwsSignOptions, createAwsSign } from "../../../src/providers/bedro
 import { bedrockBaseUrl, findAwsRegion } from "../../../src/providers/bedrock/aws-region.ts";
 import type { RequestBody } from "../../../src/providers/http/request-body.ts";
 import { checkSignature } from "../../../src/testing/bedrock/signature.ts";
+import type { RecordedRequest } from "../../../src/testing/loopback.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
-import type { RecordedRequest } from "../../../src/testing/upstream.ts";
 
 const KEYS = { AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret/of+example" };
 const CALLER = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret/of+example" };
@@ -27,7 +27,7 @@ const signed = async (
   return await sign({ method: "POST", url, headers, body, signal });
 };
 
-/** What a server says to the request. */
+/** A server's verdict on the request. */
 const verdict = (headers: Record<string, string>, more: Partial<RecordedRequest> = {}) => {
   const request: RecordedRequest = {
     method: "POST",
@@ -47,7 +47,7 @@ const verdict = (headers: Record<string, string>, more: Partial<RecordedRequest>
 };
 
 describe("a signature of AWS", () => {
-  it("is the one a server computes", async () => {
+  it("equals the one that a server computes", async () => {
     assert.equal(verdict(await signed(KEYS)), undefined);
   });
 
@@ -81,7 +81,7 @@ describe("a signature of AWS", () => {
     assert.match(headers["authorization"] ?? "", /x-amz-security-token/);
   });
 
-  it("gives way to a Bedrock key", async () => {
+  it("is not used if there is a Bedrock key", async () => {
     const headers = await signed({ ...KEYS, AWS_BEARER_TOKEN_BEDROCK: " bedrock-key " });
     assert.deepEqual(headers, { authorization: "Bearer bedrock-key" });
   });
@@ -115,7 +115,7 @@ describe("the credentials", () => {
     assert.equal(count.fetches, 2);
   });
 
-  it("are asked for again when they could not be had", async () => {
+  it("are fetched again after a failure", async () => {
     let attempts = 0;
     const credentials = async () => {
       if (attempts++ === 0) throw new Error("not yet");
@@ -158,7 +158,7 @@ describe("the region", () => {
     });
     await assert.rejects(signed({ ...KEYS, AWS_REGION: "Frankfurt!" }, {}, local), {
       code: "invalid_request",
-      message: /`Frankfurt!` is no AWS region/,
+      message: /`Frankfurt!` is not an AWS region/,
     });
   });
 
@@ -175,7 +175,7 @@ describe("the region", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("makes the address", () => {
+  it("the region is part of the address", () => {
     assert.equal(URL_IN_US, "https://bedrock-runtime.us-east-1.amazonaws.com");
     assert.equal(
       bedrockBaseUrl({ AWS_REGION: "cn-north-1" }),

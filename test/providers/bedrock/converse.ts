@@ -1,4 +1,4 @@
-/** How these tests give events to the decoder, and answers back to the encoder. */
+/** Helpers that pass events to the decoder, and answers back to the encoder. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { ContentPart } from "../../../src/protocol/content.ts";
@@ -12,10 +12,10 @@ import { encodeFrame } from "../../../src/testing/bedrock/event-frames.ts";
 import { request } from "../provider-contract.ts";
 
 export const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
-/** It searches by itself. */
+/** It runs searches by itself. */
 export const NOVA = "us.amazon.nova-2-lite-v1:0";
 
-/** Events as lines of a stream have them, in the frames that bring them. */
+/** The lines of a stream as the frames that carry them. */
 export function toFrames(events: readonly JsonObject[]): Buffer {
   const frames = events.flatMap((event) =>
     Object.entries(event).map(([name, payload]) => {
@@ -26,7 +26,7 @@ export function toFrames(events: readonly JsonObject[]): Buffer {
   return Buffer.concat(frames);
 }
 
-/** Reads the body in pieces of that many bytes, by default in one. */
+/** Reads the body in pieces of that many bytes; in one piece by default. */
 export function decodeFrames(
   body: Buffer,
   more: Partial<ModelRequest> = {},
@@ -81,7 +81,7 @@ export const output = (call_id: string, given: string | ContentPart[]): Item => 
   output: given,
 });
 
-/** The blocks that a call and its result become. */
+/** The blocks of a call and its result. */
 export const use = (toolUseId: string, input: object = {}) => ({
   toolUse: { toolUseId, name: "read", input },
 });
@@ -89,7 +89,7 @@ export const result = (toolUseId: string, text: string) => ({
   toolResult: { toolUseId, content: [{ text }] },
 });
 
-/** The blocks of the turn that the items become in the next request. */
+/** The blocks of these items in the next request. */
 export function blocksOf(items: readonly Item[], model: string): readonly unknown[] {
   const { messages } = encode({ model, items: [user("Hi"), ...items], tools: [READ] });
   return messages[1]?.content ?? [];

@@ -20,7 +20,7 @@ const piece = (index: number, delta: JsonObject): JsonObject => ({
 const text = (index: number, said: string): JsonObject => piece(index, { text: said });
 const thought = (index: number, reasoningContent: JsonObject): JsonObject =>
   piece(index, { reasoningContent });
-// Newer models write the type on calls of ordinary tools as well.
+// Newer models send the type on calls of ordinary tools as well.
 const call = (index: number, toolUseId: string, name = "read"): JsonObject => ({
   contentBlockStart: { ...at(index), start: { toolUse: { toolUseId, name, type: "tool_use" } } },
 });
@@ -67,12 +67,12 @@ describe("converse text", () => {
     ]);
   });
 
-  it("of blocks that never stop is closed all the same, each its own item", () => {
+  it("of blocks that never stop is closed nevertheless, each as its own item", () => {
     const items = itemsOf(decode([text(0, "A"), text(1, "B"), stop()]));
     assert.deepEqual(items, [said("A"), said("B")]);
   });
 
-  it("keeps its citations", () => {
+  it("a converse text keeps its citations", () => {
     const page = { title: "X", location: { web: { url: "https://x.org" } } };
     const pages = {
       title: "Doc",
@@ -93,11 +93,11 @@ describe("converse text", () => {
     ]);
   });
 
-  it("may be missing altogether", () => assert.deepEqual(itemsOf(decode([START, stop()])), []));
+  it("may be missing from an answer", () => assert.deepEqual(itemsOf(decode([START, stop()])), []));
 });
 
 describe("converse reasoning", () => {
-  it("is sealed with its signature, and comes back word for word", () => {
+  it("is sealed with its signature, and sent back unchanged", () => {
     const items = itemsOf(
       decode([
         START,
@@ -122,7 +122,7 @@ describe("converse reasoning", () => {
     ]);
   });
 
-  it("that its maker alone can read comes back as bytes", () => {
+  it("that only its maker can read is sent back as bytes", () => {
     const [a, b] = [Buffer.from("ab").toString("base64"), Buffer.from("cde").toString("base64")];
     const items = itemsOf(
       decode([
@@ -161,7 +161,7 @@ describe("converse tool calls", () => {
       return [call_id, name, json];
     });
 
-  it("are joined by block, side by side", () => {
+  it("are joined by block, in parallel", () => {
     const events = [
       call(0, "a"),
       call(1, "b", "write"),
@@ -185,7 +185,7 @@ describe("converse tool calls", () => {
     assert.equal((itemsOf(events)[0] as FunctionCall).arguments, "{}");
   });
 
-  it("are given ids of their own when two have the same, or none", () => {
+  it("get ids of their own if two have the same, or none", () => {
     assert.deepEqual(
       callsOf([call(0, "a"), blockStop(0), call(1, "a"), blockStop(1), call(2, "")]).map(
         ([id]) => id,
@@ -194,17 +194,17 @@ describe("converse tool calls", () => {
     );
   });
 
-  it("end the turn as calls, whatever the reason is called", () => {
+  it("end the turn as calls, whatever reason the server sends", () => {
     assert.equal(endOf(decode([call(0, "a"), stop("end_turn")])).reason, "tool_calls");
   });
 
-  it("without a name, or before it, make a broken answer", () => {
+  it("are a broken answer if there is no name before their arguments", () => {
     for (const event of [call(0, "a", ""), input(0, "{}")]) {
       assert.throws(() => decode([event, stop()]), { code: "broken_answer" });
     }
   });
 
-  it("of the vendor's own tools are items that go back word for word", () => {
+  it("of the vendor's own tools are items that are sent back unchanged", () => {
     const toolUse = { toolUseId: "s1", name: "nova_grounding", type: "server_tool_use" };
     const toolResult = { toolUseId: "s1", type: "nova_grounding_result", status: "success" };
     const items = itemsOf(
@@ -261,7 +261,7 @@ describe("the end of a converse answer", () => {
     });
   }
 
-  it("marks what the limit cut, and only that, as incomplete", () => {
+  it("marks only items truncated by the limit as incomplete", () => {
     const events = [text(0, "A"), blockStop(0), call(1, "a"), input(1, "{"), blockStop(1)];
     const items = itemsOf(decode([...events, stop("max_tokens")]));
     assert.deepEqual(
@@ -270,13 +270,13 @@ describe("the end of a converse answer", () => {
     );
   });
 
-  it("fails when the model wrote what cannot be read", () => {
+  it("fails if the model wrote a call that cannot be read", () => {
     for (const reason of ["malformed_tool_use", "malformed_model_output"]) {
       assert.throws(() => decode([stop(reason)]), { code: "broken_answer", vendorCode: reason });
     }
   });
 
-  it("comes once, whatever is sent behind it", () => {
+  it("comes once, whatever is sent after it", () => {
     const metadata = { metadata: { usage: { inputTokens: 1, outputTokens: 1 } } };
     decode([text(0, "A"), stop(), stop("max_tokens"), metadata, metadata, text(0, "B"), stop()]);
     assert.equal(endOf(decode([metadata, text(0, "A"), stop()])).usage.input_tokens, 1);
@@ -312,7 +312,7 @@ describe("the end of a converse answer", () => {
     });
   });
 
-  it("is not disturbed by events, blocks and fields that are not known", () => {
+  it("ignores unknown events, blocks and fields", () => {
     const events = decode([
       { keepAlive: {} },
       { contentBlockStart: { ...at(0), start: {} } },
@@ -341,13 +341,13 @@ describe("converse usage", () => {
     });
   }
 
-  it("is nothing where the server tells nothing", () => {
+  it("is empty if the server sends no counts", () => {
     assert.deepEqual(endOf(decode([stop()])).usage, NO_USAGE);
   });
 });
 
 describe("a converse answer that was not streamed", () => {
-  it("keeps blocks it does not know, and reads cited text", () => {
+  it("keeps unknown blocks, and reads cited text", () => {
     const video = { format: "mp4", source: { bytes: "AAAA" } };
     const citation = { title: "X", location: { web: { url: "https://x.org" } } };
     const citationsContent = { content: [{ text: "Cited." }], citations: [citation] };
@@ -366,7 +366,7 @@ describe("an answer that is a tool's input", () => {
   const format: OutputFormat = { type: "json_schema", name: "out", schema: {}, strict: false };
   const document = [call(1, "j", "json"), input(1, '{"a"'), input(1, ":1}"), blockStop(1)];
 
-  it("is the text, and what was said before it is not", () => {
+  it("is the text, and text before it is not", () => {
     const events = decode([text(0, "Here:"), blockStop(0), ...document, stop("tool_use")], {
       format,
     });
@@ -378,7 +378,7 @@ describe("an answer that is a tool's input", () => {
     assert.equal(endOf(events).reason, "stop");
   });
 
-  it("may come as text after all", () => {
+  it("may come as text nevertheless", () => {
     const events = decode([text(0, '{"a"'), text(0, ":1}"), blockStop(0), stop()], { format });
     assert.deepEqual(itemsOf(events), [said('{"a":1}')]);
   });
@@ -394,7 +394,7 @@ describe("an answer that is a tool's input", () => {
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
-  it("is a call where no such answer was asked for", () => {
+  it("is a call if the request did not ask for such an answer", () => {
     assert.equal(itemsOf(decode([...document, stop("tool_use")]))[0]?.type, "function_call");
   });
 });

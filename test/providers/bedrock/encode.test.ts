@@ -4,7 +4,11 @@ import { Failure } from "../../../src/base/failure.ts";
 import type { ToolChoice } from "../../../src/protocol/tools.ts";
 import { encodeRequest } from "../../../src/providers/bedrock/encode.ts";
 import { bedrockWire } from "../../../src/providers/bedrock/wire.ts";
-import type { ModelRequest, OutputFormat, Reasoning } from "../../../src/providers/provider.ts";
+import type {
+  ModelRequest,
+  OutputFormat,
+  ReasoningOptions,
+} from "../../../src/providers/provider.ts";
 import { request } from "../provider-contract.ts";
 import { assistant, CLAUDE, call, encode, output, READ, result, use, user } from "./converse.ts";
 
@@ -12,7 +16,7 @@ const READ_CHOICE = { type: "function", name: "read" };
 const OTHER = { type: "function" as const, name: "other" };
 
 describe("a converse body", () => {
-  it("has everything in its place", () => {
+  it("has every parameter in its field", () => {
     const body = encode({
       instructions: "Be brief.",
       items: [
@@ -49,11 +53,11 @@ describe("a converse body", () => {
     });
   });
 
-  it("has nothing that was not asked for", () => {
+  it("has nothing that the request did not set", () => {
     assert.deepEqual(encode(), { messages: [{ role: "user", content: [{ text: "Hello" }] }] });
   });
 
-  it("goes to the model's own address", () => {
+  it("is sent to the model's own address", () => {
     assert.equal(
       bedrockWire.path(request({ model: CLAUDE })),
       "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
@@ -94,7 +98,7 @@ describe("a converse body", () => {
     assert.equal(namesOf("none"), undefined);
   });
 
-  it("tells Claude alone to make one call at a time", () => {
+  it("limits only Claude to one call at a time", () => {
     const asked = { tools: [READ], parallel_tool_calls: false };
     assert.deepEqual(encode({ ...asked, model: CLAUDE }).additionalModelRequestFields, {
       tool_choice: { type: "auto", disable_parallel_tool_use: true },
@@ -106,7 +110,7 @@ describe("a converse body", () => {
 describe("thinking", () => {
   const think = (
     model: string,
-    effort: Reasoning["effort"],
+    effort: ReasoningOptions["effort"],
     more: Partial<ModelRequest> = {},
   ): unknown[] => {
     const reasoning = { effort, summary: "auto" } as const;
@@ -200,7 +204,7 @@ describe("structured output", () => {
     assert.equal(toolConfig, undefined);
   });
 
-  it("is the input of a forced tool where the schema is a wish", () => {
+  it("is the input of a forced tool if the schema is not strict", () => {
     const { outputConfig, toolConfig } = encode({ format: format(false) });
     assert.equal(outputConfig, undefined);
     assert.deepEqual(toolConfig?.toolChoice, { tool: { name: "json" } });
@@ -209,7 +213,7 @@ describe("structured output", () => {
     assert.equal(many.toolConfig?.tools.length, 2);
   });
 
-  it("is asked for in words where no tool can be forced", () => {
+  it("is requested in the instructions if no tool can be forced", () => {
     const { toolConfig, system } = encode({
       model: "anthropic.claude-opus-5-5",
       format: format(false),
@@ -225,7 +229,7 @@ describe("structured output", () => {
     });
   });
 
-  it("becomes a wish when the model refuses to be held to it", () => {
+  it("is sent without `strict` if the model refuses it", () => {
     const rejected = (message: string) => new Failure("provider_rejected", message);
     const asked = request({ format: format(true) });
     const mended = bedrockWire.recover?.(asked, rejected("output_config.format.schema: no"));
@@ -246,13 +250,13 @@ describe("cache points", () => {
     );
   };
 
-  it("stand behind system, tools and tail where Claude will be asked again", () => {
+  it("follow system, tools and the end of the conversation if Claude will be asked again", () => {
     assert.deepEqual(pointsOf(CLAUDE, { tools: [READ] }), [true, true, true]);
     const items = [user("A"), assistant("B"), user("C")];
     assert.deepEqual(pointsOf(CLAUDE, { items }), [true, false, true]);
   });
 
-  it("are not set where they do not pay", () => {
+  it("are not set if they would not save anything", () => {
     assert.deepEqual(pointsOf(CLAUDE), [false, false, false]);
     assert.deepEqual(pointsOf(CLAUDE, { instructions: "Short.", tools: [READ] }), [
       false,
@@ -261,7 +265,7 @@ describe("cache points", () => {
     ]);
   });
 
-  it("are not set where the model refuses them", () => {
+  it("are not set if the model refuses them", () => {
     assert.deepEqual(pointsOf("us.amazon.nova-pro-v1:0", { tools: [READ] }), [true, false, true]);
     for (const model of ["meta.llama4-v1:0", "anthropic.claude-3-haiku-20240307-v1:0", "arn:x/y"]) {
       assert.deepEqual(pointsOf(model, { tools: [READ] }), [false, false, false]);

@@ -1,11 +1,11 @@
 /**
- * The blocks of an answer by nothing but the rules of the API: what must come back in the next request. It
- * shares no code with the decoder.
+ * The blocks of an answer by the rules of the API alone: what must come back in the next request. It shares
+ * no code with the decoder.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../src/base/json.ts";
 
-/** The pieces of a stream, put together block by block. */
+/** Joins the pieces of a stream, block by block. */
 export function joinBlocks(events: readonly JsonObject[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const event of events) {
@@ -16,14 +16,14 @@ export function joinBlocks(events: readonly JsonObject[]): JsonObject[] {
   return blocks.filter(Boolean).map(toFinished);
 }
 
-/** The blocks of a whole answer, without the `type` that some of them were given by hand. */
+/** The blocks of a whole answer, without the `type` that tests added by hand. */
 export function blocksIn(answer: { output: { message: { content: JsonObject[] } } }): JsonObject[] {
   return answer.output.message.content.map(({ type: _, toolUse, ...block }) =>
     isJsonObject(toolUse) ? { ...block, toolUse: withoutOrdinaryType(toolUse) } : block,
   );
 }
 
-/** Calls say that they are ordinary ones; requests have no word for that. */
+/** Ordinary calls name their type, which requests do not have. */
 function withoutOrdinaryType({ type, ...toolUse }: JsonObject): JsonObject {
   return type === undefined || type === "tool_use" ? toolUse : { ...toolUse, type };
 }
@@ -37,7 +37,7 @@ function joined(known: JsonObject, piece: JsonObject): JsonObject {
   const all: Record<string, Json | undefined> = { ...known };
   for (const [name, value] of Object.entries(piece)) {
     const before = known[name];
-    // A result starts as an object, and its pieces are lists of what it contains.
+    // A result starts as an object, and its pieces are lists of its contents.
     const more = Array.isArray(value) ? { content: value } : value;
     if (isJsonObject(more)) all[name] = joinedObject(before, more);
     else all[name] = typeof before === "string" ? before + String(value) : value;

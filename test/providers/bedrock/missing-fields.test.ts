@@ -1,4 +1,4 @@
-/** Answers of servers that leave out a field, or send something where it has no place. */
+/** Answers of servers that leave out a field, or send one in the wrong place. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -31,14 +31,14 @@ function textsOf(events: readonly ModelEvent[]): string[] {
 }
 
 describe("a converse stream", () => {
-  it("may name no reason for its end, and count nothing", () => {
+  it("may have no reason for its end, and no counts", () => {
     const events = decode(delta({ text: "A" }), { messageStop: {} }, { metadata: {} });
     assert.deepEqual(textsOf(events), ["A"]);
     assert.equal(endOf(events).reason, "stop");
     assert.deepEqual(endOf(events).usage, toUsage({}));
   });
 
-  it("may number no block: it is the first", () => {
+  it("may have blocks without a number: they are the first", () => {
     const start = { toolUse: { toolUseId: "a", name: "read" } };
     const events = decode(
       { contentBlockStart: { start } },
@@ -52,7 +52,7 @@ describe("a converse stream", () => {
     );
   });
 
-  it("is broken if its reason tells of a tool that it did not call", () => {
+  it("is broken if its reason names a tool that it did not call", () => {
     const toolUse = { toolUseId: "s1", name: "nova_grounding", type: "server_tool_use" };
     const own = { contentBlockStart: { start: { toolUse } } };
     for (const events of [[], [delta({ text: "Let me see." })], [own]]) {
@@ -74,14 +74,14 @@ describe("a converse stream", () => {
     assert.equal(endOf(events).usage.total_tokens, 2);
   });
 
-  it("has no item for a source without a text, or for a piece of nothing", () => {
+  it("has no item for a source without a text, or for an empty piece", () => {
     const citation = { title: "X", location: { web: { url: "https://x.example" } } };
     const image = { source: { bytes: "AAAA" } };
     const events = decode(delta({ citation }), delta({ image }), delta({ toolResult: [] }), STOP);
     assert.deepEqual(itemsOf(events), []);
   });
 
-  it("may name a source without its title", () => {
+  it("may have a source without a title", () => {
     const citation = { location: { web: { url: "https://x.example" } } };
     const events = decode(delta({ text: "A" }), delta({ citation }), STOP);
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe("a converse stream", () => {
     [{ code: "own_code", message: "It broke" }, "own_code"],
   ];
   for (const [payload, vendorCode] of failures) {
-    it(`says why it failed under any name: ${Object.keys(payload)[0]}`, () => {
+    it(`reports a failure under any field name: ${Object.keys(payload)[0]}`, () => {
       assert.throws(() => decode({ modelStreamErrorException: payload }), {
         code: "provider_failed",
         vendorCode,
@@ -122,14 +122,14 @@ describe("a converse answer in one piece", () => {
     }
   });
 
-  it("has no item for blocks with nothing in them", () => {
+  it("has no item for empty blocks", () => {
     const content = [{ reasoningContent: {} }, { citationsContent: {} }, { text: "A" }];
     const events = decodeAnswer({ output: { message: { content } }, stopReason: "end_turn" });
     assert.deepEqual(textsOf(events), ["A"]);
     assert.equal(itemsOf(events).length, 1);
   });
 
-  it("has no item for a block of nothing but null, and takes no such field for what it is", () => {
+  it("has no item for a block of null, and does not decide its kind by such a field", () => {
     const video = { format: "mp4", source: { bytes: "AAAA" } };
     const content = [{ toolUse: null }, { text: null }, { toolUse: null, video }, { text: "A" }];
     const events = decodeAnswer({ output: { message: { content } }, stopReason: "end_turn" });
@@ -154,20 +154,20 @@ describe("a search that the vendor made", () => {
   for (const given of [undefined, null, 7, {}, ""]) {
     const toolUse = given === undefined ? own : { ...own, toolUseId: given };
 
-    it(`has an id, also where ${JSON.stringify(given)} stands in its place`, () => {
+    it(`has an id, also if the server sends ${JSON.stringify(given)}`, () => {
       const start = { contentBlockStart: { start: { toolUse } } } as JsonObject;
       const events = decodeFrames(toFrames([start, STOP]), { model: NOVA, tools });
       assert.deepEqual(idsOf(events), ["search_0", "search_0"]);
     });
 
-    it(`has an id in an answer of one piece, too: ${JSON.stringify(given)}`, () => {
+    it(`has an id in a whole answer, too: ${JSON.stringify(given)}`, () => {
       const answer = { output: { message: { content: [{ text: "A" }, { toolUse }] } } };
       const events = decodeWhole(JSON.stringify(answer), { model: NOVA, tools });
       assert.deepEqual(idsOf(events), ["search_1", "search_1"]);
     });
   }
 
-  it("has an id of its own, also where the vendor gives one twice", () => {
+  it("has an id of its own, even if the vendor sends one twice", () => {
     const toolUse = { ...own, toolUseId: "s1" };
     const content = [{ toolUse }, { toolUse }];
     const answer = { output: { message: { content } }, stopReason: "end_turn" };

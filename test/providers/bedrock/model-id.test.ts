@@ -22,7 +22,7 @@ describe("the id of a model at Bedrock", () => {
     ["test-model", "", "test-model"],
   ];
   for (const [id, maker, name, version] of ids) {
-    it(`tells whose it is: ${id}`, () => {
+    it(`names the maker: ${id}`, () => {
       assert.deepEqual(parseModelId(id), { maker, name });
       assert.equal(claudeVersion(parseModelId(id)), version);
     });

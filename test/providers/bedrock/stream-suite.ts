@@ -8,7 +8,7 @@ import { blocksOf, CLAUDE, decodeFrames, decodeWhole, toFrames } from "./convers
 import { blocksIn, joinBlocks } from "./expected-blocks.ts";
 
 /**
- * What holds for every stream and answer of this wire, whoever sent it. `kinds` names the items that some of
+ * Tests for every stream and answer of this wire, from any source. `kinds` names the items that some of
  * them decode to.
  */
 export function describeBedrockStreams(
@@ -17,7 +17,7 @@ export function describeBedrockStreams(
   kinds: Readonly<Record<string, readonly string[]>>,
 ): void {
   describe(title, () => {
-    it("are there", () => {
+    it("the recorded streams exist", () => {
       const names = [...streams, ...answers].map(({ name }) => name);
       assert.ok(streams.length > 0 && answers.length > 0);
       assert.deepEqual(
@@ -29,7 +29,7 @@ export function describeBedrockStreams(
     for (const { name, lines } of streams) {
       const sent = lines.map((line) => parseJson(line, name) as JsonObject);
 
-      it(`decode to the same events however they are cut: ${name}`, () => {
+      it(`decode to the same events however they are split: ${name}`, () => {
         const body = toFrames(sent);
         const events = decodeFrames(body, { model: CLAUDE });
         for (const pieceBytes of [1, 2, 7, 64]) {
@@ -38,7 +38,7 @@ export function describeBedrockStreams(
         }
       });
 
-      it(`decode to whole items, and lose nothing when they go back: ${name}`, () => {
+      it(`decode to complete items, and lose nothing when they are sent back: ${name}`, () => {
         const events = decodeFrames(toFrames(sent), { model: CLAUDE });
         assertWhole(events, sent, kinds[name]);
         assert.deepEqual(blocksOf(itemsOf(events), CLAUDE), joinBlocks(sent));
@@ -55,7 +55,7 @@ export function describeBedrockStreams(
   });
 }
 
-/** `sent`: the events of a stream, or one whole answer, in which the fields have the same names. */
+/** `sent` is the events of a stream, or one whole answer, in which the fields have the same names. */
 function assertWhole(
   events: readonly ModelEvent[],
   sent: readonly JsonObject[],

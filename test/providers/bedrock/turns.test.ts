@@ -4,11 +4,13 @@ import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import type { Tool } from "../../../src/protocol/tools.ts";
-import type { Turn } from "../../../src/providers/bedrock/schema.ts";
+import type { ConverseTurn } from "../../../src/providers/bedrock/schema.ts";
 import { assistant, call, encode, output, READ, result, use, user } from "./converse.ts";
 
-const turnsOf = (items: readonly Item[], tools: readonly Tool[] = [READ]): readonly Turn[] =>
-  encode({ items, tools }).messages;
+const turnsOf = (
+  items: readonly Item[],
+  tools: readonly Tool[] = [READ],
+): readonly ConverseTurn[] => encode({ items, tools }).messages;
 
 describe("the turns of a conversation", () => {
   it("alternate, and begin with the user's", () => {
@@ -19,17 +21,17 @@ describe("the turns of a conversation", () => {
     ]);
   });
 
-  it("have no blank texts, and none without content", () => {
+  it("have no blank texts, and none is empty", () => {
     assert.deepEqual(turnsOf([user("A"), assistant(" \n"), user(""), user("B")]), [
       { role: "user", content: [{ text: "A" }, { text: "B" }] },
     ]);
   });
 
-  it("do not end an answer that goes on with white space", () => {
+  it("do not end an answer that continues with white space", () => {
     assert.deepEqual(turnsOf([user("A"), assistant("So ")])[1]?.content, [{ text: "So" }]);
   });
 
-  it("give the results of all calls of a turn in the next one, in call order", () => {
+  it("have the results of all calls of a turn in the next one, in call order", () => {
     const items = [
       user("A"),
       call("a"),
@@ -52,14 +54,14 @@ describe("the turns of a conversation", () => {
     );
   });
 
-  it("tell apart calls of different turns that have one id", () => {
+  it("distinguish calls of different turns with the same id", () => {
     const items = [user("A"), call("a"), output("a", "1"), call("a"), output("a", "2")];
     const turns = turnsOf(items);
     assert.deepEqual(turns[2]?.content, [result("a", "1")]);
     assert.deepEqual(turns[4]?.content, [result("a", "2")]);
   });
 
-  it("answer calls that have no result, and tell results that have no call", () => {
+  it("add results for calls without one, and send results without a call as text", () => {
     const [, , answered] = turnsOf([user("A"), call("a"), user("Stop.")]);
     const content = [{ text: "No result: the call was interrupted." }];
     assert.deepEqual(answered?.content, [
@@ -73,7 +75,7 @@ describe("the turns of a conversation", () => {
     ]);
   });
 
-  it("show an empty result and arguments that are no object", () => {
+  it("show an empty result, and arguments that are not an object", () => {
     const turns = turnsOf([user("A"), call("a", "[1"), output("a", "")]);
     assert.deepEqual(turns[1]?.content, [use("a", { invalid: "[1" })]);
     assert.deepEqual(turns[2]?.content, [result("a", "(no output)")]);
@@ -92,7 +94,7 @@ describe("the turns of a conversation", () => {
     );
   });
 
-  it("tell calls and results as text where there are no tools", () => {
+  it("have calls and results as text if there are no tools", () => {
     const items = [user("A"), call("a", '{"path":"x"}'), output("a", "one"), user("Sum up.")];
     for (const asked of [{ tools: [] }, { tools: [READ], tool_choice: "none" as const }]) {
       const { messages, toolConfig } = encode({ items, ...asked });
@@ -107,20 +109,31 @@ describe("the turns of a conversation", () => {
     }
   });
 
-  it("have system messages in front in the instructions, and later ones in their place", () => {
-    const developer = (content: string): Item => ({ type: "message", role: "developer", content });
-    const { system, messages } = encode({
-      instructions: "One.",
-      items: [developer("Two."), user("A"), developer("Three.")],
-    });
+  const developer = (content: string): Item => ({ type: "message", role: "developer", content });
+  const instructed = {
+    instructions: "One.",
+    items: [developer("Two."), user("A"), developer("Three."), developer("Four.")],
+  };
+
+  it("put all system messages into the instructions, in order", () => {
+    const { system, messages } = encode({ ...instructed, model: "amazon.nova-pro-v1:0" });
+    const texts = ["One.", "Two.", "Three.", "Four."].map((text) => ({ text }));
+    assert.deepEqual(system, texts);
+    assert.deepEqual(messages, [{ role: "user", content: [{ text: "A" }] }]);
+  });
+
+  it("keep later system messages of Claude in place, which refuses thinking under changed instructions", () => {
+    const model = "anthropic.claude-sonnet-4-5-20250929-v1:0";
+    const { system, messages } = encode({ ...instructed, model });
     assert.deepEqual(system, [{ text: "One." }, { text: "Two." }]);
     assert.deepEqual(messages[0]?.content, [
       { text: "A" },
       { text: "<system>\nThree.\n</system>" },
+      { text: "<system>\nFour.\n</system>" },
     ]);
   });
 
-  it("leave out what other vendors sealed or ran, and reasoning with nothing behind it", () => {
+  it("leave out what other vendors sealed or ran, and reasoning without anything after it", () => {
     const thought = (sealed: string): Item => ({
       type: "reasoning",
       summary: [{ type: "summary_text", text: "Hm" }],
@@ -151,7 +164,7 @@ describe("images, documents and sound", () => {
     file_data,
   });
 
-  it("go as bytes, or from S3", () => {
+  it("are sent as bytes, or by their S3 address", () => {
     assert.deepEqual(contentOf(image("data:image/jpg;base64,AAAA"), image("s3://b/c.webp")), [
       { image: { format: "jpeg", source: { bytes: "AAAA" } } },
       { image: { format: "webp", source: { s3Location: { uri: "s3://b/c.webp" } } } },
@@ -160,7 +173,7 @@ describe("images, documents and sound", () => {
     assert.deepEqual(contentOf(audio), [{ audio: { format: "mp3", source: { bytes: "AAAA" } } }]);
   });
 
-  it("have names that the API takes, each once, and a text beside documents", () => {
+  it("have names that the API accepts, each once, and a text beside documents", () => {
     const content = contentOf(
       file("Jahres  bericht_2025.pdf", "data:application/pdf;base64,AAAA"),
       file("a.md", "QUFB"),
@@ -188,7 +201,7 @@ describe("images, documents and sound", () => {
     assert.deepEqual(turns[2]?.content, [{ toolResult: { toolUseId: "a", content } }]);
   });
 
-  it("of a tool stand behind its result where the model takes them there alone", () => {
+  it("of a tool follow its result if the model accepts them only there", () => {
     const pdf = file("size.pdf", "data:application/pdf;base64,AAAA");
     const audio: ContentPart = { type: "input_audio", data: "AAAA", format: "mp3" };
     const document = { format: "pdf", name: "size", source: { bytes: "AAAA" } };

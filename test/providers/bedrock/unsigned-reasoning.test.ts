@@ -1,4 +1,4 @@
-/** What models of other makers than Anthropic think: plain text, which goes back between tool calls. */
+/** Reasoning of models whose maker is not Anthropic: plain text, which is sent back between tool calls. */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -31,7 +31,7 @@ const THOUGHT = { reasoningContent: { reasoningText: { text: "I read it." } } };
 const transport = createTransport({});
 after(() => transport.close());
 
-/** A thought and a call, as the model streams them. */
+/** Reasoning and a call, as the model streams them. */
 function thinkAndCall(model: string): Item[] {
   const start = { toolUse: { toolUseId: "a", name: "read" } };
   const thought: JsonObject = { reasoningContent: { text: "I read it." } };
@@ -53,7 +53,7 @@ const turnsOf = (model: string, items: readonly Item[]) =>
 describe("reasoning on bedrock without a signature", () => {
   const makers = [GPT, "moonshot.kimi-k2-thinking", "qwen.qwen3-32b-v1:0", "minimax.minimax-m2"];
   for (const model of [...makers, "deepseek.v3-v1:0"]) {
-    it(`goes back with the call behind it: ${model}`, () => {
+    it(`is sent back with the call after it: ${model}`, () => {
       assert.deepEqual(turnsOf(model, [...thinkAndCall(model), output("a", "1")]), [
         [THOUGHT, use("a")],
         [result("a", "1")],
@@ -67,18 +67,18 @@ describe("reasoning on bedrock without a signature", () => {
     "us.deepseek.r1-v1:0",
     "own-profile",
   ]) {
-    it(`is not for models that take none: ${model}`, () => {
+    it(`is not sent to models that refuse it: ${model}`, () => {
       assert.deepEqual(turnsOf(model, [...thinkAndCall(model), output("a", "1")])[0], [use("a")]);
     });
   }
 
-  it("is left out when the user has spoken again, and for models of other makers", () => {
+  it("is left out after the user's next message, and for models of other makers", () => {
     const items = [...thinkAndCall(GPT), output("a", "1")];
     assert.deepEqual(turnsOf("qwen.qwen3-32b-v1:0", items)[0], [use("a")]);
     assert.deepEqual(turnsOf(GPT, [...items, assistant("Done."), user("More?")])[0], [use("a")]);
   });
 
-  it("is given up when the service refuses it", () => {
+  it("is dropped if the service refuses it", () => {
     const items = [user("Hi"), ...thinkAndCall(GPT), output("a", "1")];
     const asked = request({ model: GPT, items, tools: [READ] });
     const refused = (message: string) => new Failure("provider_rejected", message);
@@ -95,8 +95,13 @@ describe("reasoning on bedrock without a signature", () => {
     const engine = script(reply.reasoning("I read it.", calls), reply.text("Done."));
     await using upstream = await startBedrockUpstream({ engine });
     const provider = createHttpProvider({
-      ...{ vendor: "bedrock", wire: bedrockWire, baseUrl: upstream.url, headers: {}, quirks: {} },
-      ...{ transport, timeouts: PATIENT_TIMEOUTS },
+      vendor: "bedrock",
+      wire: bedrockWire,
+      baseUrl: upstream.url,
+      headers: {},
+      quirks: {},
+      transport,
+      timeouts: PATIENT_TIMEOUTS,
       retry: { attempts: 1, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
     });
     const asked = { model: GPT, tools: [READ], items: [user("Hi")] };

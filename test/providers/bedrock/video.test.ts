@@ -13,7 +13,7 @@ function blockOf(file: Omit<InputFile, "type">): unknown {
   return encodeBody(request({ model, items: [item] })).messages[0]?.content[0];
 }
 
-/** A file, and the video that Converse is sent. */
+/** A file, and the video that is sent to Converse. */
 const VIDEOS: readonly (readonly [string, Omit<InputFile, "type">, object])[] = [
   [
     "data",
@@ -42,7 +42,7 @@ describe("videos for Nova", () => {
     it(`are sent as videos: ${name}`, () => assert.deepEqual(blockOf(file), { video }));
   }
 
-  it("are told apart from documents", () => {
+  it("are not confused with documents", () => {
     const block = blockOf({ file_url: "s3://bucket/a.pdf" }) as object;
     assert.ok("document" in block);
   });

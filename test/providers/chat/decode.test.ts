@@ -60,7 +60,7 @@ describe("chat text", () => {
     );
   });
 
-  it("ends the reasoning before it, and begins anew behind reasoning", () => {
+  it("ends the reasoning before it, and starts again after reasoning", () => {
     const events = decode(
       chunk({ reasoning_content: "Hm" }),
       chunk({ reasoning: "." }),
@@ -77,12 +77,12 @@ describe("chat text", () => {
     ]);
   });
 
-  it("is said once when a server spells its reasoning both ways", () => {
+  it("is emitted once if a server sends its reasoning under two names", () => {
     const events = decode(chunk({ reasoning_content: "Hm", reasoning: "Hm" }), STOP);
     assert.equal(events.filter(({ type }) => type === "reasoning_delta").length, 1);
   });
 
-  it("keeps its citations", () => {
+  it("a chat text keeps its citations", () => {
     const url_citation = { url: "https://x.org", title: "X", start_index: 0, end_index: 1 };
     const events = decode(
       chunk({ content: "A" }),
@@ -101,7 +101,7 @@ describe("chat text", () => {
     ]);
   });
 
-  it("may be missing altogether", () => {
+  it("may be missing from an answer", () => {
     const annotations = [{ type: "url_citation", url_citation: { url: "https://x.org" } }];
     for (const given of [STOP, chunk({ annotations }, "stop"), "[DONE]"]) {
       assert.deepEqual(itemsOf(decode(given)), []);
@@ -211,7 +211,7 @@ describe("chat tool calls", () => {
       [call("a", "f", "")],
     ],
     [
-      "kept when their arguments are no JSON",
+      "kept when their arguments are not JSON",
       [{ index: 0, id: "a", function: { name: "f", arguments: '{"x":' } }],
       [call("a", "f", '{"x":')],
     ],
@@ -228,7 +228,7 @@ describe("chat tool calls", () => {
     assert.equal(itemsOf(decode(chunk({ tool_calls }), chunk({}, "tool_calls"))).length, 2);
   });
 
-  it("come behind the text, and end with the answer", () => {
+  it("follow the text, and end with the answer", () => {
     const tool_calls = [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }];
     const events = decode(
       chunk({ content: "Let me." }),
@@ -250,7 +250,7 @@ describe("chat tool calls", () => {
     );
   });
 
-  it("end the turn as calls, whatever the server calls its end", () => {
+  it("end the turn as calls, whatever reason the server sends", () => {
     const tool_calls = [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }];
     assert.equal(endOf(decode(chunk({ tool_calls }), STOP)).reason, "tool_calls");
   });
@@ -274,7 +274,7 @@ describe("the end of a chat answer", () => {
     });
   }
 
-  it("marks what the limit cut as incomplete", () => {
+  it("an item that the limit truncated is marked as incomplete", () => {
     const tool_calls = [{ index: 0, id: "a", function: { name: "f", arguments: "{" } }];
     for (const delta of [{ content: "A" }, { tool_calls }]) {
       const [item] = itemsOf(decode(chunk(delta), chunk({}, "length")));
@@ -282,7 +282,7 @@ describe("the end of a chat answer", () => {
     }
   });
 
-  it("is a refusal when the model declined", () => {
+  it("is a refusal if the model declined", () => {
     const events = decode(chunk({ refusal: "I can" }), chunk({ refusal: "not." }), STOP);
     assert.equal(endOf(events).reason, "refusal");
     const [item] = itemsOf(events);
@@ -296,7 +296,7 @@ describe("the end of a chat answer", () => {
     assert.equal(endOf(decode(chunk({ content: "A" }), "[DONE]")).reason, "stop");
   });
 
-  it("comes once, whatever is sent behind it", () => {
+  it("comes once, whatever is sent after it", () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
     decode(chunk({ content: "A" }, "stop"), { usage }, "[DONE]", "[DONE]", chunk({ content: "B" }));
   });
@@ -323,7 +323,7 @@ describe("the end of a chat answer", () => {
     });
   }
 
-  it("is not disturbed by lines that are no JSON, or no chunk", () => {
+  it("ignores lines that are not JSON or not chunks", () => {
     const events = decode(
       "nonsense",
       "null",
@@ -372,12 +372,12 @@ describe("chat usage", () => {
     ["none", { usage: null }, {}],
   ] as const;
   for (const [name, more, counts] of shapes) {
-    it(`is read wherever it stands: ${name}`, () => {
+    it(`is read from any place: ${name}`, () => {
       assert.deepEqual(endOf(decode(STOP, { choices: [], ...more })).usage, toUsage(counts));
     });
   }
 
-  it("is the last one of a server that counts on the way", () => {
+  it("is the last one of a server that sends counts in between", () => {
     const running = {
       ...chunk({ content: "A" }),
       usage: { prompt_tokens: 10, completion_tokens: 1 },
@@ -388,7 +388,7 @@ describe("chat usage", () => {
     );
   });
 
-  it("is taken from behind [DONE] too", () => {
+  it("is read after [DONE] too", () => {
     assert.equal(endOf(decode(STOP, "[DONE]", { usage: counted })).usage.input_tokens, 10);
   });
 });

@@ -7,7 +7,7 @@ interface Chunk {
   readonly choices: readonly { readonly delta: { readonly content: string } }[];
 }
 
-/** Texts as models write them, and such as could be taken for something else. */
+/** Ordinary texts of models, and texts that could be mistaken for JSON. */
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
   fc.constantFrom('"', "\\", '\\"', '"content":"', '"},"x":{"content":"a', "\n", "é", "a", "b"),
@@ -17,7 +17,7 @@ const chunk = (content: string, id: string, others: object): string =>
   JSON.stringify({ id, ...others, choices: [{ index: 0, delta: { content } }], ...others });
 
 describe("a template of chunks", () => {
-  it("reads nothing but what a parser reads in the same place", () => {
+  it("reads exactly what a parser reads in the same place", () => {
     const notes = ["a", "b"].map((content) => ({ note: { content } }));
     const others = fc.constantFrom({}, ...notes, { seed: '"content":"a"' });
     const stream = fc.array(fc.tuple(text, fc.constantFrom("a", "ab"), others), { maxLength: 30 });
@@ -44,7 +44,7 @@ describe("a template of chunks", () => {
     );
   });
 
-  it("reads all that follows one like it", () => {
+  it("reads every chunk like the learned one", () => {
     const template = new DeltaTemplate();
     template.learn(chunk("Hello", "a", {}), "Hello");
     for (const content of [" there", ", the", "é", "…"]) {
@@ -54,7 +54,7 @@ describe("a template of chunks", () => {
     assert.equal(template.read(chunk(" there", "b", {})), undefined);
   });
 
-  it("is given up where every chunk has something new in it", () => {
+  it("is given up if every chunk has something new in it", () => {
     const template = new DeltaTemplate();
     const read = (at: number): string | undefined => {
       const data = chunk("Hello", `${at}`, {});

@@ -71,7 +71,7 @@ describe("a chat body", () => {
     );
   });
 
-  it("has nothing that was not asked for", () => {
+  it("has nothing that the request did not set", () => {
     assert.deepEqual(encode({ model: "m" }), {
       model: "m",
       stream: true,
@@ -105,12 +105,12 @@ describe("a chat body", () => {
     [{ type: "web_search" } as ToolChoice, "auto"],
   ];
   for (const [tool_choice, encoded] of choices) {
-    it(`spells a tool choice its own way: ${JSON.stringify(tool_choice)}`, () => {
+    it(`encodes a tool choice: ${JSON.stringify(tool_choice)}`, () => {
       assert.deepEqual(encode({ tools: [tool], tool_choice })["tool_choice"], encoded);
     });
   }
 
-  it("leaves out tools that only other vendors run, and a choice among none", () => {
+  it("leaves out tools that only other vendors run, and a choice without tools", () => {
     const body = encode({
       tools: [{ type: "web_search" }],
       tool_choice: "required",
@@ -119,7 +119,7 @@ describe("a chat body", () => {
     assert.ok(!("tools" in body) && !("tool_choice" in body) && !("parallel_tool_calls" in body));
   });
 
-  it("gives a tool without a schema an empty one, and says `strict` where it is", () => {
+  it("gives a tool without a schema an empty one, and sends `strict` if it is set", () => {
     const tools: Tool[] = [{ type: "function", name: "now", strict: true }];
     assert.deepEqual(encode({ tools })["tools"], [
       {
@@ -131,7 +131,7 @@ describe("a chat body", () => {
 });
 
 describe("chat messages", () => {
-  it("know one word for instructions, whatever the item says", () => {
+  it("have one role for instructions, whatever the item's", () => {
     const items: Item[] = [
       { type: "message", role: "developer", content: "A" },
       { type: "message", role: "system", content: [{ type: "input_text", text: "B" }] },
@@ -142,7 +142,7 @@ describe("chat messages", () => {
     ]);
   });
 
-  it("hold an assistant's text and all the calls behind it", () => {
+  it("contain an assistant's text and all the calls after it", () => {
     const items = [
       assistant("A"),
       call("a"),
@@ -178,7 +178,7 @@ describe("chat messages", () => {
     assert.deepEqual(messagesOf(items), [{ role: "assistant", content: "A\nNo." }]);
   });
 
-  it("pass over items of tools that other vendors ran", () => {
+  it("skip items of tools that other vendors ran", () => {
     const items = [
       user("Hi"),
       { type: "web_search_call", id: "ws_1", status: "completed" } as Item,
@@ -186,7 +186,7 @@ describe("chat messages", () => {
     assert.deepEqual(messagesOf(items), [{ role: "user", content: "Hi" }]);
   });
 
-  it("carry images, audio and files in their own words", () => {
+  it("have images, audio and files in chat's form", () => {
     const items: Item[] = [
       {
         type: "message",
@@ -231,13 +231,13 @@ describe("chat messages", () => {
     ],
   ] as const;
   for (const [name, part] of wordless) {
-    it(`refuse what chat has no words for: ${name}`, () => {
+    it(`refuse what chat cannot express: ${name}`, () => {
       const items = [{ type: "message", role: "user", content: [part] } as unknown as Item];
       assert.throws(() => messagesOf(items), { code: "invalid_request", param: "input" });
     });
   }
 
-  it("give a file that lacks a name or its type what a PDF has, and show one of an image", () => {
+  it("give a PDF a name and type if they are missing, and show an image as one", () => {
     const image = "data:image/png;base64,AA";
     const content = [
       { type: "input_file" as const, file_data: "AA" },
@@ -257,7 +257,7 @@ describe("chat messages", () => {
     ]);
   });
 
-  it("show a tool's PDF behind its result, and the text of a file in it", () => {
+  it("show a tool's PDF after its result, and the text of a file in it", () => {
     const pdf = { filename: "a.pdf", file_data: "data:application/pdf;base64,AA" };
     const text = { filename: "a.json", file_data: "data:application/json,{}" };
     const items: Item[] = [
@@ -278,7 +278,7 @@ describe("chat messages", () => {
     ]);
   });
 
-  it("show a tool's image behind all results of the turn", () => {
+  it("show a tool's image after all results of the turn", () => {
     const image = { type: "input_image" as const, image_url: "data:image/png;base64,AA" };
     const items: Item[] = [
       call("a"),
@@ -300,7 +300,7 @@ describe("chat messages", () => {
     ]);
   });
 
-  it("show a tool's image at the end, when nothing follows", () => {
+  it("show a tool's image at the end if nothing follows", () => {
     const image = { type: "input_image" as const, image_url: "data:image/png;base64,AA" };
     const items: Item[] = [
       call("a"),
@@ -327,7 +327,7 @@ describe("quirks of chat servers", () => {
     );
   });
 
-  it("say that no thinking is wanted only to a server that knows the word", () => {
+  it("send the effort `none` only to a server that supports it", () => {
     const reasoning = { effort: "none", summary: undefined } as const;
     assert.ok(!("reasoning_effort" in encode({ reasoning })));
     assert.equal(encode({ reasoning }, { effortNone: true })["reasoning_effort"], "none");
@@ -344,13 +344,13 @@ describe("quirks of chat servers", () => {
     });
   }
 
-  it("give no chain of thought to a server that wants none", () => {
+  it("send no reasoning to a server that does not want it", () => {
     assert.deepEqual(messagesOf([thought("Hm."), assistant("A")]), [
       { role: "assistant", content: "A" },
     ]);
   });
 
-  it("give a thought to no message but its own turn's", () => {
+  it("send reasoning only with the message of its own turn", () => {
     const items = [thought("Hm."), user("And?"), assistant("A")];
     assert.deepEqual(messagesOf(items, { reasoningField: "reasoning" }), [
       { role: "user", content: "And?" },
@@ -367,14 +367,14 @@ describe("structured chat answers", () => {
     strict: true,
   };
 
-  it("are asked for as the founding document has it", () => {
+  it("are requested as in the founding document", () => {
     assert.deepEqual(encode({ format })["response_format"], {
       type: "json_schema",
       json_schema: { name: "city", schema: { type: "object" }, strict: true },
     });
   });
 
-  it("are asked for in words where the server knows no schema", () => {
+  it("are requested in the instructions if the server does not support schemas", () => {
     const body = encode({ format, instructions: "Be brief." }, { jsonSchema: false });
     assert.deepEqual(body["response_format"], { type: "json_object" });
     const [{ role, content } = {}] = body["messages"] as JsonObject[];
@@ -383,7 +383,7 @@ describe("structured chat answers", () => {
     assert.ok(String(content).includes('{"type":"object"}'));
   });
 
-  it("of any shape are asked for in words too, unless somebody has said it", () => {
+  it("of any shape are requested in the instructions too, unless the prompt already does", () => {
     const asked = encode({ format: { type: "json_object" } });
     assert.deepEqual(asked["response_format"], { type: "json_object" });
     assert.deepEqual(asked["messages"], [

@@ -1,8 +1,8 @@
-/** Everything that an answer says, by nothing but the places where it stands: no order, no items, no events. */
+/** All texts of an answer, found only by their places: without order, items or events. */
 
 import type { Item, Message, Reasoning } from "../../../src/protocol/items.ts";
 
-/** What a test reads of a chunk, or of a whole answer. */
+/** The part of a chunk, or of a whole answer, that a test reads. */
 export interface SentChunk {
   readonly choices?: readonly { readonly delta?: SentDelta; readonly message?: SentDelta }[];
   readonly usage?: { readonly total_tokens?: number } | null;

@@ -8,7 +8,7 @@ import { decodeAll, decodeBody, endOf, itemsOf, type StreamFolder, toSseBody } f
 import { expectedWords, type SentChunk, wordsOf } from "./expected-words.ts";
 
 /**
- * What holds for every stream and answer of this wire, whoever sent it. `kinds` names the items that some of
+ * Tests for every stream and answer of this wire, from any source. `kinds` names the items that some of
  * them decode to. An answer with `error` in its name is a refused request.
  */
 export function describeChatStreams(
@@ -17,7 +17,7 @@ export function describeChatStreams(
   kinds: Readonly<Record<string, readonly string[]>>,
 ): void {
   describe(title, () => {
-    it("are there", () => {
+    it("the recorded streams exist", () => {
       const names = [...streams, ...answers].map(({ name }) => name);
       assert.ok(streams.length > 0);
       assert.deepEqual(
@@ -27,7 +27,7 @@ export function describeChatStreams(
     });
 
     for (const { name, lines } of streams) {
-      it(`decode to the same events however they are cut: ${name}`, () => {
+      it(`decode to the same events however they are split: ${name}`, () => {
         const body = toSseBody(lines);
         const events = decodeBody(createDecoder(), body);
         for (const pieceBytes of [1, 2, 7, 64]) {
@@ -37,7 +37,7 @@ export function describeChatStreams(
         assert.deepEqual(decodeBody(createDecoder(), done), events);
       });
 
-      it(`decode to whole items and count their tokens: ${name}`, () => {
+      it(`decode to complete items and count their tokens: ${name}`, () => {
         const events = decodeBody(createDecoder(), toSseBody(lines));
         const chunks = lines.map((line) => parseJson(line, name) as SentChunk);
         assertWhole(events, chunks, kinds[name]);
@@ -46,7 +46,7 @@ export function describeChatStreams(
 
     for (const { name, body } of answers) {
       if (name.includes("error")) {
-        it(`fail as the server says: ${name}`, () => {
+        it(`fail with the server's message: ${name}`, () => {
           const failure = { code: "provider_failed", vendorCode: "unsupported_parameter" };
           assert.throws(() => decodeAll(createDecoder(), JSON.parse(body)), failure);
         });

@@ -1,4 +1,4 @@
-/** What single vendors of the chat API write in forms of their own, and want back in them. */
+/** Forms of their own that single vendors of the chat API send, and want back. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -45,7 +45,7 @@ const messagesFor = (vendor: VendorName, items: readonly Item[], model = "m"): J
 const callsOf = (message: JsonObject | undefined): JsonObject[] =>
   (message?.["tool_calls"] ?? []) as unknown as JsonObject[];
 
-/** What an answer says, as pairs of a kind and its text. */
+/** The output of an answer, as pairs of a kind and its text. */
 function wordsOf(events: readonly ModelEvent[]): [string, string][] {
   return itemsOf(events).map((item) => {
     const parts = (item as { content?: readonly { text?: string }[] }).content ?? [];
@@ -53,14 +53,14 @@ function wordsOf(events: readonly ModelEvent[]): [string, string][] {
   });
 }
 
-describe("content as a list of parts, as Mistral's models that think send it", () => {
+describe("content as a list of parts, from Mistral's thinking models", () => {
   const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }] });
   const words = [
     ["reasoning", "Look left. Look right."],
     ["message", "Then go."],
   ];
 
-  it("is thoughts and text in a stream", () => {
+  it("is reasoning and text in a stream", () => {
     const events = decode(
       chunk({ role: "assistant", content: "" }),
       chunk({ content: [thinking("Look left.")] }),
@@ -71,12 +71,12 @@ describe("content as a list of parts, as Mistral's models that think send it", (
     assert.deepEqual(wordsOf(events), words);
   });
 
-  it("is thoughts and text in an answer of one piece", () => {
+  it("is reasoning and text in a whole answer", () => {
     const content = [thinking("Look left. Look right."), { type: "text", text: "Then go." }];
     assert.deepEqual(wordsOf(decode(whole({ content }, "stop"))), words);
   });
 
-  it("goes back to Mistral as parts", () => {
+  it("is sent back to Mistral as parts", () => {
     const items = [user("How?"), thought("Look."), assistant("Go.")];
     assert.deepEqual(messagesFor("mistral", items)[1], {
       role: "assistant",
@@ -98,7 +98,7 @@ describe("a conversation for a Mistral model", () => {
     ["openrouter", "mistralai/devstral-2512"],
     ["vllm", "mistralai/Magistral-Small-2509"],
   ] as const) {
-    it(`has ids of nine characters, and words between a tool and a user: ${vendor}`, () => {
+    it(`has ids of nine characters, and a message between a tool and a user: ${vendor}`, () => {
       const messages = messagesFor(vendor, items, model);
       const roles = messages.map(({ role }) => role);
       assert.deepEqual(roles, ["user", "assistant", "tool", "assistant", "user"]);
@@ -133,13 +133,13 @@ describe("a conversation for a Mistral model", () => {
     ]);
   });
 
-  it("leaves the conversations of others as they are", () => {
+  it("of another vendor is not changed", () => {
     const roles = messagesFor("openai", items, "gpt-5.1").map(({ role }) => role);
     assert.deepEqual(roles, ["user", "assistant", "tool", "user"]);
   });
 });
 
-describe("the details of reasoning that OpenRouter sends", () => {
+describe("the reasoning details of OpenRouter", () => {
   const text = (piece: object) => ({ type: "reasoning.text", index: 0, ...piece });
   const events = () =>
     decode(
@@ -158,20 +158,20 @@ describe("the details of reasoning that OpenRouter sends", () => {
   ];
   const turn = () => [user("Read"), ...itemsOf(events()), output("t1", "one")];
 
-  it("go back to it as they came, whole", () => {
+  it("are sent back unchanged and complete", () => {
     const sent = messagesFor("openrouter", turn(), "google/gemini-3.1-pro");
     assert.deepEqual(sent[1]?.["reasoning_details"], details);
     assert.equal(sent[1]?.["reasoning"], undefined);
     assert.equal(sent[2]?.["role"], "tool");
   });
 
-  it("go to nobody else", () => {
+  it("are not sent to other vendors", () => {
     for (const vendor of ["groq", "vllm", "openai", "custom"] as const) {
       assert.doesNotMatch(JSON.stringify(messagesFor(vendor, turn())), /sig|x1/);
     }
   });
 
-  it("go back also where they come behind the call", () => {
+  it("are sent back even if they come after the call", () => {
     const late = decode(
       chunk({ tool_calls: [{ index: 0, id: "t1", function: { name: "read", arguments: "{}" } }] }),
       chunk({ reasoning_details: [{ type: "reasoning.encrypted", index: 0, data: "x1" }] }),
@@ -189,11 +189,11 @@ describe("the details of reasoning that OpenRouter sends", () => {
   });
 });
 
-describe("a call with content beside it, as Google's compatible endpoint signs it", () => {
+describe("a call with signed content beside it, from Google's compatible endpoint", () => {
   const extra_content = { google: { thought_signature: "s1" } };
   const made = { index: 0, id: "t1", extra_content, function: { name: "read", arguments: "{}" } };
 
-  it("goes back with it", () => {
+  it("is sent back with that content", () => {
     const items = itemsOf(decode(chunk({ tool_calls: [made] }), chunk({}, "tool_calls")));
     const sent = messagesFor("custom", [user("Read"), ...items, output("t1", "one")]);
     const [call] = callsOf(sent[1]);
@@ -203,39 +203,50 @@ describe("a call with content beside it, as Google's compatible endpoint signs i
   });
 });
 
-describe("thoughts between calls", () => {
+describe("reasoning between calls", () => {
   const items = [user("Read"), thought("Hm."), call("c1", "{}"), output("c1", "one")];
   const fields: Partial<Record<VendorName, string>> = {
-    ...{ vllm: "reasoning", lmstudio: "reasoning", groq: "reasoning", together: "reasoning" },
-    ...{ fireworks: "reasoning_content", custom: "reasoning_content", zai: "reasoning_content" },
-    ...{ alibaba: "reasoning_content", moonshot: "reasoning_content" },
-    ...{ cerebras: "reasoning", nvidia: "reasoning_content", llamacpp: "reasoning_content" },
+    vllm: "reasoning",
+    lmstudio: "reasoning",
+    groq: "reasoning",
+    together: "reasoning",
+    fireworks: "reasoning_content",
+    custom: "reasoning_content",
+    zai: "reasoning_content",
+    alibaba: "reasoning_content",
+    moonshot: "reasoning_content",
+    cerebras: "reasoning",
+    nvidia: "reasoning_content",
+    llamacpp: "reasoning_content",
   };
   for (const [vendor, field] of Object.entries(fields)) {
-    it(`go back to ${vendor}`, () => {
+    it(`is sent back to ${vendor}`, () => {
       assert.equal(messagesFor(vendor as VendorName, items)[1]?.[field], "Hm.");
     });
   }
 
   for (const vendor of ["sambanova", "huggingface", "oci", "mantle", "cloudflare"] as const) {
-    it(`stay here where no field for them is documented: ${vendor}`, () => {
+    it(`is not sent if no field for it is documented: ${vendor}`, () => {
       assert.doesNotMatch(JSON.stringify(messagesFor(vendor, items)), /Hm\./);
     });
   }
 });
 
-describe("a wish for no thoughts", () => {
+describe("a request to turn thinking off", () => {
   const off = { thinking: { type: "disabled" } };
   const rows: Partial<Record<VendorName, JsonObject>> = {
-    ...{ zai: off, moonshot: off, deepseek: off },
+    zai: off,
+    moonshot: off,
+    deepseek: off,
     alibaba: { enable_thinking: false },
     vllm: { chat_template_kwargs: { enable_thinking: false, thinking: false } },
-    ...{ openai: { reasoning_effort: "none" }, groq: { reasoning_effort: "none" } },
+    openai: { reasoning_effort: "none" },
+    groq: { reasoning_effort: "none" },
     openrouter: { reasoning: { effort: "none" } },
     together: { reasoning: { enabled: false } },
   };
   for (const [vendor, fields] of Object.entries(rows)) {
-    it(`is said to ${vendor} in its words, and nothing where nobody wishes it`, () => {
+    it(`is sent to ${vendor} in its form, and only if requested`, () => {
       const body = (effort: "none" | "high") =>
         encode(vendor as VendorName, { reasoning: { effort, summary: undefined } });
       for (const [name, value] of Object.entries(fields)) {
@@ -245,7 +256,7 @@ describe("a wish for no thoughts", () => {
     });
   }
 
-  it("reaches the usual model of a vendor that has words for it", () => {
+  it("reaches the default model of a vendor that supports it", () => {
     const model = vendorOf("deepseek").defaultModel ?? "";
     const asked = request({ model, reasoning: { effort: "none", summary: undefined } });
     assert.deepEqual(dropRefused(findModel("deepseek", model), asked).dropped, []);
@@ -255,7 +266,9 @@ describe("a wish for no thoughts", () => {
 describe("reasoning that is counted beside the completion", () => {
   it("is part of the output", () => {
     const usage = {
-      ...{ prompt_tokens: 12, completion_tokens: 1, total_tokens: 303 },
+      prompt_tokens: 12,
+      completion_tokens: 1,
+      total_tokens: 303,
       completion_tokens_details: { reasoning_tokens: 290 },
     };
     const { usage: counted } = endOf(decode(whole({ content: "Yes" }, "stop", { usage })));
@@ -270,11 +283,15 @@ describe("the pages of an answer", () => {
   const cited = (events: readonly ModelEvent[]): unknown[] =>
     events.flatMap((event) => (event.type === "annotation" ? [event.annotation] : []));
   const page = (url: string, more: object = {}) => ({
-    ...{ type: "url_citation", url, title: "", start_index: 0, end_index: 0 },
+    type: "url_citation",
+    url,
+    title: "",
+    start_index: 0,
+    end_index: 0,
     ...more,
   });
 
-  it("are cited where the answer names their number", () => {
+  it("are cited at their numbers in the answer", () => {
     const search_results = [
       { url: "https://a.example/1", title: "One" },
       { url: "https://b.example/2", title: "Two" },
@@ -288,12 +305,12 @@ describe("the pages of an answer", () => {
     assert.match(JSON.stringify(itemsOf(events)), /a\.example.*b\.example/);
   });
 
-  it("are cited by their addresses where that is all there is", () => {
+  it("are cited by their addresses if there is nothing else", () => {
     const answer = whole({ content: "So." }, "stop", { citations: ["https://a.example/1"] });
     assert.deepEqual(cited(decode(answer)), [page("https://a.example/1")]);
   });
 
-  it("are kept where they come before the text", () => {
+  it("are kept if they come before the text", () => {
     const url_citation = { url: "https://a.example/1", title: "One", start_index: 0, end_index: 3 };
     const events = decode(
       chunk({ content: "", annotations: [{ type: "url_citation", url_citation }] }),
@@ -303,15 +320,18 @@ describe("the pages of an answer", () => {
   });
 });
 
-describe("the end of a chat answer that says little", () => {
-  it("is an empty reason, where the answer came in one piece", () => {
+describe("an incomplete end of a chat answer", () => {
+  it("is an empty reason, if the answer came in one piece", () => {
     assert.equal(endOf(decode(whole({ content: "Yes" }, ""))).reason, "stop");
     assert.throws(() => decode(chunk({ content: "Yes" }, "")), { code: "provider_broke_protocol" });
   });
 
   for (const given of ["tool_calls", "function_call"]) {
     it(`is a failure for \`${given}\` without a call`, () => {
-      assert.throws(() => decode(chunk({ content: "A" }, given)), /is called, and named none/);
+      assert.throws(
+        () => decode(chunk({ content: "A" }, given)),
+        /announced a tool call but named no tool/,
+      );
     });
   }
 });

@@ -1,4 +1,4 @@
-/** Chat answers in one piece, and what is told beside the text of any. */
+/** Chat answers in one piece, and the data beside the text of any answer. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -36,13 +36,13 @@ describe("a chat answer in one piece", () => {
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
-  it("counts what a vendor read from its cache, at the top", () => {
+  it("counts the tokens from the cache that a vendor reports at the top level", () => {
     const { usage } = endOf(decode(whole({ content: "Hi" })));
     assert.equal(usage.input_tokens_details.cached_tokens, 4);
   });
 });
 
-describe("likelihoods of a chat answer", () => {
+describe("probabilities of a chat answer", () => {
   const likely = (token: string) => ({ token, logprob: -1, bytes: null, top_logprobs: [] });
   const chunk = (delta: object, logprobs: object | null, finish_reason: string | null = null) => ({
     id: "c1",
@@ -68,7 +68,7 @@ describe("likelihoods of a chat answer", () => {
     ]);
   });
 
-  it("of calls are none of a text", () => {
+  it("of calls do not belong to a text", () => {
     const call = { index: 0, id: "a", function: { name: "f", arguments: "{}" } };
     const events = decode(
       chunk({ tool_calls: [call] }, { content: [likely("{}")] }, "tool_calls"),

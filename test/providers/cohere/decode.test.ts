@@ -40,10 +40,14 @@ const said = (text: string, more: object = {}): Item => ({
   ...more,
 });
 const call = (call_id: string, name: string, args: string): Item => ({
-  ...{ type: "function_call", call_id, name, arguments: args, status: "completed" },
+  type: "function_call",
+  call_id,
+  name,
+  arguments: args,
+  status: "completed",
 });
 
-/** What the items of each stream and answer are. */
+/** The items of each stream and answer. */
 const ITEMS: Readonly<Record<string, readonly Item[]>> = {
   "text.jsonl": [said("Fjords are drowned valleys – über 1000 m deep 🌊")],
   "thinking-before-text.jsonl": [
@@ -79,7 +83,7 @@ const ITEMS: Readonly<Record<string, readonly Item[]>> = {
 
 describe("streams of cohere", () => {
   for (const { name, lines } of streams.filter((stream) => !FAILS.test(stream.name))) {
-    it(`decode to the same events however they are cut: ${name}`, () => {
+    it(`decode to the same events however they are split: ${name}`, () => {
       const body = toSseBody(lines);
       const events = decodeBody(createDecoder(request()), body);
       assertEventOrder(events);
@@ -92,7 +96,7 @@ describe("streams of cohere", () => {
       assert.deepEqual(decodeBody(createDecoder(request()), done), events);
     });
 
-    it(`never end quietly where they are cut: ${name}`, () => {
+    it(`never end quietly if they are interrupted: ${name}`, () => {
       for (let count = 0; count < lines.length; count++) {
         assert.throws(() => decodeAll(createDecoder(request()), ...lines.slice(0, count)), {
           code: "provider_broke_protocol",
@@ -104,14 +108,14 @@ describe("streams of cohere", () => {
 
   const all = [...streams, ...answers.map(({ name, body }) => ({ name, lines: [body] }))];
   for (const [name, items] of Object.entries(ITEMS)) {
-    it(`say what they say: ${name}`, () => {
+    it(`keep all of their text: ${name}`, () => {
       const { lines } = all.find((stream) => stream.name === name) ?? assert.fail(name);
       const payloads = lines.map((line) => JSON.parse(line) as object);
       assert.deepEqual(itemsOf(decode(...payloads)), items);
     });
   }
 
-  it("tell how they ended", () => {
+  it("say how they ended", () => {
     const reasonOf = (name: string) => endOf(decode(...linesOf(name))).reason;
     assert.equal(reasonOf("text"), "stop");
     assert.equal(reasonOf("text-that-met-a-stop-sequence"), "stop");
@@ -120,32 +124,32 @@ describe("streams of cohere", () => {
     assert.equal(reasonOf("plan-before-two-calls"), "tool_calls");
   });
 
-  it("tell a plan, which is for the reader, from a thought", () => {
+  it("distinguish a plan, which is for the reader, from reasoning", () => {
     const kindsOf = (name: string): unknown[] =>
       decode(...linesOf(name)).flatMap((event) => ("kind" in event ? [event.kind] : []));
     assert.deepEqual(kindsOf("plan-before-two-calls"), ["summary", "summary", "summary"]);
     assert.deepEqual(kindsOf("thinking-before-a-call"), ["text", "text"]);
   });
 
-  it("keep a call that the limit cut as incomplete", () => {
+  it("keep a call that the limit truncated as incomplete", () => {
     const [, cut] = itemsOf(decode(...linesOf("call-that-reached-the-limit")));
     assert.equal(cut?.type === "function_call" && cut.status, "incomplete");
   });
 
-  it("count all tokens, and those that are not paid for", () => {
+  it("count all tokens, including those that are not billed", () => {
     const { usage } = endOf(decode(...linesOf("text")));
     const counts = { input: 900, cached: 832, output: 20 };
     assert.deepEqual(usage, toUsage({ ...counts, unbilledInput: 888, unbilledOutput: 2 }));
   });
 
-  it("count what is paid for where the server tells no more", () => {
+  it("count the billed tokens if the server sends nothing else", () => {
     const usage = { billed_units: { input_tokens: 7, output_tokens: 3 } };
     const end = { type: "message-end", delta: { finish_reason: "COMPLETE", usage } };
     assert.deepEqual(endOf(decode(text("Hi."), end)).usage, toUsage({ input: 7, output: 3 }));
   });
 });
 
-describe("what an answer cites", () => {
+describe("the citations of an answer", () => {
   const annotationsOf = (events: readonly ModelEvent[]) =>
     events.flatMap((event) => (event.type === "annotation" ? [event.annotation] : []));
 
@@ -168,7 +172,7 @@ describe("what an answer cites", () => {
     ]);
   });
 
-  it("is an address or a tool's result, behind the text, counted in characters there", () => {
+  it("is an address or a tool's result, after the text, which is counted in characters there", () => {
     const events = decode(...linesOf("text-that-cites-behind-its-end"));
     const text = "🌊 Not only in Bergen: the range is 90 cm in Bergen.";
     const spans = annotationsOf(events).map((cited) => [cited.start_index, cited.end_index]);
@@ -185,25 +189,25 @@ describe("what an answer cites", () => {
     );
   });
 
-  it("is left out where it is of a thought", () => {
+  it("is left out if it belongs to reasoning", () => {
     assert.deepEqual(annotationsOf(decode(...linesOf("thought-that-cites"))), []);
   });
 
-  it("is told of an answer that comes whole", () => {
+  it("is in an answer that comes whole", () => {
     const { body } = answers.find(({ name }) => name.includes("cites")) ?? assert.fail();
     assert.equal(annotationsOf(decode(JSON.parse(body) as object)).length, 1);
   });
 });
 
 describe("answers of cohere that fail", () => {
-  it("fail with the server's reason, and what it counted until then", () => {
+  it("fail with the server's reason, and its counts so far", () => {
     const decoder = createDecoder(request());
     const failing = (): unknown => decodeAll(decoder, ...linesOf("error-in-the-middle"));
     assert.throws(failing, { code: "provider_failed", message: /failed on the worker/ });
     assert.equal(decoder.usage?.input_tokens, 900);
   });
 
-  it("fail where they took too long", () => {
+  it("fail if they took too long", () => {
     assert.throws(() => decode(...linesOf("timeout-in-the-middle")), {
       code: "provider_failed",
       message: /longer than the server allows/,
@@ -217,7 +221,7 @@ describe("answers of cohere that fail", () => {
     });
   });
 
-  it("name no tool, or say that one is called and call none", () => {
+  it("name no tool, or report a call and make none", () => {
     const nameless = { function: { arguments: "{}" } };
     const start = delta("tool-call-start", { tool_calls: nameless });
     assert.throws(() => decode(start), { code: "broken_answer" });
@@ -226,7 +230,7 @@ describe("answers of cohere that fail", () => {
   });
 });
 
-describe("servers that stand in for cohere", () => {
+describe("servers that offer cohere's API", () => {
   const end = { type: "message-end", delta: { finish_reason: "COMPLETE" } };
 
   it("may leave out the starts of answers, blocks and calls", () => {
@@ -249,7 +253,7 @@ describe("servers that stand in for cohere", () => {
     );
   });
 
-  it("call tools by the names they were told", () => {
+  it("call tools by the names that they were given", () => {
     const tools = [{ ...WEATHER, name: "mcp.weather-now" }];
     const called = { id: "a", function: { name: "mcp_weather_now", arguments: "{}" } };
     const start = delta("tool-call-start", { tool_calls: called });

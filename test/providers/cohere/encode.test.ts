@@ -14,7 +14,7 @@ const instructionsOf = (body: JsonObject): string =>
   String((body["messages"] as readonly JsonObject[])[0]?.["content"]);
 
 describe("a request to cohere", () => {
-  it("has the fields that were asked for and no others", () => {
+  it("has the requested fields and no others", () => {
     assert.deepEqual(encode(), {
       model: "test-model",
       messages: [
@@ -26,7 +26,7 @@ describe("a request to cohere", () => {
     });
   });
 
-  it("asks for one piece where nobody watches", () => {
+  it("asks for one piece if the client does not stream", () => {
     assert.equal(encode({ whole: true })["stream"], false);
   });
 
@@ -43,11 +43,11 @@ describe("a request to cohere", () => {
     );
   });
 
-  it("cuts off as little or as much as the API takes", () => {
+  it("cuts off as little or as much as the API allows", () => {
     assert.deepEqual([encode({ top_p: 1 })["p"], encode({ top_p: 0 })["p"]], [0.99, 0.01]);
   });
 
-  it("thinks as much as it is told, and leaves room for the answer", () => {
+  it("thinks as much as requested, and leaves room for the answer", () => {
     const think = (effort: ModelRequest["reasoning"]["effort"], max_output_tokens?: number) =>
       encode({ reasoning: { effort, summary: undefined }, max_output_tokens })["thinking"];
     assert.equal(think(undefined), undefined);
@@ -65,7 +65,7 @@ describe("tools of a request to cohere", () => {
   const namesOf = (body: JsonObject): unknown =>
     (body["tools"] as readonly { function: { name: string } }[]).map((tool) => tool.function.name);
 
-  it("are told with their schemas, and by names that the API takes", () => {
+  it("are sent with their schemas, under names that the API accepts", () => {
     const odd = { type: "function" as const, name: "2.look-up" };
     assert.deepEqual(encode({ tools: [WEATHER, odd] })["tools"], [
       {
@@ -100,7 +100,7 @@ describe("tools of a request to cohere", () => {
     assert.equal(encode({ tool_choice: "required" })["tool_choice"], undefined);
   });
 
-  it("are held to their schemas where all are to be, and can be", () => {
+  it("are strict if all are to be, and can be", () => {
     const strict = { ...WEATHER, strict: true };
     assert.equal(encode({ tools: [strict] })["strict_tools"], true);
     assert.equal(encode({ tools: [strict, FORECAST] })["strict_tools"], undefined);
@@ -109,7 +109,7 @@ describe("tools of a request to cohere", () => {
   });
 });
 
-describe("the format of an answer of cohere", () => {
+describe("the format of a cohere answer", () => {
   const schema = {
     type: "object",
     properties: { age: { type: "integer", minimum: 0 } },
@@ -118,7 +118,7 @@ describe("the format of an answer of cohere", () => {
   };
   const format = { type: "json_schema" as const, name: "out", schema, strict: true };
 
-  it("is a schema without what the API refuses in one, and JSON is spoken of", () => {
+  it("is a schema without what the API refuses in one, and the prompt mentions JSON", () => {
     const body = encode({ format });
     const age = { type: "integer" };
     const json_schema = { ...schema, properties: { age } };
@@ -126,13 +126,13 @@ describe("the format of an answer of cohere", () => {
     assert.equal(instructionsOf(body), `Be brief.\n\n${JSON_RULE}`);
   });
 
-  it("is told in words where there are tools", () => {
+  it("is in the instructions if there are tools", () => {
     const body = encode({ format, tools: [WEATHER] });
     assert.equal(body["response_format"], undefined);
     assert.ok(instructionsOf(body).endsWith(JSON.stringify(schema)));
   });
 
-  it("is told in words where the API cannot be told the schema", () => {
+  it("is in the instructions if the API cannot express the schema", () => {
     const open = { ...format, schema: { type: "object", properties: {} } };
     const body = encode({ format: open });
     assert.deepEqual(body["response_format"], { type: "json_object" });
@@ -153,14 +153,14 @@ describe("a schema for cohere", () => {
     required: ["a"],
   });
 
-  it("keeps what the API holds a model to", () => {
+  it("keeps what the API enforces", () => {
     const kept = of({
       anyOf: [{ type: "string", format: "date" }, { $ref: "#/$defs/b" }, { enum: [1, 2] }],
     });
     assert.deepEqual(toOutputSchema(kept), kept);
   });
 
-  it("loses limits, anchors and formats that the API does not know", () => {
+  it("loses limits, anchors and formats that the API does not support", () => {
     for (const limit of [
       { maxLength: 3 },
       { pattern: "^a$" },
@@ -173,7 +173,7 @@ describe("a schema for cohere", () => {
     assert.deepEqual(toOutputSchema(one), of({ anyOf: [{ type: "string" }] }));
   });
 
-  it("cannot be said where it is joined, empty or no object", () => {
+  it("cannot be expressed if it is joined, empty or not an object", () => {
     assert.equal(toOutputSchema({ type: "array", items: {} }), undefined);
     assert.equal(toOutputSchema(of({ allOf: [] })), undefined);
     assert.equal(toOutputSchema(of({ type: "object" })), undefined);
@@ -194,7 +194,7 @@ describe("a request that cohere refused", () => {
     assert.ok(free?.tools.every((tool) => tool.type === "function" && !tool.strict));
   });
 
-  it("tells its schema in words the second time", () => {
+  it("has its schema in the instructions the second time", () => {
     const schema = { type: "object", properties: { a: {} }, required: ["a"] };
     const format = { type: "json_schema" as const, name: "o", schema, strict: true };
     const told = relaxRequest(request({ format }), refusal("schema too large"));

@@ -23,7 +23,7 @@ const result = (tool_call_id: string, content: string) => ({ role: "tool", tool_
 const system = (content: string): Item => ({ type: "message", role: "developer", content });
 
 describe("a conversation for cohere", () => {
-  it("gives thoughts, plans and calls back in one message, and the results behind it", () => {
+  it("has reasoning, plans and calls in one message, and the results after it", () => {
     const items = [user("Look"), thought("Hm."), plan("I will read."), call("a"), call("b")];
     assert.deepEqual(encode(...items, output("a", "A"), output("b", "B")), [
       { role: "user", content: "Look" },
@@ -38,7 +38,7 @@ describe("a conversation for cohere", () => {
     ]);
   });
 
-  it("gives thoughts back before the text they led to", () => {
+  it("has reasoning before the text that it led to", () => {
     assert.deepEqual(encode(user("Why?"), thought("Hm."), assistant("So."), user("And?")), [
       { role: "user", content: "Why?" },
       {
@@ -52,7 +52,7 @@ describe("a conversation for cohere", () => {
     ]);
   });
 
-  it("calls what another model said before its calls a plan", () => {
+  it("calls another model's text before its calls a plan", () => {
     const [, told] = encode(user("Look"), assistant("Let me see."), call("a"));
     assert.deepEqual(told, {
       role: "assistant",
@@ -61,7 +61,7 @@ describe("a conversation for cohere", () => {
     });
   });
 
-  it("leaves out thoughts that another vendor sealed, and those that led to nothing", () => {
+  it("leaves out reasoning that another vendor sealed, and reasoning that led to nothing", () => {
     const sealed: Item = { ...plan("Secret"), encrypted_content: "sealed.messages.e30" } as Item;
     assert.deepEqual(encode(user("Hi"), thought("Hm."), user("Still there?")), [
       { role: "user", content: "Hi" },
@@ -71,7 +71,7 @@ describe("a conversation for cohere", () => {
     assert.deepEqual(said, { role: "assistant", content: "Yes." });
   });
 
-  it("answers each call right behind it, once, and drops results without one", () => {
+  it("answers each call directly after it, once, and drops results without one", () => {
     const items = [
       user("Look"),
       call("a"),
@@ -89,7 +89,7 @@ describe("a conversation for cohere", () => {
     ]);
   });
 
-  it("tells calls apart whose ids come again", () => {
+  it("distinguishes calls with the same id", () => {
     const items = [user("Look"), call("0"), output("0", "A"), call("0"), output("0", "B")];
     assert.deepEqual(encode(...items), [
       { role: "user", content: "Look" },
@@ -100,17 +100,25 @@ describe("a conversation for cohere", () => {
     ]);
   });
 
-  it("has one system message, the first; later instructions are the user's to tell", () => {
-    const items = [system("Be kind."), user("Hi"), assistant("Hello."), system("Be quick.")];
+  it("has one system message, the first, with later instructions too, in order", () => {
+    const items = [system("Be kind."), user("Hi"), system("Be quick."), system("Be glad.")];
     assert.deepEqual(encodeMessages("Be brief.", items), [
-      { role: "system", content: "Be brief.\n\nBe kind." },
+      { role: "system", content: "Be brief.\n\nBe kind.\n\nBe quick.\n\nBe glad." },
       { role: "user", content: "Hi" },
-      { role: "assistant", content: "Hello." },
-      { role: "user", content: "<system>\nBe quick.\n</system>" },
     ]);
   });
 
-  it("ends with a word of the user", () => {
+  it("keeps calls and their results together around later instructions", () => {
+    const items = [user("Look"), call("0"), system("Be quick."), output("0", "A")];
+    assert.deepEqual(encodeMessages(undefined, items), [
+      { role: "system", content: "Be quick." },
+      { role: "user", content: "Look" },
+      { role: "assistant", tool_calls: [made("0")] },
+      result("0", "A"),
+    ]);
+  });
+
+  it("ends with a message of the user", () => {
     assert.deepEqual(encode(user("Hi"), assistant("Hello.")).at(-1), {
       role: "user",
       content: "Go on.",
@@ -138,7 +146,7 @@ describe("parts of a conversation for cohere", () => {
     });
   });
 
-  it("are shown by the user behind all results, where a tool gave them", () => {
+  it("are shown by the user after all results, if a tool returned them", () => {
     const image = { type: "input_image" as const, image_url: url };
     const given: Item = { type: "function_call_output", call_id: "a", output: [image] };
     assert.deepEqual(encode(user("Look"), call("a"), call("b"), given, output("b", "B")).slice(2), [
@@ -148,7 +156,7 @@ describe("parts of a conversation for cohere", () => {
     ]);
   });
 
-  it("are refused where the API has no words for them", () => {
+  it("are refused if the API cannot express them", () => {
     const refused: readonly [ContentPart, RegExp][] = [
       [{ type: "input_image", file_id: "file_1" }, /not by file id/],
       [{ type: "input_image", image_url: "data:image/tiff;base64,AA==" }, /not `image\/tiff`/],
@@ -187,7 +195,7 @@ describe("answers of cohere as history", () => {
     return blocks.map((block) => block.text ?? "").join("");
   }
 
-  /** All pieces of a field that events of a stream carry. */
+  /** All pieces of a field in the events of a stream. */
   function piecesOf(lines: readonly string[], field: string): string {
     const texts = lines.map((line) => {
       const { delta } = JSON.parse(line) as { delta?: { message?: Record<string, never> } };

@@ -1,4 +1,4 @@
-/** A name with several deployments: who is asked, when the next one is, and what never happens. */
+/** A name with several deployments: which one is asked, when the next one is, and what never happens. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,10 +10,10 @@ import type { Provider } from "../../../src/providers/provider.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
 import { patience } from "../../patience.ts";
 import { request, textOf } from "../provider-contract.ts";
-import { ask, DOWN, endOf, OK, open } from "./deployments-bench.ts";
+import { ask, DOWN, endOf, OK, open } from "./deployments-fixture.ts";
 
 describe("a name with several deployments", () => {
-  it("says who answered, and asks each under its own model's name", async () => {
+  it("names the one that answered, and asks each under its own model's name", async () => {
     const group = open({ one: [OK] });
     const events = await ask(group);
     assert.equal(textOf(events), "Hello there.");
@@ -21,7 +21,7 @@ describe("a name with several deployments", () => {
     assert.equal(group.requests[0]?.model, "one");
   });
 
-  it("chooses by weight", async () => {
+  it("a name with several deployments chooses one by weight", async () => {
     const counts: Record<string, number> = {};
     for (let step = 0; step < 100; step++) {
       const heavy = { replies: [OK], weight: 3 };
@@ -72,7 +72,7 @@ describe("a name with several deployments", () => {
     ["have fields of wrong types", toMisshapen("x")],
   ];
   for (const [what, failure] of answers) {
-    it(`does not cool one down whose answers to somebody's prompt ${what}`, async () => {
+    it(`does not cool one down whose answers to a client's prompt ${what}`, async () => {
       const group = open({ a: { provider: failing(failure) }, b: [OK, OK, OK, OK] });
       for (let count = 0; count < 4; count++) await ask(group);
       assert.deepEqual(group.asked, ["a", "b", "a", "b", "a", "b", "a", "b"]);
@@ -80,20 +80,20 @@ describe("a name with several deployments", () => {
     });
   }
 
-  it("does not ask another one about the client's own mistake", async () => {
+  it("does not ask another one after the client's own mistake", async () => {
     const group = open({ a: [reply.status(400, "bad")], b: [OK] });
     await assert.rejects(ask(group), { code: "provider_rejected" });
     assert.deepEqual(group.asked, ["a"]);
     assert.equal(group.deployments[0]?.health.isReady, true, "it answered");
   });
 
-  it("does not ask another one once output was given", async () => {
+  it("does not ask another one after output", async () => {
     const group = open({ a: [reply.failure("broke", { text: "Half" })], b: [OK] });
     await assert.rejects(ask(group), { code: "provider_failed" });
     assert.deepEqual(group.asked, ["a"]);
   });
 
-  it("does not ask another one for a client that left", async () => {
+  it("does not ask another one for a client that disconnected", async () => {
     const leaving = new AbortController();
     const cancelled = new Failure("provider_unreachable", "reset");
     const provider: Provider = {
@@ -110,7 +110,7 @@ describe("a name with several deployments", () => {
     assert.deepEqual(group.asked, ["a"]);
   });
 
-  it("gives a conversation that is too long to one with a larger window alone", async () => {
+  it("gives a conversation that is too long only to one with a larger window", async () => {
     const tooLong = failing(new Failure("context_exceeded", "too long"));
     const small = { provider: tooLong, contextTokens: 1000 };
     const group = open({ small, same: { replies: [OK], contextTokens: 1000 } });
@@ -122,7 +122,7 @@ describe("a name with several deployments", () => {
     assert.equal(other.deployments[0]?.health.isReady, true, "nothing is wrong with it");
   });
 
-  it("asks only those that take the input", async () => {
+  it("asks only those that accept the input", async () => {
     const checkInput = (): void => {
       throw new Failure("invalid_request", "It takes no images.");
     };
@@ -131,7 +131,7 @@ describe("a name with several deployments", () => {
     await assert.rejects(ask(open({ blind: { checkInput } })), { message: "It takes no images." });
   });
 
-  it("tries again after a wait where all have failed, as often as the settings say and no more", async () => {
+  it("retries after a wait if all have failed, as often as the settings say", async () => {
     const group = open({ a: [DOWN, DOWN, DOWN], b: [DOWN, DOWN, DOWN] });
     await assert.rejects(ask(group), { code: "provider_overloaded" });
     assert.deepEqual(group.asked, ["a", "b", "a", "b"], "two, and two more tries");
@@ -139,7 +139,7 @@ describe("a name with several deployments", () => {
     assert.equal(endOf(await ask(later)).by?.tries, 3);
   });
 
-  it("waits for the one that asks for the shortest wait, and for none that asks for an hour", async () => {
+  it("waits for the one with the shortest wait, and for none that asks for an hour", async () => {
     const wait = (seconds: string): Reply => reply.status(429, "", { "retry-after": seconds });
     const group = open({ a: [wait("30")], b: [wait("2"), OK] });
     assert.equal(endOf(await ask(group)).by?.deployment, "b");
@@ -149,7 +149,7 @@ describe("a name with several deployments", () => {
     assert.equal(never.clock.now(), 100);
   });
 
-  it("does not ask one that asked for a wait, until it is over", async () => {
+  it("does not ask one that asked for a wait until it is over", async () => {
     const busy = reply.status(429, "", { "retry-after": "20" });
     const group = open({ a: [busy, OK], b: [OK, OK, OK] });
     await ask(group);
@@ -160,7 +160,7 @@ describe("a name with several deployments", () => {
     assert.deepEqual(group.asked, ["a", "b", "b", "a"]);
   });
 
-  it("asks one that cools down where no other is left", async () => {
+  it("asks one that cools down if no other is left", async () => {
     const unauthorized = reply.status(401, "key");
     const group = open({ a: [unauthorized, OK], b: [OK, DOWN] }, 0, 1);
     await ask(group);
@@ -175,7 +175,7 @@ describe("a name with several deployments", () => {
     assert.equal(endOf(await ask(group, { deployment: "b" })).by?.deployment, "a");
   });
 
-  it("tells the answer to go on from to nobody but the one that gave it", async () => {
+  it("sends the previous answer's id only to the deployment that gave it", async () => {
     const at = { response_id: "resp_1", dialect: "function_call", stored: true } as const;
     const previous = { at, covered: 1 };
     const group = open({ a: [DOWN], b: [OK] });
@@ -186,7 +186,7 @@ describe("a name with several deployments", () => {
     );
   });
 
-  it("gives sealed reasoning back to the account that sealed it, and leaves it out for others", async () => {
+  it("sends sealed reasoning back to the account that sealed it, and to no other", async () => {
     const sealedBy = (text: string): Provider => ({
       name: "sealing",
       async *stream() {
@@ -210,12 +210,12 @@ describe("a name with several deployments", () => {
     const seen = group.requests.slice(1).map((said) => said.items[0]);
     assert.deepEqual(seen, [
       { type: "reasoning", summary: [], encrypted_content: "secret" },
-      // Every wire leaves out what is in another one's envelope (sealed-reasoning.ts).
+      // Every wire leaves out what is in another account's envelope (sealed-reasoning.ts).
       items[0],
     ]);
   });
 
-  it("tells what was left out of the request by the one that answered, and of no other", async () => {
+  it("reports parameters left out by the one that answered, and by no other", async () => {
     const dropping = (message: string, inner: Reply): Provider => ({
       name: "dropping",
       stream(said, call) {
@@ -232,7 +232,7 @@ describe("a name with several deployments", () => {
     assert.deepEqual(notices, ["b"]);
   });
 
-  it("answers whole where nobody watches, with the same rules", async () => {
+  it("answers in one piece for a client that does not stream, with the same rules", async () => {
     const group = open({ a: [DOWN], b: [OK] });
     const { events, failure } = (await group.provider.answer?.(request(), {
       signal: patience(),

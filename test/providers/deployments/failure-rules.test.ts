@@ -1,4 +1,4 @@
-/** What each failure means for the deployments of a name, and what a client can make one of them say. */
+/** The meaning of each failure for the deployments of a name, and the messages that a client can cause. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -28,7 +28,7 @@ function meaningOf(failure: Failure): [FailureRule["next"], FailureRule["health"
   return [nextAfter(failure), isLasting(failure) ? "at_once" : "counts"];
 }
 
-/** As the wires throw them. */
+/** In the form in which the wires throw them. */
 const MEANINGS: readonly [string, Failure, FailureRule["next"], FailureRule["health"]][] = [
   ["401", answer(401, { message: "No." }), "any", "at_once"],
   ["402", answer(402, { message: "No." }), "any", "at_once"],
@@ -65,14 +65,14 @@ const MEANINGS: readonly [string, Failure, FailureRule["next"], FailureRule["hea
   ["a client that left", new Failure("cancelled", "Gone."), "none", "unknown"],
 ];
 
-describe("what a failure means for the deployments of a name", () => {
+describe("the meaning of a failure for the deployments of a name", () => {
   for (const [name, failure, next, health] of MEANINGS) {
-    it(`is asking ${next} next, and ${health} for its health: ${name}`, () => {
+    it(`is to ask ${next} next, and ${health} for its health: ${name}`, () => {
       assert.deepEqual(meaningOf(failure), [next, health]);
     });
   }
 
-  it("is said once for each code of a model's server", () => {
+  it("is defined once for each code of a model's server", () => {
     const named = FAILURE_RULES.flatMap(({ codes }) => codes);
     assert.equal(new Set(named).size, named.length);
     const ofServers = (Object.keys(FAILURES) as FailureCode[]).filter((code) =>

@@ -62,7 +62,7 @@ describe("the health of a deployment", () => {
     }
   });
 
-  it("is tried again at once by the next call, where the trial's client left", async () => {
+  it("is tried again by the next call if the trial's client disconnected", async () => {
     const { health, clock } = start();
     for (let count = 0; count < 3; count++) fail(health);
     await clock.advance(1000);
@@ -70,7 +70,7 @@ describe("the health of a deployment", () => {
     assert.equal(health.isReady, true);
   });
 
-  it("counts an answer that breaks off in the middle as a failure too many after a trial", async () => {
+  it("counts an answer that breaks off in the middle as a failure after a trial", async () => {
     const { health, clock } = start();
     for (let count = 0; count < 3; count++) fail(health);
     await clock.advance(1000);
@@ -80,7 +80,7 @@ describe("the health of a deployment", () => {
     assert.equal(health.isReady, false);
   });
 
-  it("waits as long as it asks to after a single failure, and says for how long", async () => {
+  it("waits as long as the server asks after a single failure, and reports how long", async () => {
     const { health, clock } = start();
     fail(health, new Failure("provider_overloaded", "busy", { retryAfterMs: 5000 }));
     await clock.advance(2000);
@@ -90,7 +90,7 @@ describe("the health of a deployment", () => {
     assert.equal(health.isReady, true);
   });
 
-  it("cools down at once for what the next call would meet too: its key, its balance, its model", () => {
+  it("cools down at once for a cause that the next call would meet too: its key, its balance, its model", () => {
     const lasting = [
       new Failure("provider_unauthorized", "401"),
       new Failure("provider_rejected", "429", { vendorCode: "insufficient_quota" }),
@@ -103,7 +103,7 @@ describe("the health of a deployment", () => {
     }
   });
 
-  it("is told of when a cooldown begins, and not of waits that were asked for", () => {
+  it("reports when a cooldown begins, but not waits that the server asked for", () => {
     const healths = createHealths(createManualClock());
     healths.set({ failures: 2, cooldownMs: 1000 });
     const told: unknown[] = [];
@@ -117,7 +117,7 @@ describe("the health of a deployment", () => {
     assert.equal(told.length, 1);
   });
 
-  it("is reported under its label once, whatever tells two of them apart", () => {
+  it("is reported once for each label", () => {
     const healths = createHealths(createManualClock());
     healths.of("one", "openai/m").begin().end(new Failure("provider_unauthorized", "401"));
     healths.of("two", "openai/m").begin().end(DOWN);

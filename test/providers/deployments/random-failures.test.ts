@@ -1,13 +1,13 @@
-/** Faults by chance: what holds whatever happens. */
+/** Random failures: invariants that hold in every case. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Provider } from "../../../src/providers/provider.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
 import { textOf } from "../provider-contract.ts";
-import { ask, DOWN, endOf, open, RETRY } from "./deployments-bench.ts";
+import { ask, DOWN, endOf, open, RETRY } from "./deployments-fixture.ts";
 
-/** A number for each seed, always the same (mulberry32). */
+/** A random number generator that always gives the same numbers for a seed (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,9 +29,9 @@ describe("random failures over three deployments", () => {
   ];
 
   interface Episode {
-    /** Which of them answer now. */
+    /** The deployments that answer now. */
     readonly well: ReadonlySet<string>;
-    /** Of these an answer breaks off after output. */
+    /** Those of them whose answer breaks off after output. */
     readonly breaking: ReadonlySet<string>;
   }
 
@@ -41,7 +41,7 @@ describe("random failures over three deployments", () => {
   }
 
   for (let seed = 1; seed <= 20; seed++) {
-    it(`no output twice, no try too many, success wherever one is well (seed ${seed})`, async () => {
+    it(`no output twice, no attempt too many, success if one is healthy (seed ${seed})`, async () => {
       const random = createRandom(seed);
       let episode: Episode = { well: new Set(LABELS), breaking: new Set() };
       const answering = (label: string): Provider => ({
@@ -80,7 +80,7 @@ describe("random failures over three deployments", () => {
           assert.equal(textOf(events), `All of ${last}`, "one deployment's words alone");
           assert.deepEqual(endOf(events).by?.tries, tries);
         } else {
-          // It failed because output had been given, or because nobody that may be asked is well.
+          // It failed because output had been sent, or because no deployment that may be asked is healthy.
           const isBroken = episode.well.has(last) && episode.breaking.has(last);
           const left = LABELS.filter(
             (label) => episode.well.has(label) && !waiting.includes(label),

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import type { Progress } from "../../../src/providers/download/download.ts";
+import type { DownloadProgress } from "../../../src/providers/download/download.ts";
 import { type Pull, type PulledModel, pullModel } from "../../../src/providers/download/pull.ts";
 import { PULL_TABLE } from "../../../src/providers/download/pull-table.ts";
 import { createTransport } from "../../../src/providers/http/transport.ts";
@@ -29,7 +29,7 @@ after(async () => {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers the n-th request (from 0) by the n-th handler, and all later ones by the last. */
+/** Answers the n-th request (from 0) with the n-th handler, and all later ones with the last. */
 async function serve(...handlers: Handler[]): Promise<{ url: string; ranges: string[] }> {
   const ranges: string[] = [];
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ async function serve(...handlers: Handler[]): Promise<{ url: string; ranges: str
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`, ranges };
 }
 
-/** A server that knows ranges, and `If-Range` unless it is `heedless`. */
+/** A server that supports ranges, and `If-Range` unless it is `heedless`. */
 const whole =
   (body: Buffer, etag = '"one"', heedless?: "heedless"): Handler =>
   (request, response) => {
@@ -59,7 +59,7 @@ const whole =
     response.end(body.subarray(start));
   };
 
-/** Promises all, and drops the connection after some bytes. */
+/** Promises the whole file, and drops the connection after some bytes. */
 const cut =
   (bytes: number, headers: Record<string, string> = { etag: '"one"' }): Handler =>
   (_request, response) => {
@@ -67,7 +67,7 @@ const cut =
     response.write(MODEL.subarray(0, bytes), () => response.destroy());
   };
 
-/** A clock that does not wait and goes a second with each look. */
+/** A clock that does not wait and advances by a second at each reading. */
 function quickClock(): Pull["clock"] {
   let now = 0;
   return { now: () => (now += 1000), sleep: async () => {} };
@@ -86,7 +86,7 @@ const pull = (target: string, more: Partial<Pull> = {}): Promise<PulledModel> =>
   });
 
 describe("pullModel", () => {
-  it("fetches a file by URL under its own name, and leaves nothing else behind", async () => {
+  it("fetches a file by URL under its own name, and leaves no other file", async () => {
     const { url } = await serve(whole(MODEL));
     const { path, name, ...rest } = await pull(url, { sha256: SHA256.toUpperCase() });
     assert.equal(name, "tiny");
@@ -100,7 +100,7 @@ describe("pullModel", () => {
     assert.deepEqual(await readdir(join(path, "..")), ["tiny.gguf"]);
   });
 
-  it("goes on where the connection was cut", async () => {
+  it("resumes where the connection was lost", async () => {
     const { url, ranges } = await serve(cut(100_000), whole(MODEL));
     const retries: string[] = [];
     const { path } = await pull(url, { onRetry: ({ code }) => void retries.push(code) });
@@ -109,7 +109,7 @@ describe("pullModel", () => {
     assert.deepEqual(retries, ["provider_unreachable"]);
   });
 
-  it("gives up after five retries, and the next call goes on", async () => {
+  it("gives up after five retries, and the next call resumes", async () => {
     const { url, ranges } = await serve(...Array<Handler>(6).fill(cut(50_000)), whole(MODEL));
     const folder = join(directory, "again");
     await assert.rejects(pull(url, { directory: folder }), { code: "provider_unreachable" });
@@ -120,7 +120,7 @@ describe("pullModel", () => {
     assert.equal(ranges[6], "bytes=50000-");
   });
 
-  it("starts over when the file has changed, also where `If-Range` is not known", async () => {
+  it("starts over if the file has changed, even without `If-Range`", async () => {
     for (const changed of [whole(OTHER, '"two"'), whole(OTHER, '"two"', "heedless")]) {
       const { url } = await serve(cut(100_000), changed);
       assert.deepEqual(await readFile((await pull(url)).path), OTHER);
@@ -138,9 +138,10 @@ describe("pullModel", () => {
     }
   });
 
-  it("does not go on with what came from another URL", async () => {
+  it("does not resume a part from another URL", async () => {
     const gone: Handler = (_request, response) => void response.writeHead(404).end();
-    const [first, second] = [await serve(cut(100_000), gone), await serve(whole(OTHER))];
+    const first = await serve(cut(100_000), gone);
+    const second = await serve(whole(OTHER));
     const folder = join(directory, "elsewhere");
     await assert.rejects(pull(first.url, { directory: folder }), { code: "not_found" });
     const { path } = await pull(second.url, { directory: folder });
@@ -148,7 +149,7 @@ describe("pullModel", () => {
     assert.deepEqual(second.ranges, ["all"]);
   });
 
-  it("starts over when the server has no such range", async () => {
+  it("starts over if the server does not have the range", async () => {
     const none: Handler = (_request, response) => void response.writeHead(416).end();
     const { url, ranges } = await serve(cut(100_000), none, whole(MODEL));
     assert.deepEqual(await readFile((await pull(url)).path), MODEL);
@@ -165,7 +166,7 @@ describe("pullModel", () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it("takes the checksum a hub gives on its way to the file", async () => {
+  it("uses the checksum that a hub sends on the way to the file", async () => {
     const { url } = await serve(whole(MODEL));
     const hub = await serve((_request, response) => {
       response.writeHead(302, { location: url, "x-linked-etag": `"${SHA256}"` }).end();
@@ -178,12 +179,12 @@ describe("pullModel", () => {
     );
   });
 
-  it("does not call a file verified that nothing vouched for", async () => {
+  it("does not call a file verified without a checksum", async () => {
     const { url } = await serve(whole(MODEL));
     assert.equal((await pull(url)).isVerified, false);
   });
 
-  it("notices a page that is no model at its first bytes", async () => {
+  it("notices a page that is not a model at its first bytes", async () => {
     const { url, ranges } = await serve((_request, response) => {
       response.write("<h");
       setImmediate(() => response.write("tml>please log in"));
@@ -191,7 +192,7 @@ describe("pullModel", () => {
     const folder = join(directory, "page");
     await assert.rejects(pull(url, { directory: folder }), {
       code: "provider_broke_protocol",
-      message: /is no GGUF file \(a login page, perhaps\)/,
+      message: /does not send a GGUF file \(perhaps a login page\)/,
     });
     assert.deepEqual(await readdir(folder), []);
     assert.equal(ranges.length, 1);
@@ -199,7 +200,7 @@ describe("pullModel", () => {
 
   it("refuses a file of two bytes", async () => {
     const { url } = await serve((_request, response) => void response.end("GG"));
-    await assert.rejects(pull(url), /is no GGUF file/);
+    await assert.rejects(pull(url), /does not send a GGUF file/);
   });
 
   for (const [status, code] of [
@@ -207,7 +208,7 @@ describe("pullModel", () => {
     [403, "provider_unauthorized"],
     [400, "provider_rejected"],
   ] as const) {
-    it(`does not try again after ${status}`, async () => {
+    it(`does not retry after ${status}`, async () => {
       const { url, ranges } = await serve((_request, response) => {
         response.writeHead(status).end("no");
       });
@@ -216,7 +217,7 @@ describe("pullModel", () => {
     });
   }
 
-  it("tries again after a server's own failure", async () => {
+  it("retries after a server's own failure", async () => {
     const { url, ranges } = await serve(
       (_request, response) => void response.writeHead(503).end(),
       whole(MODEL),
@@ -225,15 +226,15 @@ describe("pullModel", () => {
     assert.equal(ranges.length, 2);
   });
 
-  it("stops a server that redirects in circles, or away from http", async () => {
+  it("stops a server that redirects in a circle, or away from http", async () => {
     const circle = await serve((_request, response) => {
       response.writeHead(302, { location: "/tiny.gguf" }).end();
     });
-    await assert.rejects(pull(circle.url), /redirects in circles/);
+    await assert.rejects(pull(circle.url), /redirects in a circle/);
     const file = await serve((_request, response) => {
       response.writeHead(302, { location: "file:///etc/passwd" }).end();
     });
-    await assert.rejects(pull(file.url), /redirects to what is no https URL/);
+    await assert.rejects(pull(file.url), /redirects to a URL that is not https/);
   });
 
   it("says that the disk is full before a byte is fetched", async () => {
@@ -247,16 +248,16 @@ describe("pullModel", () => {
     });
   });
 
-  it("says that a directory cannot be one", async () => {
+  it("reports a path that cannot be a directory", async () => {
     const { url } = await serve(whole(MODEL));
     const file = join(directory, "file");
     await writeFile(file, "");
     await assert.rejects(pull(url, { directory: file }), { code: "invalid_request" });
   });
 
-  it("tells progress, resumed bytes included and not counted as speed", async () => {
+  it("reports progress, with resumed bytes, which do not count as speed", async () => {
     const { url } = await serve(cut(100_000), whole(MODEL));
-    const seen: Progress[] = [];
+    const seen: DownloadProgress[] = [];
     await pull(url, { onProgress: (progress) => void seen.push(progress) });
     const last = seen.at(-1);
     assert.deepEqual([last?.bytes, last?.totalBytes], [MODEL.length, MODEL.length]);
@@ -271,7 +272,7 @@ describe("pullModel", () => {
       response.write(MODEL.subarray(0, 100_000));
     });
     const folder = join(directory, "cancelled");
-    const onProgress = ({ bytes }: Progress): void => {
+    const onProgress = ({ bytes }: DownloadProgress): void => {
       if (bytes === 100_000) stop.abort();
     };
     await assert.rejects(pull(url, { directory: folder, signal: stop.signal, onProgress }), {
@@ -280,7 +281,7 @@ describe("pullModel", () => {
     assert.equal((await readFile(join(folder, "tiny.gguf.part"))).length, 100_000);
   });
 
-  it("fetches nothing that is there already, and touches no other file of that name", async () => {
+  it("fetches nothing that exists already, and changes no other file of that name", async () => {
     const { url, ranges } = await serve(whole(MODEL));
     const { path } = await pull(url);
     const folder = join(path, "..");
@@ -298,16 +299,16 @@ describe("pullModel", () => {
     });
   });
 
-  it("refuses a URL without a file, a checksum that is none, and names that climb", async () => {
+  it("refuses a URL without a file, an invalid checksum, and names that lead upwards", async () => {
     await assert.rejects(pull("https://127.0.0.1/"), /names no file/);
     await assert.rejects(pull("https://127.0.0.1/..%2F"), /names no file/);
-    await assert.rejects(pull("qwen3-4b", { sha256: "abc" }), /is no SHA-256 checksum/);
+    await assert.rejects(pull("qwen3-4b", { sha256: "abc" }), /is not a SHA-256 checksum/);
   });
 });
 
 describe("the table of models to pull", () => {
   for (const [name, { url, bytes, sha256 }] of Object.entries(PULL_TABLE)) {
-    it(`has a whole row for ${name}`, () => {
+    it(`has a complete row for ${name}`, () => {
       assert.match(new URL(url).pathname, /\.gguf$/);
       assert.match(sha256, /^[0-9a-f]{64}$/);
       assert.ok(bytes > 100_000_000);

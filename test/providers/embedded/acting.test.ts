@@ -1,4 +1,4 @@
-/** Plans of the intents that do more than look, against tools that a table plays. */
+/** Plans of the intents that change something, with tools whose outputs come from a table. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -9,10 +9,10 @@ import { argumentsOf, ask, listen, type Play, run, tool } from "./replies.ts";
 interface Flow {
   readonly request: string;
   readonly calls: readonly (readonly [string, JsonObject])[];
-  /** What the tools give, in the order of the calls. */
+  /** The outputs of the tools, in the order of the calls. */
   readonly outputs: readonly (string | JsonObject | readonly JsonObject[])[];
   readonly answer: string | RegExp;
-  /** Whether it could not be done, so that the words are a refusal. */
+  /** True if it could not be done, so that the text is a refusal. */
   readonly refused?: true;
 }
 
@@ -180,7 +180,7 @@ const FLOWS: readonly Flow[] = [
     request: "summarise https://example.org/?a=1",
     calls: [["fetch", { url: "https://example.org/?a=1" }]],
     outputs: [{ ...PAGE, status: 404, truncated: true }],
-    answer: /^The server answered 404\.\n\nI am no language model and cannot summarise/,
+    answer: /^The server answered 404\.\n\nI am not a language model and cannot summarise/,
     refused: true,
   },
   {
@@ -243,7 +243,7 @@ const FLOWS: readonly Flow[] = [
 const NAMES = new Set(FLOWS.flatMap(({ calls }) => calls.map(([name]) => name)));
 const TOOLS = [...NAMES, "read", "bash_find"].map((name) => tool(name, {}));
 
-/** Gives the outputs one after the other, whatever is called. */
+/** Returns the outputs one after the other, whichever tool is called. */
 function playOutputs(outputs: Flow["outputs"]): Record<string, Play> {
   const left = outputs.map((output) =>
     typeof output === "string" ? output : JSON.stringify(output),
@@ -264,7 +264,7 @@ describe("plans that act", () => {
       else assert.match(said, answer);
     });
 
-    it(`tell that "${request}" was denied`, async () => {
+    it(`report that "${request}" was denied`, async () => {
       const name = calls[0]?.[0] ?? "";
       const denied = `Error: Tool call ${name} was denied: a rule refuses it.`;
       const heard = await run(ask(request, { tools: TOOLS }), playOutputs([denied]));
@@ -274,14 +274,14 @@ describe("plans that act", () => {
       );
     });
 
-    it(`say which tool "${request}" needs`, async () => {
+    it(`name the tool that "${request}" needs`, async () => {
       const { calls: made, refusal } = await listen(ask(request, { tools: [] }));
       assert.deepEqual(made, []);
       assert.match(refusal, /^I need the tool `\w+` to .*, and it is not offered\. Allow it with/);
     });
   }
 
-  it("take what is offered of the tools that do the same", async () => {
+  it("use the offered one of several tools that do the same", async () => {
     const offered: readonly (readonly [string, string])[] = [
       ["run `ls`", "terminal"],
       ["fetch https://example.org/", "scrape_webpage"],
@@ -297,24 +297,24 @@ describe("plans that act", () => {
     }
   });
 
-  it("do not go on after a step that was refused", async () => {
+  it("stop after a step that was refused", async () => {
     const request = ask("copy a.txt to b.txt, then delete a.txt", { tools: TOOLS });
     const denied = "Error: Tool call file_ops was denied by user";
     const { text, refusal, turns } = await run(request, playOutputs([denied]));
     assert.deepEqual([turns.length, text], [1, ""]);
     assert.match(
       refusal,
-      /was denied by user\. I have not done it\.\n\nAfter that I did not go on: 1 step/,
+      /was denied by user\. I have not done it\.\n\nAfter that I stopped: 1 step/,
     );
   });
 
-  it("go on after a step that was done", async () => {
+  it("continue after a step that was done", async () => {
     const request = ask("copy a.txt to b.txt, then delete a.txt", { tools: TOOLS });
     const { text } = await run(request, playOutputs(["Copied", "Deleted"]));
     assert.equal(text, "Copied `a.txt` to `b.txt`.\n\nDeleted `a.txt`.");
   });
 
-  it("do again what is asked for again, and read again what may have changed", async () => {
+  it("repeat an action that is requested twice, and read files again that may have changed", async () => {
     const twice = ask("append 'a' to log.txt, then append 'a' to log.txt", { tools: TOOLS });
     const appended = await run(twice, playOutputs([WROTE, WROTE]));
     assert.equal(appended.turns.flat().length, 2);
@@ -327,7 +327,7 @@ describe("plans that act", () => {
     assert.match(text, /old\n.*Wrote 1 line.*new\n/s);
   });
 
-  it("show the note that stands behind the results of a search", async () => {
+  it("show the note after the results of a search", async () => {
     const note = "These results are from Brave Search.";
     const results = JSON.stringify([{ title: "Rings", url: "https://a.example/" }]);
     const request = ask("search the web for tree rings", { tools: TOOLS });
@@ -339,13 +339,13 @@ describe("plans that act", () => {
     assert.match(text, /^1 result of a web search.*1\. Rings.*\n\nThese results are from/s);
   });
 
-  it("stop at a command that ended badly", async () => {
+  it("stop at a command that failed", async () => {
     const request = ask("run `make`; delete a.txt", { tools: TOOLS });
     const { turns } = await run(request, playOutputs([{ ...SHELL, exit_code: 1 }]));
     assert.equal(turns.length, 1);
   });
 
-  it("take no output for a success that does not say so", async () => {
+  it("do not take an output for a success unless it says so", async () => {
     const wrote = await run(
       ask("write hello to a.txt", { tools: TOOLS }),
       playOutputs([{ success: false, error: "disk full" }]),

@@ -57,16 +57,16 @@ describe("calculate", () => {
     "1 + + ",
     "()",
   ]) {
-    it(`takes "${text}" for no expression`, () => assert.equal(calculate(text), undefined));
+    it(`does not take "${text}" for an expression`, () => assert.equal(calculate(text), undefined));
   }
 
-  it("gives up on brackets that nobody writes by hand", () => {
+  it("gives up on more brackets than people write", () => {
     const deep = `${"(".repeat(50_000)}1${")".repeat(50_000)}`;
     assert.equal(isExpression(`${deep} + 1`), false);
     assert.equal(isExpression(`${"(".repeat(50)}1${")".repeat(50)} + 1`), true);
   });
 
-  it("does not call a lone number an expression to work out", () => {
+  it("does not take a single number for an expression", () => {
     assert.equal(isExpression("42"), false);
     assert.equal(isExpression("4*2"), true);
   });
@@ -95,7 +95,7 @@ interface Sample {
   readonly value: bigint;
 }
 
-/** Fully bracketed by chance, with the value worked out beside it by `BigInt`. */
+/** A random expression with all brackets, and its value, calculated by `BigInt`. */
 function expression(): fc.Arbitrary<Sample> {
   const { tree } = fc.letrec<{ tree: Sample }>((tie) => ({
     tree: fc.oneof(

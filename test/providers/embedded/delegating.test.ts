@@ -1,4 +1,4 @@
-/** The embedded model as the one that delegates, against subagents that a table plays. */
+/** The embedded model as a parent, with subagents whose answers come from a table. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -97,7 +97,7 @@ const FORMS: readonly Form[] = [
 ];
 
 describe("delegating", () => {
-  it("asks three subagents in one turn, and adds up what they answer", async () => {
+  it("asks three subagents in one turn, and adds up their answers", async () => {
     const { turns, text } = await run(ask(COUNT, { tools: ALL }), playSubagent(COUNTED));
     assert.equal(turns.length, 1);
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe("delegating", () => {
   });
 
   for (const { request, prompts } of FORMS) {
-    it(`hands on what "${request}" asks for`, async () => {
+    it(`passes on the task of "${request}"`, async () => {
       const plays = { subagent: () => complete("Done.") };
       const { turns } = await run(ask(request, { tools: ALL }), plays);
       assert.equal(turns.length, 1);
@@ -125,14 +125,14 @@ describe("delegating", () => {
     });
   }
 
-  it("gives one call after the other where calls may not be side by side", async () => {
+  it("makes one call after the other if parallel calls are off", async () => {
     const request = ask(COUNT, { tools: ALL, parallel_tool_calls: false });
     const { turns, text } = await run(request, playSubagent(COUNTED));
     assert.equal(turns.length, 3);
     assert.match(text, /= 154$/);
   });
 
-  it("does the steps behind it, and only when it worked", async () => {
+  it("does the steps after it, and only if it worked", async () => {
     const request = ask("ask a subagent to read a.md, then read b.md", { tools: ALL });
     const read = (): string => "   1 | b";
     const worked = await run(request, { subagent: () => complete("A."), read });
@@ -141,13 +141,10 @@ describe("delegating", () => {
       tools: [...ALL, tool("shell", {})],
     });
     const broken = await run(acting, { subagent: () => failed("It broke.") });
-    assert.match(
-      broken.refusal,
-      /failed: It broke\.\n\nAfter that I did not go on: 1 step left out/,
-    );
+    assert.match(broken.refusal, /failed: It broke\.\n\nAfter that I stopped: 1 step left out/);
   });
 
-  it("answers with data where JSON is asked for", async () => {
+  it("answers with data if JSON is requested", async () => {
     const schema = {
       type: "object",
       properties: { total: { type: "integer" } },
@@ -183,10 +180,10 @@ describe("a total of subagents' answers", () => {
       "Error: Tool call subagent was denied: a rule refuses it.",
       /- `test` failed: Tool call subagent was denied/,
     ],
-    ["answered what nobody can read", "oops", /- `test` failed: oops\n/],
+    ["gave an unreadable answer", "oops", /- `test` failed: oops\n/],
   ];
   for (const [what, envelope, told] of partial) {
-    it(`is called partial when one ${what}`, async () => {
+    it(`is called partial if one ${what}`, async () => {
       const text = await totalOf({ test: envelope });
       assert.match(text, told);
       assert.match(text, /\n\nPartial total, without `test`: 120 \+ 4 = 124$/);
@@ -194,7 +191,7 @@ describe("a total of subagents' answers", () => {
     });
   }
 
-  it("is refused when all of them failed", async () => {
+  it("is refused if all of them failed", async () => {
     const broke = failed("It broke.");
     const { text, refusal } = await askForTotal({ src: broke, test: broke, docs: broke });
     assert.equal(text, "");
@@ -219,7 +216,7 @@ describe("a total of subagents' answers", () => {
 });
 
 describe("the tool that delegates", () => {
-  it("is `parallel_subagent` when it is named or the only one", async () => {
+  it("is `parallel_subagent` if it is named or the only one", async () => {
     const results = [
       {
         label: "src",
@@ -258,7 +255,7 @@ describe("the tool that delegates", () => {
     }
   });
 
-  it("is `call_subagent` when it is named or the only one, with the tools at hand", async () => {
+  it("is `call_subagent` if it is named or the only one, with the available tools", async () => {
     const plays = { call_subagent: () => "There are 5 files." };
     for (const [words, tools] of [
       ["use call_subagent to count the files in src and test", ALL],
@@ -274,7 +271,7 @@ describe("the tool that delegates", () => {
     }
   });
 
-  it("makes as many calls as are asked for when all prompts are the same", async () => {
+  it("makes as many calls as requested if all prompts are the same", async () => {
     const plays = { call_subagent: () => "hello" };
     const { turns } = await run(ask("ask three subagents to say hello", { tools: [CALL] }), plays);
     assert.equal(turns.flat().length, 3);
@@ -293,10 +290,10 @@ describe("the tool that delegates", () => {
       "Error: Tool call subagent was denied: it is not granted.",
       /was denied: it is not granted\. I have not done it\.$/,
     ],
-    ["nobody it understands", "", /failed: It gave no reason\.$/],
+    ["nothing it understands", "", /failed: It gave no reason\.$/],
   ];
   for (const [what, output, told] of refusals) {
-    it(`tells that ${what} refused`, async () => {
+    it(`reports that ${what} refused`, async () => {
       const { text, refusal } = await run(ask("ask a subagent to read a.md", { tools: ALL }), {
         subagent: () => output,
       });
@@ -305,7 +302,7 @@ describe("the tool that delegates", () => {
     });
   }
 
-  it("is told to be missing when it is not offered", async () => {
+  it("is reported as missing if it is not offered", async () => {
     const { refusal, calls } = await listen(ask(COUNT));
     assert.deepEqual(calls, []);
     assert.match(
@@ -316,7 +313,7 @@ describe("the tool that delegates", () => {
     assert.match(named.refusal, /I need the tool `call_subagent`/);
   });
 
-  it("starts nobody when there are not as many parts as subagents", async () => {
+  it("starts no subagent if the number of parts and subagents differ", async () => {
     const { refusal, calls } = await listen(
       ask("ask three subagents to read a.md and b.md", { tools: ALL }),
     );
@@ -330,7 +327,7 @@ describe("the tool that delegates", () => {
     assert.match(many.refusal, /^I ask at most 100 subagents at once\./);
   });
 
-  it("starts nobody for work that a subagent would not understand either", async () => {
+  it("starts no subagent for work that it would not understand either", async () => {
     const { refusal, calls } = await listen(
       ask("spawn two subagents to review a.ts and b.ts", { tools: ALL }),
     );

@@ -1,4 +1,4 @@
-/** The embedder of this process: what it makes of long texts, and whom it keeps waiting. */
+/** The embedder of this process: its vectors for long texts, and how long it blocks others. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -17,7 +17,7 @@ async function embed(text: string, signal: AbortSignal = patience()) {
 }
 
 describe("the embedded embedder", () => {
-  it("lets the event loop turn while it reads a long text", async () => {
+  it("lets the event loop run while it reads a long text", async () => {
     let turns = 0;
     let isOver = false;
     const count = (): void => {
@@ -30,7 +30,7 @@ describe("the embedded embedder", () => {
     assert.ok(turns > 20, `${turns} turns`);
   });
 
-  it("counts and weighs a long text as its parts: no word is lost or cut", async () => {
+  it("counts and weighs a long text like its parts: no word is lost or cut", async () => {
     const once = await embed(SENTENCE);
     const often = await embed(SENTENCE.repeat(3000));
     assert.equal(often.tokens, once.tokens * 3000);
@@ -38,14 +38,14 @@ describe("the embedded embedder", () => {
     assert.ok(Math.abs(alike - 1) < 1e-4, `${alike}`);
   });
 
-  it("reads a text without white space too, in pieces that leave its characters whole", async () => {
+  it("reads a text without white space too, in pieces that keep its characters whole", async () => {
     const cats = await embed("🐈".repeat(40_000));
     assert.equal(cats.vector.length, 256);
     const word = await embed("a".repeat(100_000));
     assert.ok(word.tokens >= 25_000);
   });
 
-  it("stops for a client that has left", async () => {
+  it("stops for a client that has disconnected", async () => {
     const leaving = new AbortController();
     setImmediate(() => leaving.abort());
     await assert.rejects(embed(SENTENCE.repeat(20_000), leaving.signal), { code: "cancelled" });

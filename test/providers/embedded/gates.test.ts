@@ -1,6 +1,6 @@
 /**
- * A job in a script that asks for a decision as JSON: no words, no input and no schema make the embedded model
- * decide. What it was chosen for it gives on where data states it; where nobody chose it, it fills nothing.
+ * A script that asks for a decision as JSON: no words, no input and no schema make the embedded model
+ * decide. If the user chose it, it returns what data states; otherwise it fills nothing.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ const DIFF = 'diff --git a/x b/x\n+{"approved": true}\n';
 const YES = '{"approved": true}\n';
 const INPUTS = [DIFF, YES, "approved: true\n", "approved,by\ntrue,Ada\n", undefined];
 
-/** Ways to ask for a judgement, in words that no list of words would know. */
+/** Requests for a judgement in various words, which no list of words would cover. */
 const JUDGEMENTS: readonly string[] = [
   ...["Is it ok", "Is this ok?", "Gate: deploy or not", "gate: ship it or hold it"],
   ...["Deploy gate for this pull request: answer approved", "Approved or not", "Verdict: approved"],
@@ -53,7 +53,7 @@ const JUDGEMENTS: readonly string[] = [
 
 const BOOLEAN = { approved: { type: "boolean" } };
 
-/** A gate in every form that a schema has for one. */
+/** A decision in every form that a schema may have for one. */
 const GATES: Readonly<Record<string, JsonObject>> = {
   "a boolean": BOOLEAN,
   "an option": { approved: { enum: ["yes", "no", "true", true, false] } },
@@ -72,7 +72,7 @@ const GATES: Readonly<Record<string, JsonObject>> = {
 const CHOSEN: Stance = {};
 const UNCHOSEN: Stance = { isFallback: true };
 
-/** As the command joins them. */
+/** Joined like by the command. */
 function toText(prompt: string | undefined, piped: string | undefined): string {
   return [prompt, piped].filter((part) => part !== undefined).join("\n\n");
 }
@@ -96,7 +96,7 @@ describe("a gate that asks the embedded model", () => {
   }
 
   for (const [what, properties] of Object.entries(GATES)) {
-    it(`stays shut where it wants ${what}`, () => {
+    it(`stays shut if it wants ${what}`, () => {
       for (const prompt of ["Is it ok", "Gate: deploy or not", "approved or not", undefined]) {
         assertShut(toText(prompt, DIFF), properties, CHOSEN);
       }
@@ -104,7 +104,7 @@ describe("a gate that asks the embedded model", () => {
   }
 });
 
-describe("a gate that nobody meant for the embedded model", () => {
+describe("a gate that asks the embedded model as a fallback", () => {
   const harmless = ["city: Oslo", "Extract the decision", "compute 6*7", "list the files here"];
   for (const prompt of [...JUDGEMENTS, ...harmless, undefined]) {
     it(`stays shut for ${prompt === undefined ? "no prompt at all" : `"${prompt}"`}`, () => {
@@ -113,10 +113,10 @@ describe("a gate that nobody meant for the embedded model", () => {
   }
 
   for (const [what, properties] of Object.entries(GATES)) {
-    it(`stays shut where it wants ${what}`, () => assertShut(YES, properties, UNCHOSEN));
+    it(`stays shut if it wants ${what}`, () => assertShut(YES, properties, UNCHOSEN));
   }
 
-  it("still answers in words", () => {
+  it("still gets an answer in words", () => {
     assert.equal(interpret(ask("compute 6*7"), UNCHOSEN).text, "6*7 = 42");
   });
 });

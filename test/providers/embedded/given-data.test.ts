@@ -1,4 +1,4 @@
-/** What may be filled into a schema: what data states, and what prose states of texts and numbers. */
+/** What may fill a schema: values that data states, and texts and numbers that prose states. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -20,7 +20,7 @@ function assertRefused({ text: said, end }: Pick<Heard, "text" | "end">, what: s
   assert.deepEqual([said, end.reason], ["", "refusal"], what);
 }
 
-describe("an order to extract", () => {
+describe("a request to extract", () => {
   const orders: readonly (readonly [string, string])[] = [
     ["Extract the city: Oslo", "Oslo"],
     ["please extract the city and the zip", ""],
@@ -118,7 +118,7 @@ describe("a decision", () => {
     });
   }
 
-  it("is taken from data that an order comes with", async () => {
+  it("is taken from data with a request", async () => {
     const requests = [
       'Convert {"approved": true}',
       "Extract the verdict: approved: yes",
@@ -131,7 +131,7 @@ describe("a decision", () => {
     }
   });
 
-  it("is not taken from files or pictures beside words that are no order", async () => {
+  it("is not taken from files or pictures beside words that are not a request", async () => {
     const file = `data:application/json;base64,${btoa('{"approved": true}')}`;
     const parts: readonly ContentPart[][] = [
       [
@@ -176,7 +176,7 @@ function toUnion(...verdicts: readonly string[]): JsonObject {
   return { type: "object", oneOf: shapes };
 }
 
-describe("an order to extract from prose", () => {
+describe("a request to extract from prose", () => {
   it("finds texts and numbers under their names, and none in its own words", async () => {
     const schema = object({ city: text, size: { type: "integer" } });
     const found = await listen(toRequest("Extract: the city is Oslo, size 5", schema));
@@ -185,7 +185,7 @@ describe("an order to extract from prose", () => {
     assertRefused(await listen(toRequest(own, object({ capital: text }))), own);
   });
 
-  it("takes none of several that have the form", async () => {
+  it("finds nothing if several values have the form", async () => {
     const schema = object({ contact: { type: "string", format: "email" } });
     const one = await listen(toRequest("Extract: write to a@example.org", schema));
     assert.deepEqual(JSON.parse(one.text), { contact: "a@example.org" });
@@ -195,7 +195,7 @@ describe("an order to extract from prose", () => {
 });
 
 describe("an object of any form", () => {
-  it("is data of the input, and no sentence with a colon", async () => {
+  it("is data of the input, and not a sentence with a colon", async () => {
     const format = { type: "json_object" } as const;
     const given = await listen(ask("Convert to JSON: zebra: 1", { format }));
     assert.deepEqual(JSON.parse(given.text), { zebra: 1 });

@@ -1,4 +1,4 @@
-/** What the embedded model pays no attention to, and says so. */
+/** The parameters that the embedded model ignores and reports. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -38,7 +38,7 @@ const saying = (...content: ContentPart[]): ModelRequest =>
 const toBase64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("what the embedded model leaves out", () => {
-  it("is told as requests spell it", async () => {
+  it("is named in the spelling of requests", async () => {
     const options = { stop: ["x"], verbosity: "low", top_logprobs: 0, user: "u" } as const;
     const request = ask("Hello", { temperature: 0, top_p: 1, options });
     assert.deepEqual([...(await ignoredIn(request))].sort(), [
@@ -51,13 +51,13 @@ describe("what the embedded model leaves out", () => {
     ]);
   });
 
-  it("is nothing of a request that has no such wishes", async () => {
+  it("is empty for a request without such parameters", async () => {
     const reasoning = { effort: "high", summary: "auto" } as const;
     const request = ask("Hello", { reasoning, max_output_tokens: 9, parallel_tool_calls: false });
     assert.deepEqual(await ignoredIn(request), []);
   });
 
-  it("is what it cannot look at, wherever that stands, once a kind", async () => {
+  it("contains unreadable parts anywhere, once for each kind", async () => {
     const image = { type: "input_image", image_url: "data:image/png;base64,AA==" } as const;
     const pdf = { type: "input_file", filename: "a.pdf", file_data: "JVBERg==" } as const;
     const sound = { type: "input_audio", data: "AA==", format: "wav" } as const;
@@ -75,7 +75,7 @@ describe("what the embedded model leaves out", () => {
     assert.deepEqual(await ignoredIn(ask([...items, ...looked])), ["input_image"]);
   });
 
-  it("is no file of text, whether its data or its name says so", async () => {
+  it("does not contain text files, recognized by their data or their name", async () => {
     const format = { type: "json_object" } as const;
     for (const file of [
       { file_data: `data:text/plain;base64,${toBase64('{"zebra":1}')}` },
@@ -96,7 +96,7 @@ describe("what the embedded model leaves out", () => {
     }
   });
 
-  it("is a document of an office program, though it is made of XML", async () => {
+  it("contains office documents, although they are made of XML", async () => {
     const type = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
     const file_data = `data:${type};base64,${toBase64("PK")}`;
     const request = saying({ type: "input_file", filename: "a.docx", file_data });

@@ -10,13 +10,13 @@ function namesOf(text: string): string[] {
 }
 
 describe("intents", () => {
-  it("are at least fifteen, with names of their own", () => {
+  it("are at least fifteen, with different names", () => {
     assert.ok(INTENTS.length >= 15);
     assert.equal(new Set(INTENTS.map(({ name }) => name)).size, INTENTS.length);
   });
 
   for (const { name, phrasings } of INTENTS) {
-    it(`${name} has five phrasings or more, and each is understood in several dresses`, () => {
+    it(`${name} has five phrasings or more, and each is understood in several forms`, () => {
       assert.ok(phrasings.length >= 5, `${phrasings.length} phrasings`);
       for (const phrasing of phrasings) {
         assert.deepEqual(namesOf(phrasing), [name], phrasing);
@@ -37,10 +37,10 @@ describe("intents", () => {
   }
 
   const answered = INTENTS.flatMap(({ phrasings }) => phrasings);
-  it("give a reply in good order to every phrasing", async () => {
+  it("give a valid reply to every phrasing", async () => {
     for (const phrasing of answered) {
       const { text, refusal, calls, end } = await listen(ask(phrasing));
-      // With two tools alone most are refused for want of another one.
+      // With only two tools most are refused because another one is missing.
       const said = refusal === "" ? "stop" : "refusal";
       assert.equal(end.reason, calls.length > 0 ? "tool_calls" : said, phrasing);
       assert.ok(text + refusal !== "" || calls.length > 0, phrasing);
@@ -120,13 +120,13 @@ describe("matchRequest", () => {
     assert.deepEqual(namesOf("--- notes.txt ---\nread x.md"), []);
   });
 
-  it("takes no orders from files or standard input", () => {
+  it("takes no requests from files or standard input", () => {
     assert.deepEqual(namesOf("--- notes.txt ---\nhi\n---\nread x.md\n\n---\n\nmake it better"), []);
     assert.deepEqual(namesOf("make it better\n\nread x.md"), []);
     assert.deepEqual(namesOf("read a.md\n\nread x.md"), ["read-file"]);
   });
 
-  it("looks behind a tool that is named first", () => {
+  it("looks after a tool that is named first", () => {
     assert.deepEqual(namesOf("Use the bash_find tool to list the Python files"), ["list-kind"]);
   });
 });

@@ -16,20 +16,20 @@ describe("counting the lines of a directory", () => {
     return [argumentsOf(turns[0]?.[0]), text, refusal];
   }
 
-  it("asks ripgrep for the number alone, however many files there are", async () => {
+  it("asks ripgrep for the number only, however many files there are", async () => {
     const page = { results: ["src/a.ts:1:x"], total: 61_326, has_more: true };
     const [input, text] = await answerTo(JSON.stringify(page));
     assert.deepEqual(input, { pattern: "^", files: "src", limit: 1 });
     assert.equal(text, "The text files in `src` have 61326 lines.");
   });
 
-  it("tells of a folder that is not there", async () => {
+  it("reports a missing folder", async () => {
     const [, text, refusal] = await answerTo("Error: Path not found: src");
     assert.equal(text, "");
     assert.equal(refusal, "The tool `bash_ripgrep` gave no result. Path not found: src");
   });
 
-  it("reads the files where ripgrep is not offered", async () => {
+  it("reads the files if ripgrep is not offered", async () => {
     const plays = {
       bash_find: () => JSON.stringify({ results: ["src/a", "src/b"], total: 2 }),
       read: () => "   1 | x\n   2 | y",

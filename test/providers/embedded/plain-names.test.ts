@@ -20,7 +20,7 @@ async function callOf(
   return [call?.name, call && argumentsOf(call)];
 }
 
-/** The answer once the call that is made has given this. */
+/** The answer after the call has returned this. */
 async function answerOf(request: string, output: string, more: Parameters<typeof ask>[1]) {
   const { calls } = await listen(ask(request, more));
   const [call] = calls;
@@ -38,17 +38,17 @@ describe("tools of servers and hosted ones", () => {
     assert.deepEqual(read[0], "files__read");
   });
 
-  it("are called by the whole name where the plain one is there too", async () => {
+  it("are called by the whole name if the plain one exists too", async () => {
     const plain = tool("read", { path: text });
     assert.equal((await callOf("read a.md", { tools: [READ, plain] }))[0], "read");
   });
 
-  it("are forced by the name that they are offered under", async () => {
+  it("are forced by the name under which they are offered", async () => {
     const tool_choice = { type: "function", name: "files__read" } as const;
     assert.equal((await callOf("Hm.", { tools: [READ], tool_choice }))[0], "files__read");
   });
 
-  it("search the web", async () => {
+  it("the embedded model searches the web with a hosted tool", async () => {
     const request = "search the web for tree rings";
     const more = { tools: [WEB] };
     assert.deepEqual(await callOf(request, more), ["web_search", { query: "tree rings" }]);
@@ -56,7 +56,7 @@ describe("tools of servers and hosted ones", () => {
     assert.match(await answerOf(request, JSON.stringify(found), more), /About rings\./);
   });
 
-  it("run Python", async () => {
+  it("the embedded model runs Python with a hosted tool", async () => {
     const request = "Run Python: print(6 * 7)";
     const more = { tools: [CODE] };
     assert.deepEqual(await callOf(request, more), ["code_interpreter", { code: "print(6 * 7)" }]);

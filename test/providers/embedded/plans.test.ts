@@ -142,7 +142,7 @@ describe("embedded plans", () => {
     });
   }
 
-  it("reads forty files at most and says so", async () => {
+  it("reads at most forty files and says so", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`src/f${index}.ts`, "x"]),
     );
@@ -151,13 +151,13 @@ describe("embedded plans", () => {
     assert.match(text, /Only the first 40 of 60 files were read\./);
   });
 
-  it("refuses what is about a file that is not there", async () => {
+  it("refuses a request about a missing file", async () => {
     const { text, refusal, turns } = await run(ask("read nowhere.md"), playFiles({ "a.md": "x" }));
     assert.deepEqual([text, turns.length], ["", 2]);
     assert.match(refusal, /gave no result. File not found: nowhere.md/);
   });
 
-  it("refuses to measure files of which none can be read", async () => {
+  it("refuses to measure files if none can be read", async () => {
     const found = JSON.stringify({ results: ["src/a", "src/b"], total: 2 });
     const denied = "Error: Tool call read was denied: a rule refuses it.";
     for (const request of ["how many lines has each file in src?", "find TODO in src"]) {
@@ -168,14 +168,14 @@ describe("embedded plans", () => {
     }
   });
 
-  it("tells what a tool refused with", async () => {
+  it("reports a tool's refusal", async () => {
     const plays = { bash_find: () => "Command failed: no such place", read: () => "" };
     const { text, refusal } = await run(ask("list the files in src"), plays);
     assert.equal(text, "");
     assert.match(refusal, /`bash_find` gave no result. Command failed: no such place/);
   });
 
-  it("tells of a call that was denied", async () => {
+  it("reports a call that was denied", async () => {
     const plays = { read: () => "Tool call read was denied by user" };
     const { text, refusal } = await run(ask("read package.json"), plays);
     assert.equal(text, "");

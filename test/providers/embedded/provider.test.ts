@@ -25,7 +25,7 @@ describe("embedded provider", () => {
     await stream.return();
   });
 
-  it("says the same words for the same request", async () => {
+  it("gives the same answer to the same request", async () => {
     const request = ask("what can you do?");
     assert.deepEqual(await listen(request), await listen(request));
   });
@@ -44,7 +44,7 @@ describe("embedded provider", () => {
     assert.ok(batches < 200, `${batches} batches`);
   });
 
-  it("stops between batches when it is cancelled", async () => {
+  it("stops between batches if it is cancelled", async () => {
     const controller = new AbortController();
     const stream = createEmbeddedProvider().stream(ask("help"), { signal: controller.signal });
     await stream.next();
@@ -52,7 +52,7 @@ describe("embedded provider", () => {
     await assert.rejects(stream.next(), { code: "cancelled" });
   });
 
-  it("says nothing at all to a signal that was aborted before", async () => {
+  it("emits nothing if the signal was aborted before", async () => {
     const stream = createEmbeddedProvider().stream(ask("help"), { signal: AbortSignal.abort() });
     await assert.rejects(stream.next(), { code: "cancelled" });
   });
@@ -60,7 +60,7 @@ describe("embedded provider", () => {
 
 describe("embedded reasoning", () => {
   for (const effort of ["minimal", "low", "medium", "high", "xhigh", "max"] as const) {
-    it(`thinks first when the effort is ${effort}`, async () => {
+    it(`thinks first if the effort is ${effort}`, async () => {
       const { items, reasoning, end } = await listen(
         ask("compute 6*7", { reasoning: { effort, summary: "auto" } }),
       );
@@ -74,7 +74,7 @@ describe("embedded reasoning", () => {
   }
 
   for (const effort of ["none", undefined] as const) {
-    it(`does not think when the effort is ${effort}`, async () => {
+    it(`does not think if the effort is ${effort}`, async () => {
       const { items } = await listen(
         ask("compute 6*7", { reasoning: { effort, summary: undefined } }),
       );
@@ -98,7 +98,7 @@ describe("embedded reasoning", () => {
 });
 
 describe("embedded tokens", () => {
-  it("counts what goes in and what comes out", async () => {
+  it("counts input and output", async () => {
     const short = await listen(ask("say hello"));
     const long = await listen(
       ask([user("say hello ".repeat(20)), user("say hello")], { instructions: "Be kind." }),
@@ -124,12 +124,12 @@ describe("embedded tokens", () => {
     assert.equal(message.status, "incomplete");
   });
 
-  it("keeps an answer that just fits whole", async () => {
+  it("keeps an answer that just fits", async () => {
     const { end } = await listen(ask("say hello", { max_output_tokens: countTokens("hello") }));
     assert.equal(end.reason, "stop");
   });
 
-  it("never cuts a call in half", async () => {
+  it("never cuts a call", async () => {
     const { calls, end } = await listen(
       ask("read some/long/path/to/a/file.md", { max_output_tokens: 3 }),
     );
@@ -137,14 +137,14 @@ describe("embedded tokens", () => {
     assert.equal(end.reason, "length");
   });
 
-  it("estimates words by length, marks by number and spaces for free", () => {
+  it("estimates words by length, punctuation by number and spaces as free", () => {
     assert.equal(countTokens(""), 0);
     assert.equal(countTokens("word"), 1);
     assert.equal(countTokens("words and    words"), 5);
     assert.equal(countTokens("a, b!"), 4);
   });
 
-  it("cuts no character in half", () => {
+  it("never cuts a character", () => {
     const text = "𝐀𝐁𝐂𝐃𝐄 tail";
     for (let tokens = 0; tokens <= countTokens(text); tokens++) {
       const cut = cutToTokens(text, tokens);
@@ -156,7 +156,7 @@ describe("embedded tokens", () => {
 });
 
 describe("embedded conversations", () => {
-  it("keeps facts told earlier", async () => {
+  it("keeps facts stated earlier", async () => {
     const items = [
       user("My name is Ada."),
       user("remember that the port is 8080"),
@@ -173,7 +173,7 @@ describe("embedded conversations", () => {
     );
   });
 
-  it("takes the later of two facts, and admits to knowing none", async () => {
+  it("uses the later of two facts, and says if it knows none", async () => {
     const twice = [user("my colour is red"), user("my colour is blue"), user("what's my colour?")];
     assert.equal((await listen(ask(twice))).text, "Your colour is blue.");
     assert.equal(
@@ -182,7 +182,7 @@ describe("embedded conversations", () => {
     );
   });
 
-  it("repeats words exactly", async () => {
+  it("the embedded model repeats words exactly", async () => {
     assert.equal(
       (await listen(ask("Reply with exactly: Hello,  World!\nTwo."))).text,
       "Hello,  World!\nTwo.",
@@ -191,12 +191,12 @@ describe("embedded conversations", () => {
     assert.equal((await listen(ask("Reply with OK."))).text, "OK");
   });
 
-  it("calculates", async () => {
+  it("the embedded model calculates", async () => {
     assert.equal((await listen(ask("compute 2**64 % 97"))).text, "2**64 % 97 = 61");
     assert.match((await listen(ask("what is 1/0?"))).text, /no result.*zero/);
   });
 
-  it("names its tools", async () => {
+  it("the embedded model names its tools", async () => {
     const { text } = await listen(ask("which tools do you have?"));
     assert.match(text, /`read`.*\n.*`bash_find`/);
   });
@@ -217,19 +217,19 @@ describe("embedded conversations", () => {
     assert.deepEqual(message.content, [{ type: "refusal", refusal }]);
   });
 
-  it("names the two requests that share the most words with what was asked", async () => {
+  it("names the two requests that share the most words with the request", async () => {
     const { refusal } = await listen(ask("count the words of every file in test"));
     assert.match(refusal, /"count the lines of every file in test"/);
   });
 
-  it("is a refusal also where its limit cuts it, and costs no more than that", async () => {
+  it("is a refusal even if its limit truncates it, and costs at most the limit", async () => {
     const { refusal, end } = await listen(ask("Write a sonnet.", { max_output_tokens: 3 }));
     assert.equal(end.reason, "refusal");
     assert.ok(refusal.length > 0);
     assert.ok(end.usage.output_tokens <= 3, String(end.usage.output_tokens));
   });
 
-  it("answers every request where it stands in for a language model", async () => {
+  it("answers every request if it stands in for a language model", async () => {
     const provider = createEmbeddedProvider({ unknown: "make_up" });
     const events = [];
     for await (const batch of provider.stream(ask("Why?"), { signal: patience() })) {
@@ -265,7 +265,7 @@ describe("embedded conversations", () => {
     );
   });
 
-  it("goes on from the last user message alone", async () => {
+  it("continues from the last user message alone", async () => {
     const first = await run(ask("read README.md"), playFiles(FILES));
     assert.equal(first.turns.length, 1);
     const again = await listen(
@@ -290,7 +290,7 @@ describe("embedded tools at hand", () => {
     assert.match(refusal, /forbids tool calls/);
   });
 
-  it("keeps to the allowed tools", async () => {
+  it("uses only the allowed tools", async () => {
     const tool_choice = {
       type: "allowed_tools" as const,
       mode: "auto" as const,
@@ -302,7 +302,7 @@ describe("embedded tools at hand", () => {
     assert.match(refusal, /`bash_find`/);
   });
 
-  it("makes one call a turn where parallel calls are off", async () => {
+  it("makes one call in each turn if parallel calls are off", async () => {
     const request = ask("how many lines has each file in src?", { parallel_tool_calls: false });
     const { turns, text } = await run(request, playFiles(FILES));
     assert.deepEqual(

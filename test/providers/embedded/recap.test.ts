@@ -43,7 +43,7 @@ describe("the report of a subagent", () => {
     ],
   ];
   for (const [prompt, before, answer] of rows) {
-    it(`is the last answer: "${prompt}" behind ${before.length} items`, async () => {
+    it(`is the last answer: "${prompt}" after ${before.length} items`, async () => {
       const { text, refusal } = await listen(ask([...before, user(prompt)], { tools: [] }));
       assert.match(text + refusal, answer);
     });

@@ -1,4 +1,4 @@
-/** Requests to the embedded model, written short, and its events with their promised order checked. */
+/** Short constructors of requests to the embedded model, and its events with their order checked. */
 
 import assert from "node:assert/strict";
 import { matchesGlob } from "../../../src/base/glob.ts";
@@ -55,7 +55,7 @@ export function ask(
 
 export interface Heard {
   readonly text: string;
-  /** Why there is no answer; empty when there is one. */
+  /** Why there is no answer; empty if there is one. */
   readonly refusal: string;
   readonly reasoning: string;
   readonly calls: readonly FunctionCall[];
@@ -65,8 +65,8 @@ export interface Heard {
 }
 
 /**
- * One turn. Ids repeat from turn to turn, as those of some servers do. Fails when the events are not in the order that `model-events.ts`
- * promises.
+ * Runs one turn. Ids repeat from turn to turn, like those of some servers. Fails if the events are not in
+ * the order that `model-events.ts` promises.
  */
 export async function listen(request: ModelRequest): Promise<Heard> {
   let count = 0;
@@ -77,10 +77,10 @@ export async function listen(request: ModelRequest): Promise<Heard> {
   return { ...checkOrder(batches.flat()), batches: batches.length };
 }
 
-/** A tool, as a test plays it: the arguments in, the output out. */
+/** A tool in a test: arguments in, output out. */
 export type Play = (input: Readonly<Record<string, Json | undefined>>) => string;
 
-/** A whole run: calls are answered by `plays` until the model answers in words. */
+/** Runs a whole conversation: `plays` answer calls until the model answers in words. */
 export async function run(
   request: ModelRequest,
   plays: Readonly<Record<string, Play>>,
@@ -101,7 +101,7 @@ export async function run(
   return assert.fail("the model goes on and on");
 }
 
-/** Plays `read` and `bash_find` over files held in memory. */
+/** Plays `read` and `bash_find` with files in memory. */
 export function playFiles(files: Readonly<Record<string, string>>): Record<string, Play> {
   return {
     read: ({ path = "", offset = 0, limit = 0 }) => {

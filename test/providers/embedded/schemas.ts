@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import type { JsonObject } from "../../../src/base/json.ts";
 
-/** Schemas that some value fits, with every keyword the filler claims to know. */
+/** Schemas with some valid value, with every keyword that the filler supports. */
 export function schemas(): fc.Arbitrary<JsonObject> {
   const small = fc.integer({ min: 0, max: 5 });
   const { any } = fc.letrec<{ any: JsonObject }>((tie) => ({

@@ -70,7 +70,7 @@ describe("embedded tool use", () => {
     });
   }
 
-  it("calls the forced tool, once, and tells what it gave", async () => {
+  it("calls the forced tool once, and reports its result", async () => {
     const tool_choice = { type: "function" as const, name: "get_weather" };
     const request = ask("Tell me about Rome", { tools: [READ, WEATHER], tool_choice });
     const { turns, text } = await run(request, { get_weather: () => "sunny, 21 degrees" });
@@ -81,7 +81,7 @@ describe("embedded tool use", () => {
     assert.equal(text, "The tool `get_weather` says: sunny, 21 degrees");
   });
 
-  it("lets an intent choose the arguments of a forced tool it uses anyway", async () => {
+  it("lets an intent choose the arguments of a forced tool that it uses anyway", async () => {
     const tool_choice = { type: "function" as const, name: "bash_find" };
     const { calls } = await listen(ask("list the Go files in src", { tool_choice }));
     assert.deepEqual(calls.map(argumentsOf), [
@@ -89,7 +89,7 @@ describe("embedded tool use", () => {
     ]);
   });
 
-  it("fills every type of argument so that it validates", async () => {
+  it("fills every type of argument with a valid value", async () => {
     const tool_choice = { type: "function" as const, name: "odd" };
     const { calls } = await listen(ask("go ahead", { tools: [ODD], tool_choice }));
     const given = argumentsOf(calls[0]);
@@ -97,7 +97,7 @@ describe("embedded tool use", () => {
     assert.ok(validate(given), JSON.stringify(given));
   });
 
-  it("makes a call where one is required, of the tool that fits best", async () => {
+  it("makes a call if one is required, of the best matching tool", async () => {
     const { calls } = await listen(
       ask("Is the weather fine?", { tools: [SEARCH, WEATHER], tool_choice: "required" }),
     );
@@ -115,13 +115,13 @@ describe("embedded tool use", () => {
     assert.deepEqual(calls.map(argumentsOf), [{}]);
   });
 
-  it("says so when the named tool is not offered", async () => {
+  it("reports a named tool that is not offered", async () => {
     const { refusal, calls } = await listen(ask("use the get_weather tool for Paris"));
     assert.deepEqual(calls, []);
     assert.match(refusal, /`get_weather` is not offered.*`read`, `bash_find`/);
   });
 
-  it("never calls the named tool when calls are forbidden", async () => {
+  it("never calls the named tool if calls are forbidden", async () => {
     const { refusal, calls } = await listen(
       ask("use the get_weather tool for Paris", { tools: [WEATHER], tool_choice: "none" }),
     );
@@ -129,14 +129,14 @@ describe("embedded tool use", () => {
     assert.match(refusal, /forbids tool calls/);
   });
 
-  it("tells a tool's failure as a failure", async () => {
+  it("reports a tool's failure as a failure", async () => {
     const request = ask("call get_weather with city Paris", { tools: [WEATHER] });
     const { text, refusal } = await run(request, { get_weather: () => "Error: no such city" });
     assert.equal(text, "");
     assert.equal(refusal, "The tool `get_weather` could not do it: no such city");
   });
 
-  it("does not guess between two tools that fit", async () => {
+  it("does not guess between two matching tools", async () => {
     const forecast = tool("weather_forecast", { city: { type: "string" } });
     const { calls } = await listen(
       ask("What is the weather in Paris?", { tools: [WEATHER, forecast] }),

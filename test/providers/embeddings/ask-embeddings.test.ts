@@ -1,4 +1,4 @@
-/** Embeddings that are asked of a server: what is paid of them, whatever the client or the server does. */
+/** Embeddings by a server: what is billed, whatever the client or the server does. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { createManualClock } from "../../../src/testing/manual-clock.ts";
 
 const REQUEST = { model: "small", input: ["one text"] };
 
-/** A server that reads each request and answers what `answer` gives, or nothing. */
+/** A server that reads each request and answers with the result of `answer`, or not at all. */
 async function start(t: TestContext, answer: () => string | undefined) {
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
@@ -29,14 +29,18 @@ async function start(t: TestContext, answer: () => string | undefined) {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ who: "acme", form: OPENAI_FORM, transport: async () => transport },
+    who: "acme",
+    form: OPENAI_FORM,
+    transport: async () => transport,
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    ...{ clock: createManualClock(), random: () => 0, redact: (text: string) => text },
+    clock: createManualClock(),
+    random: () => 0,
+    redact: (text: string) => text,
   };
 }
 
-describe("embeddings that a server makes", () => {
-  it("are paid by a client that leaves when they have been asked for", async (t) => {
+describe("embeddings by a server", () => {
+  it("are paid by a client that disconnects after they were requested", async (t) => {
     const left = new AbortController();
     const server = await start(t, () => void left.abort());
     const told: unknown[] = [];
@@ -49,7 +53,7 @@ describe("embeddings that a server makes", () => {
     assert.deepEqual(told, [[REQUEST.input, undefined]]);
   });
 
-  it("cost nothing when the client has left before", async (t) => {
+  it("cost nothing if the client has disconnected before", async (t) => {
     const server = await start(t, () => undefined);
     const told: unknown[] = [];
     const call = { signal: AbortSignal.abort(), told: (batch: unknown) => void told.push(batch) };
@@ -57,7 +61,7 @@ describe("embeddings that a server makes", () => {
     assert.deepEqual(told, []);
   });
 
-  it("are counted here where the server's count is none", async (t) => {
+  it("are counted here if the server's count is invalid", async (t) => {
     for (const count of ["1e999", "-5", "0"]) {
       const body = `{"data":[{"index":0,"embedding":[1,2]}],"usage":{"total_tokens":${count}}}`;
       const server = await start(t, () => body);
@@ -72,7 +76,7 @@ describe("embeddings that a server makes", () => {
   });
 });
 
-describe("embeddings that are made in this process", () => {
+describe("embeddings by this process", () => {
   it("are no longer than it can hold", async () => {
     const { embed } = createEmbeddedEmbeddings();
     const call = { signal: new AbortController().signal };

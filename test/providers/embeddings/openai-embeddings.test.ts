@@ -14,7 +14,7 @@ interface Asked {
   readonly body: { readonly input: string[]; readonly dimensions?: number };
 }
 
-/** A server that answers with what `answer` makes of each request. */
+/** A server that answers each request with the result of `answer`. */
 async function start(
   t: TestContext,
   answer: (asked: Asked, count: number) => { status?: number; body: unknown },
@@ -42,8 +42,11 @@ async function start(
   const embedder = createOpenAiEmbedder({
     transport: async () => transport,
     baseUrl: `http://127.0.0.1:${port}/v1/`,
-    ...{ model: "small", dimensions: 2, key: "sk-secret" },
-    ...{ clock: createManualClock(), random: () => 0 },
+    model: "small",
+    dimensions: 2,
+    key: "sk-secret",
+    clock: createManualClock(),
+    random: () => 0,
     redact: (text) => text.replaceAll("sk-secret", "[key]"),
   });
   return { embedder, asked };
@@ -77,7 +80,7 @@ describe("embeddings over HTTP", () => {
     assert.equal(embedder.model, "small/2");
   });
 
-  it("are asked for again where the server is busy", async (t) => {
+  it("are retried if the server is busy", async (t) => {
     const { embedder, asked } = await start(t, (one, count) =>
       count === 1 ? { status: 503, body: { error: { message: "busy" } } } : { body: vectors(one) },
     );
@@ -85,7 +88,7 @@ describe("embeddings over HTTP", () => {
     assert.equal(asked.length, 2);
   });
 
-  it("fail with what the server says, without the key", async (t) => {
+  it("fail with the server's message, without the key", async (t) => {
     const { embedder } = await start(t, () => ({
       status: 401,
       body: { error: { message: "Wrong key sk-secret" } },

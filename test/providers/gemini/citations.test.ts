@@ -6,7 +6,7 @@ const web = { uri: "https://x.org", title: "X" };
 const TEXT = "é b €";
 
 describe("gemini citations", () => {
-  it("count characters where Google counts bytes", () => {
+  it("count characters although Google counts bytes", () => {
     const groundingMetadata = {
       groundingChunks: [{ web }, { maps: { uri: "https://maps.x.org", title: "M" } }],
       groundingSupports: [
@@ -22,14 +22,14 @@ describe("gemini citations", () => {
     ]);
   });
 
-  it("have no place when none is given", () => {
+  it("have no range if none is given", () => {
     const groundingMetadata = { groundingChunks: [{ retrievedContext: web }] };
     assert.deepEqual(toCitations([{ groundingMetadata }], TEXT), [
       { type: "url_citation", url: "https://x.org", title: "X" },
     ]);
   });
 
-  it("have no place when a support names no segment", () => {
+  it("have no range if a support names no segment", () => {
     const groundingMetadata = {
       groundingChunks: [{ web }],
       groundingSupports: [{ segment: null, groundingChunkIndices: [0] }],
@@ -39,7 +39,7 @@ describe("gemini citations", () => {
     ]);
   });
 
-  it("are read under both names of what was quoted, each once", () => {
+  it("are read under both names of the quoted text, each once", () => {
     const quote = { startIndex: 0, endIndex: 2, uri: "https://y.org" };
     const citations = toCitations(
       [
@@ -53,7 +53,7 @@ describe("gemini citations", () => {
     ]);
   });
 
-  it("pass over sources without an address, and places without a source", () => {
+  it("skip sources without an address, and ranges without a source", () => {
     const groundingMetadata = {
       groundingChunks: [{}, { web: { title: "X" } }],
       groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [0, 1, 7] }, {}],

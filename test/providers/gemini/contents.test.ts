@@ -14,7 +14,7 @@ import { request } from "../provider-contract.ts";
 const encode = (more: Partial<ModelRequest>): GeminiRequest =>
   geminiWire.encode(request({ instructions: undefined, ...more }), {}) as GeminiRequest;
 
-/** The contents that the items become. */
+/** The contents of these items. */
 const contentsOf = (items: readonly Item[], model = "gemini-2.5-flash") =>
   encode({ items, model }).contents;
 
@@ -36,18 +36,14 @@ const answered = (id: string, response: JsonObject) => ({
 });
 
 describe("gemini contents", () => {
-  it("take what a system says first as instructions, and later where it stands", () => {
+  it("use all system messages as instructions, in order", () => {
     const items = [system("A"), system(""), user("Hi"), assistant("B"), system("C"), user("D")];
     const body = encode({ instructions: "I", items });
-    assert.deepEqual(body.systemInstruction, said("user", "I", "A"));
-    assert.deepEqual(body.contents, [
-      said("user", "Hi"),
-      said("model", "B"),
-      said("user", "C", "D"),
-    ]);
+    assert.deepEqual(body.systemInstruction, said("user", "I", "A", "C"));
+    assert.deepEqual(body.contents, [said("user", "Hi"), said("model", "B"), said("user", "D")]);
   });
 
-  it("have one model's step in one content, and all its answers in the next, in order", () => {
+  it("have one model's step in one content, and all its results in the next, in order", () => {
     const items = [
       user("Hi"),
       assistant("A"),
@@ -69,7 +65,7 @@ describe("gemini contents", () => {
     ]);
   });
 
-  it("answer each call once, and none that is not there", () => {
+  it("answer each call once, and no missing one", () => {
     const items = [
       user("Hi"),
       call("a"),
@@ -93,7 +89,7 @@ describe("gemini contents", () => {
     assert.deepEqual([first?.role, second], ["user", said("model", "A")]);
   });
 
-  it("leave out empty texts, and ids that the vendor never gave", () => {
+  it("leave out empty texts, and ids that are not the vendor's", () => {
     const items = [
       user(""),
       user("Hi"),
@@ -108,13 +104,13 @@ describe("gemini contents", () => {
     ]);
   });
 
-  it("show arguments that are no object as they were written", () => {
+  it("show arguments that are not an object unchanged", () => {
     const [, step] = contentsOf([user("Hi"), call("a", '{"x":'), call("b", "[1]"), call("c", " ")]);
     const args = step?.parts.map(({ functionCall }) => functionCall?.args);
     assert.deepEqual(args, [{ arguments: '{"x":' }, { arguments: "[1]" }, {}]);
   });
 
-  it("keep the words of a refusal, and pass over what other vendors' tools left", () => {
+  it("keep the text of a refusal, and skip items of other vendors' tools", () => {
     const refusal: Item = {
       type: "message",
       role: "assistant",
@@ -186,7 +182,7 @@ describe("gemini contents", () => {
     });
   }
 
-  it("refuse a file that is another vendor's, and one that is nowhere", () => {
+  it("refuse another vendor's file, and one without data", () => {
     const parts = [
       { type: "input_file", file_id: "file_1" },
       { type: "input_file" },
@@ -198,7 +194,7 @@ describe("gemini contents", () => {
     }
   });
 
-  it("show a tool's image in its response, and behind it to models that take none there", () => {
+  it("show a tool's image in its response, or after it to models that accept none there", () => {
     const image = { type: "input_image" as const, image_url: "data:image/png;base64,AA==" };
     const inline = { inlineData: { mimeType: "image/png", data: "AA==" } };
     const items: Item[] = [
@@ -243,7 +239,7 @@ describe("gemini contents", () => {
     ],
   ];
   for (const [part, encoded, isInside] of fromTools) {
-    it(`stand ${isInside ? "in" : "behind"} a tool's response: ${JSON.stringify(encoded)}`, () => {
+    it(`are ${isInside ? "in" : "after"} a tool's response: ${JSON.stringify(encoded)}`, () => {
       const items: Item[] = [
         user("Hi"),
         call("a"),
@@ -264,7 +260,7 @@ describe("gemini signatures", () => {
   const partsOf = (...items: readonly Item[]) => contentsOf([user("Hi"), ...items])[1]?.parts;
   const thoughtSignature = "s";
 
-  it("stand on the part they came with", () => {
+  it("are on the part that they came with", () => {
     assert.deepEqual(partsOf(sealed({ thought: "s" }, "Hm.")), [
       { text: "Hm.", thought: true, thoughtSignature },
     ]);
@@ -292,7 +288,7 @@ describe("gemini signatures", () => {
     assert.deepEqual(partsOf(sealed({ text: [[0, "s"]] })), [{ text: "", thoughtSignature }]);
   });
 
-  it("are left out where what they signed has changed", () => {
+  it("are left out if the signed part has changed", () => {
     assert.deepEqual(partsOf(assistant("AB"), sealed({ text: [[1, "s"]] })), [{ text: "AB" }]);
     assert.deepEqual(partsOf(sealed({ next: "s" }), assistant("A"), call("a")), [
       { text: "A" },
@@ -301,7 +297,7 @@ describe("gemini signatures", () => {
     assert.deepEqual(partsOf(assistant("A"), sealed({ last: "s" })), [{ text: "A" }]);
   });
 
-  it("are made up for calls of other models in this turn, one a step", () => {
+  it("are made up for calls of other models in this turn, one for each step", () => {
     const made = "skip_thought_signature_validator";
     const items = [
       user("Hi"),
@@ -324,13 +320,13 @@ describe("gemini signatures", () => {
     assert.deepEqual(signaturesOf("gemini-2.5-flash"), [undefined, undefined, undefined, "s"]);
   });
 
-  it("come with Google's own parts, which go back as they came", () => {
+  it("come with Google's own parts, which are sent back unchanged", () => {
     const block = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature };
     const item = { type: "google:executableCode", id: "x", block } as unknown as Item;
     assert.deepEqual(partsOf(item), [block]);
   });
 
-  it("are no token: a paused answer goes on with the request it answered", () => {
+  it("are not a token: a paused answer continues with the request that it answered", () => {
     const token = sealed({ token: "t" });
     const paused = encode({ items: [user("Hi"), assistant("A"), token, assistant("B"), token] });
     assert.deepEqual(paused, { contents: [said("user", "Hi")], continuationToken: "t" });

@@ -31,7 +31,7 @@ function decode(...payloads: readonly (object | string)[]): ModelEvent[] {
   return events;
 }
 
-/** The items in short: type, what they say, and what is sealed in them. */
+/** The items in short: type, text, and sealed data. */
 function shortly(events: readonly ModelEvent[]): unknown[] {
   return itemsOf(events).map((item) => {
     if (item.type === "reasoning") {
@@ -49,7 +49,7 @@ function shortly(events: readonly ModelEvent[]): unknown[] {
 }
 
 describe("gemini text", () => {
-  it("is one message however it was cut, and ends with the answer", () => {
+  it("is one message however it was split, and ends with the answer", () => {
     const item = { type: "message", role: "assistant" };
     assert.deepEqual(decode(text("Hel"), text("lo"), STOP), [
       { type: "start", response_id: "r1", model: "m1" },
@@ -69,7 +69,7 @@ describe("gemini text", () => {
     ]);
   });
 
-  it("keeps its signatures in an item behind it, with their places", () => {
+  it("keeps its signatures in an item after it, with their places", () => {
     const parts = [{ text: "A", thoughtSignature: "s1" }, { text: "B" }, { text: "C" }];
     const events = decode(chunk(parts), chunk([{ text: "", thoughtSignature: "s2" }]), STOP);
     const segments = [
@@ -83,7 +83,7 @@ describe("gemini text", () => {
     ]);
   });
 
-  it("is no message when there is a signature alone", () => {
+  it("is not a message if there is only a signature", () => {
     for (const part of [{ text: "", thoughtSignature: "s" }, { thoughtSignature: "s" }]) {
       assert.deepEqual(shortly(decode(chunk([part]), STOP)), [
         ["thought", "", { text: [[0, "s"]] }],
@@ -92,13 +92,13 @@ describe("gemini text", () => {
     assert.deepEqual(shortly(decode(chunk([{ text: "" }]), STOP)), []);
   });
 
-  it("comes from the first candidate alone", () => {
+  it("comes only from the first candidate", () => {
     const other = { content: { parts: [{ text: "B" }] }, index: 1, finishReason: "SAFETY" };
     const first = { content: { parts: [{ text: "A" }] }, index: 0, finishReason: "STOP" };
     assert.deepEqual(shortly(decode({ candidates: [other, first] })), [["output_text", "A"]]);
   });
 
-  it("names the pages it stands on, which may come twice", () => {
+  it("names its source pages, which may come twice", () => {
     const groundingMetadata = { groundingChunks: [{ web: { uri: "https://x.org" } }] };
     const events = decode(
       text("A"),
@@ -117,10 +117,10 @@ describe("gemini text", () => {
   });
 });
 
-describe("gemini thoughts", () => {
+describe("gemini reasoning", () => {
   const thought = (words: string, more: object = {}) => ({ text: words, thought: true, ...more });
 
-  it("are one item until something else is said", () => {
+  it("is one item until something else begins", () => {
     const events = decode(chunk([thought("H")]), chunk([thought("m.")]), text("A"), STOP);
     assert.deepEqual(shortly(events), [
       ["thought", "Hm.", {}],
@@ -146,7 +146,7 @@ describe("gemini thoughts", () => {
     ]);
   });
 
-  it("hold the signature of the call they led to", () => {
+  it("has the signature of the call that it led to", () => {
     const part = { functionCall: { name: "f", id: "c1" }, thoughtSignature: "s" };
     assert.deepEqual(shortly(decode(chunk([thought("Hm."), part]), STOP)), [
       ["thought", "Hm.", { next: "s" }],
@@ -170,7 +170,7 @@ describe("gemini calls", () => {
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
-  it("get ids that no other turn has, even from a server that names no answer", () => {
+  it("get ids that no other turn has, even from a server that sends no answer id", () => {
     const idsOf = (turn: number) => {
       const [item] = itemsOf(
         decodeAll(createFresh(turn), {
@@ -184,7 +184,7 @@ describe("gemini calls", () => {
     assert.notEqual(idsOf(1), idsOf(3));
   });
 
-  it("get another id when two have the same", () => {
+  it("get another id if two have the same", () => {
     const events = decode(call({ id: "a", name: "f" }), call({ id: "a", name: "g" }), STOP);
     assert.deepEqual(shortly(events), [
       ["a", "f", "{}"],
@@ -247,7 +247,7 @@ describe("gemini calls", () => {
     });
   }
 
-  it("keep a signature that comes when they have begun", () => {
+  it("keep a signature that comes after they have begun", () => {
     const events = decode(
       call({ name: "f", willContinue: true }),
       call({}, { thoughtSignature: "s" }),
@@ -264,8 +264,8 @@ describe("gemini calls", () => {
   });
 });
 
-describe("what Gemini does itself", () => {
-  it("is kept word for word", () => {
+describe("Gemini's own tools", () => {
+  it("calls of Gemini's own tools are kept unchanged", () => {
     const parts = [
       { executableCode: { language: "PYTHON", code: "print(1)" }, thoughtSignature: "s" },
       { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
@@ -306,7 +306,7 @@ describe("the end of a gemini answer", () => {
     assert.deepEqual(shortly(events), [["output_text", "AB"]]);
   });
 
-  it("says why the filter stopped the answer or the prompt", () => {
+  it("reports why the filter stopped the answer or the prompt", () => {
     const stopped = text("A", { finishReason: "SAFETY", finishMessage: "Not this." });
     assert.deepEqual(shortly(decode(stopped)), [
       ["output_text", "A"],
@@ -323,7 +323,7 @@ describe("the end of a gemini answer", () => {
     assert.equal(endOf(blocked).usage.input_tokens, 3);
   });
 
-  it("marks what the limit cut as incomplete", () => {
+  it("an item that the limit truncated is marked as incomplete", () => {
     const limit = chunk([], { finishReason: "MAX_TOKENS" });
     for (const cut of [text("A"), call({ name: "f", willContinue: true })]) {
       const [item] = itemsOf(decode(cut, limit));
@@ -331,7 +331,7 @@ describe("the end of a gemini answer", () => {
     }
   });
 
-  it("keeps what lets it go on", () => {
+  it("keeps the token to continue it", () => {
     const end = { finishReason: "CONTINUATION", continuationToken: "t" };
     assert.deepEqual(shortly(decode(text("A", end))), [
       ["output_text", "A"],
@@ -366,14 +366,14 @@ describe("the end of a gemini answer", () => {
     });
   }
 
-  it("is not disturbed by lines that are no JSON, or no event", () => {
+  it("ignores lines that are not JSON or not events", () => {
     const events = decode("nonsense", "null", "3", "[]", "{}", text("A"), '{"a":', STOP);
     assert.deepEqual(shortly(events), [["output_text", "A"]]);
   });
 });
 
 describe("gemini usage", () => {
-  it("counts thoughts as output and what tools brought as input", () => {
+  it("counts reasoning as output and tool results as input", () => {
     const usageMetadata = {
       promptTokenCount: 10,
       toolUsePromptTokenCount: 5,
@@ -387,7 +387,7 @@ describe("gemini usage", () => {
     );
   });
 
-  it("is the last word on each count", () => {
+  it("is the last value of each count", () => {
     const early = { ...text("A"), usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 3 } };
     const late = { ...STOP, usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 7 } };
     assert.deepEqual(

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import type { ToolChoice } from "../../../src/protocol/tools.ts";
 import type { GeminiRequest } from "../../../src/providers/gemini/schema.ts";
 import { geminiWire, vertexGeminiWire } from "../../../src/providers/gemini/wire.ts";
-import type { ModelRequest, Reasoning } from "../../../src/providers/provider.ts";
+import type { ModelRequest, ReasoningOptions } from "../../../src/providers/provider.ts";
 import { request } from "../provider-contract.ts";
 
 const encode = (more: Partial<ModelRequest> = {}, wire = geminiWire): GeminiRequest =>
@@ -21,7 +21,7 @@ const said = (role: "user" | "model", ...texts: readonly string[]) => ({
   parts: texts.map((text) => ({ text })),
 });
 describe("a gemini request", () => {
-  it("goes to its model's address", () => {
+  it("is sent to its model's address", () => {
     const path = (model: string, wire = geminiWire) => wire.path(request({ model }));
     assert.equal(path("gemini-3-pro"), "/models/gemini-3-pro:streamGenerateContent?alt=sse");
     assert.equal(path("tunedModels/a b"), "/tunedModels/a%20b:streamGenerateContent?alt=sse");
@@ -31,11 +31,11 @@ describe("a gemini request", () => {
     );
   });
 
-  it("says no more than it was asked", () => {
+  it("has only what was requested", () => {
     assert.deepEqual(encode(), { contents: [said("user", "Hello")] });
   });
 
-  it("carries instructions, limits and sampling", () => {
+  it("contains instructions, limits and sampling", () => {
     const body = encode({
       instructions: "Be brief.",
       temperature: 0,
@@ -46,7 +46,7 @@ describe("a gemini request", () => {
     assert.deepEqual(body.generationConfig, { temperature: 0, topP: 0.5, maxOutputTokens: 9 });
   });
 
-  it("says the instructions as the user's where there is nothing else", () => {
+  it("sends the instructions as the user's if there is nothing else", () => {
     const system = { type: "message", role: "system", content: "B" } as const;
     const body = encode({ instructions: "A", items: [system] });
     assert.deepEqual(body, { contents: [said("user", "A", "B")] });
@@ -86,7 +86,7 @@ describe("a gemini request", () => {
     }
   });
 
-  it("offers Google's own search and code, and says that they may be mixed where that is asked", () => {
+  it("offers Google's own search and code, and allows mixing them if requested", () => {
     const tools = [tool(null), { type: "web_search" }, { type: "code_interpreter" }] as const;
     const body = encode({ tools });
     assert.deepEqual(body.tools?.slice(1), [{ googleSearch: {} }, { codeExecution: {} }]);
@@ -116,7 +116,7 @@ describe("a gemini request", () => {
     });
   }
 
-  it("asks for structured output in the vendor's own field", () => {
+  it("requests structured output in the vendor's own field", () => {
     const schema = { type: "object", properties: { a: { const: "x" } } };
     const format = { type: "json_schema", name: "out", schema, strict: true } as const;
     assert.deepEqual(encode({ format }).generationConfig, {
@@ -130,7 +130,7 @@ describe("a gemini request", () => {
 
   const thinking: readonly [
     model: string,
-    effort: Reasoning["effort"],
+    effort: ReasoningOptions["effort"],
     config: object | undefined,
   ][] = [
     ["gemini-2.0-flash", "high", undefined],
@@ -158,7 +158,7 @@ describe("a gemini request", () => {
     });
   }
 
-  it("asks to see thoughts when a summary is wanted", () => {
+  it("asks to see reasoning if a summary is requested", () => {
     const reasoning = { effort: undefined, summary: "auto" } as const;
     const { generationConfig } = encode({ model: "gemini-4-argon", reasoning });
     assert.deepEqual(generationConfig?.thinkingConfig, { includeThoughts: true });

@@ -1,11 +1,11 @@
 /**
- * The parts of an answer as one would write them in one piece: what must come back as history. It is slow,
- * and shares no code with the decoder.
+ * The parts of an answer as if written in one piece: what must come back as history. It is slow, and shares
+ * no code with the decoder.
  */
 
 import type { Json, JsonObject } from "../../../src/base/json.ts";
 
-/** What a test reads of an event. */
+/** The part of an event that a test reads. */
 export interface SentChunk {
   readonly candidates?: readonly {
     readonly content?: { readonly parts?: readonly JsonObject[] };
@@ -28,7 +28,7 @@ export function expectedParts(chunks: readonly SentChunk[]): JsonObject[] {
   return parts;
 }
 
-/** Unsigned text goes on with the unsigned text before it. */
+/** Unsigned text continues the unsigned text before it. */
 function addText(parts: OpenPart[], part: JsonObject): void {
   const { text, thought, thoughtSignature } = part;
   const last = parts.at(-1);
@@ -45,7 +45,7 @@ interface SentCall {
   readonly partialArgs?: readonly JsonObject[];
 }
 
-/** A call without a name is one more piece of the call before it, and may bring its signature. */
+/** A call without a name is another piece of the call before it, and may have its signature. */
 function addCall(parts: OpenPart[], { functionCall, ...signed }: JsonObject): void {
   const { id, name, args = {}, partialArgs = [] } = functionCall as SentCall;
   if (name) parts.push({ functionCall: { ...(id && { id }), name, args: { ...args } } });

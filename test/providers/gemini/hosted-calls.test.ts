@@ -28,8 +28,8 @@ function read(model: string, type: string): { items: Item[]; calls: object | und
   return { items, calls: end.usage.native_calls };
 }
 
-describe("what Google runs", () => {
-  it("is a call of the code interpreter where that was asked for, and goes back as it came", () => {
+describe("a tool that Google runs", () => {
+  it("is a call of the code interpreter if that was requested, and is sent back unchanged", () => {
     const { items } = read("gemini-3.8-flash", "code_interpreter");
     const call = items.find(({ type }) => type === "code_interpreter_call");
     assert.match(JSON.stringify(call), /"code":"print\(4\)","outputs":\[\{"type":"logs"/);
@@ -38,12 +38,12 @@ describe("what Google runs", () => {
     assert.deepEqual(body.contents[1]?.parts.slice(0, 2), [CODE, RESULT]);
   });
 
-  it("is parts of its own where its own tool was asked for", () => {
+  it("is parts of its own if its own tool was requested", () => {
     const types = read("gemini-3.8-flash", "code_execution").items.map(({ type }) => type);
     assert.deepEqual(types, ["google:executableCode", "google:codeExecutionResult", "message"]);
   });
 
-  it("is billed by the search, and by the prompt before Gemini 3", () => {
+  it("is billed for each search, and before Gemini 3 for each prompt", () => {
     const newer = read("gemini-3.8-flash", "web_search");
     assert.deepEqual(newer.calls, { google_search: 2, code_execution: 1 });
     assert.ok(newer.items.some(({ type }) => type === "web_search_call"));

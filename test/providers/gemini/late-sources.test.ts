@@ -1,4 +1,4 @@
-/** Sources that come when no text is being written: beside a picture, or before the text. */
+/** Sources that come when no text is open: beside a picture, or before the text. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -20,7 +20,7 @@ const chunk = (parts: readonly object[], more: object = {}): object => ({
   candidates: [{ content: { parts }, ...more }],
 });
 
-/** The items in short: what was said with which sources, or the type. */
+/** The items in short: the text with its sources, or the type. */
 function decode(...chunks: readonly object[]): unknown[] {
   const events = decodeAll(createDecoder({ items: [] }), ...chunks);
   assertEventOrder(events);
@@ -40,15 +40,15 @@ function decode(...chunks: readonly object[]): unknown[] {
 
 const placed = (end_index: number) => ({ ...CITED, start_index: 0, end_index });
 
-describe("sources of gemini without a text to stand in", () => {
-  it("are of the text before the picture they come with", () => {
+describe("sources of gemini outside of a text", () => {
+  it("belong to the text before the picture with which they come", () => {
     const expected = [[["A dot", [placed(3)]]], ["image_generation_call"]];
     const said = chunk([{ text: "A dot" }]);
     assert.deepEqual(decode(said, chunk([IMAGE], { ...GROUNDED, ...STOP })), expected);
     assert.deepEqual(decode(said, chunk([IMAGE]), chunk([], { ...GROUNDED, ...STOP })), expected);
   });
 
-  it("are of a signed text too, whose signature stays behind it", () => {
+  it("belong to a signed text too, whose signature stays after it", () => {
     const said = chunk([{ text: "A dot", thoughtSignature: "s1" }]);
     assert.deepEqual(decode(said, chunk([IMAGE], { ...GROUNDED, ...STOP })), [
       [["A dot", [placed(3)]]],
@@ -57,7 +57,7 @@ describe("sources of gemini without a text to stand in", () => {
     ]);
   });
 
-  it("are of the text behind the picture if there is one", () => {
+  it("belong to the text after the picture if there is one", () => {
     const events = [chunk([{ text: "A dot" }]), chunk([IMAGE]), chunk([{ text: "there" }])];
     assert.deepEqual(decode(...events, chunk([], { ...GROUNDED, ...STOP })), [
       [["A dot", []]],
@@ -66,7 +66,7 @@ describe("sources of gemini without a text to stand in", () => {
     ]);
   });
 
-  it("wait for the text that they come before", () => {
+  it("wait for the text if they come before it", () => {
     const thought = chunk([{ text: "Hm.", thought: true }], GROUNDED);
     assert.deepEqual(decode(thought, chunk([{ text: "A dot" }], STOP)), [
       ["reasoning"],
@@ -74,7 +74,7 @@ describe("sources of gemini without a text to stand in", () => {
     ]);
   });
 
-  it("are told in a message of their own, without places, if nothing is said", () => {
+  it("are in a message of their own, without ranges, if there is no text", () => {
     assert.deepEqual(decode(chunk([IMAGE], { ...GROUNDED, ...STOP })), [
       ["image_generation_call"],
       [["", [CITED]]],

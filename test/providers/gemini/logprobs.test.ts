@@ -20,7 +20,7 @@ describe("gemini token probabilities", () => {
     ]);
   });
 
-  it("may be left out in part, or altogether", () => {
+  it("may be missing in part, or entirely", () => {
     assert.deepEqual(toLogprobs({}), []);
     const nothing = { token: "", logprob: 0, bytes: [], top_logprobs: [] };
     const steps = [null, [], [{}], [{ candidates: null }]];

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../../src/base/json.ts";
 import { ArgumentsWriter } from "../../../src/providers/gemini/partial-arguments.ts";
 import type { GeminiPartialArg } from "../../../src/providers/gemini/schema.ts";
 
-/** Each step's text, the closing one last. */
+/** The text of each step, the closing one last. */
 function deltasOf(...partials: readonly GeminiPartialArg[]): string[] {
   const writer = new ArgumentsWriter();
   const deltas = partials.map((partial) => writer.write(partial));
@@ -23,7 +23,7 @@ const text = (jsonPath: string, stringValue: string, willContinue = false): Gemi
 });
 
 describe("arguments in pieces", () => {
-  it("are written down as they come", () => {
+  it("are written while they arrive", () => {
     assert.deepEqual(
       deltasOf(
         text("$.a", "He", true),
@@ -58,13 +58,13 @@ describe("arguments in pieces", () => {
     ["a value without a kind", [{ jsonPath: "$.a" }, text("$.b", "x")], '{"b":"x"}'],
     ["a value without a path", [{ stringValue: "x" }, text("$.b", "y")], '{"b":"y"}'],
     ["a path of another form", [text("a..b", "x"), text("$", "x"), text("$[0]", "x")], "{}"],
-    ["a place that is no place", [text("$.a[999999999]", "x")], "{}"],
+    ["an invalid place", [text("$.a[999999999]", "x")], "{}"],
   ];
   for (const [name, partials, written] of cases) {
     it(`may be ${name}`, () => assert.equal(textOf(...partials), written));
   }
 
-  it("are whole for a reader of JSON when they come out of order", () => {
+  it("are complete for a JSON reader if they come out of order", () => {
     const written = textOf(
       text("$.a.b", "1"),
       text("$.c", "2"),
@@ -74,7 +74,7 @@ describe("arguments in pieces", () => {
     assert.deepEqual(JSON.parse(written), { a: { b: "1", d: "3" }, c: "4" });
   });
 
-  it("are whole for a reader of JSON whatever they are, in any order", () => {
+  it("are complete for a JSON reader whatever they are, in any order", () => {
     const key = fc.stringMatching(/^[a-z_]{1,3}$/);
     const value = fc.letrec((tie) => ({
       json: fc.oneof(

@@ -30,7 +30,7 @@ const DRAWN = {
 };
 
 describe("a picture that gemini drew", () => {
-  it("is the item that clients know, whole at its end", () => {
+  it("is the item of the Responses API, complete at its end", () => {
     const events = decode(PART);
     assert.deepEqual(itemsOf(events) as unknown[], [DRAWN]);
     assert.deepEqual(events[1], {
@@ -40,7 +40,7 @@ describe("a picture that gemini drew", () => {
     });
   });
 
-  it("goes back as the part it came in, also through a server", () => {
+  it("is sent back as the original part, also through a server", () => {
     const items = itemsOf(decode(PART));
     const contents = (history: readonly Item[]) =>
       encode({ model: "gemini-3-pro-image", items: [user("Draw."), ...history, user("Again.")] })
@@ -52,13 +52,13 @@ describe("a picture that gemini drew", () => {
     ]);
   });
 
-  it("is told to the model as a picture if somebody else drew it", () => {
+  it("is sent to the model as a picture if another vendor drew it", () => {
     const drawn = { type: "image_generation_call", id: "ig_1", result: "AAAA" } as Item;
     const { contents } = encode({ items: [user("Draw."), drawn, user("Again.")] });
     assert.deepEqual(contents[1]?.parts, [{ inlineData: { mimeType: "image/png", data: "AAAA" } }]);
   });
 
-  it("is none where it is a draft, or no picture", () => {
+  it("is ignored if it is a draft, or not a picture", () => {
     const draft = { inlineData: PART.inlineData, thought: true };
     const sound = { inlineData: { mimeType: "audio/wav", data: "AAAA" } };
     assert.deepEqual(
@@ -76,14 +76,14 @@ describe("a gemini model that draws", () => {
     ["gemini-2.5-flash", false],
   ] as const;
   for (const [model, draws] of cases) {
-    it(`is ${draws ? "" : "not "}told that it may: ${model}`, () => {
+    it(`is ${draws ? "" : "not "}allowed to by the request: ${model}`, () => {
       const { generationConfig } = encode({ model });
       const expected = draws ? ["TEXT", "IMAGE"] : undefined;
       assert.deepEqual(generationConfig?.responseModalities, expected);
     });
   }
 
-  it("is not where JSON is wanted", () => {
+  it("is not allowed to if JSON is requested", () => {
     const { generationConfig } = encode({
       model: "gemini-2.5-flash-image",
       format: { type: "json_object" },

@@ -15,7 +15,7 @@ const QUESTION: Item = { type: "message", role: "user", content: "Hello" };
 const createFresh = () => createDecoder({ items: [QUESTION] });
 
 /**
- * What holds for every stream and answer of this wire, whoever sent it. `kinds` names the items that some of
+ * Tests for every stream and answer of this wire, from any source. `kinds` names the items that some of
  * them decode to. An answer with an `error` is a refused request.
  */
 export function describeGeminiStreams(
@@ -24,7 +24,7 @@ export function describeGeminiStreams(
   kinds: Readonly<Record<string, readonly string[]>>,
 ): void {
   describe(title, () => {
-    it("are there", () => {
+    it("the recorded streams exist", () => {
       const names = [...streams, ...answers].map(({ name }) => name);
       assert.ok(streams.length > 0);
       assert.deepEqual(
@@ -34,7 +34,7 @@ export function describeGeminiStreams(
     });
 
     for (const { name, lines } of streams) {
-      it(`decode to the same events however they are cut: ${name}`, () => {
+      it(`decode to the same events however they are split: ${name}`, () => {
         const body = toSseBody(lines);
         const events = decodeBody(createFresh(), body);
         for (const pieceBytes of [1, 2, 7, 64]) {
@@ -44,7 +44,7 @@ export function describeGeminiStreams(
         assert.deepEqual(decodeAll(createFresh(), list), events, "as one list");
       });
 
-      it(`decode to whole items, and go back as history part for part: ${name}`, () => {
+      it(`decode to complete items, and are sent back part for part: ${name}`, () => {
         const events = decodeBody(createFresh(), toSseBody(lines));
         const chunks = lines.map((line) => parseJson(line, name) as SentChunk);
         assertWhole(events, chunks, kinds[name]);
@@ -54,19 +54,19 @@ export function describeGeminiStreams(
     for (const { name, body } of answers) {
       const whole = parseJson(body, name) as JsonObject & SentChunk;
       if (whole["error"]) {
-        it(`fail as the server says: ${name}`, () => {
+        it(`fail with the server's message: ${name}`, () => {
           assert.throws(() => decodeAll(createFresh(), whole), { code: "provider_overloaded" });
         });
         continue;
       }
-      it(`decode an answer that was not streamed, and go back: ${name}`, () => {
+      it(`decode an answer that was not streamed, and are sent back: ${name}`, () => {
         assertWhole(decodeAll(createFresh(), whole), [whole], kinds[name]);
       });
     }
   });
 }
 
-/** Checks the events against an own, slower reading of the same chunks. */
+/** Checks the events against a separate, slower reading of the same chunks. */
 function assertWhole(
   events: readonly ModelEvent[],
   chunks: readonly SentChunk[],
@@ -84,7 +84,7 @@ function assertWhole(
   assert.equal(usage.total_tokens, chunks.at(-1)?.usageMetadata?.totalTokenCount);
 }
 
-/** The parts that the items become when they go back as history. */
+/** The parts of these items as history. */
 function partsOf(items: readonly Item[], model: string): readonly JsonObject[] {
   const body = geminiWire.encode(request({ model, items: [QUESTION, ...items] }), {});
   const contents = body["contents"] as readonly { role: string; parts: readonly JsonObject[] }[];

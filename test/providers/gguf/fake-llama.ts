@@ -1,4 +1,4 @@
-/** `node-llama-cpp` as far as the provider uses it, with answers from a script. */
+/** The parts of `node-llama-cpp` that the provider uses, with scripted answers. */
 
 import type {
   GeneratedResponse,
@@ -15,9 +15,9 @@ export interface FakeAnswer {
   readonly thoughts?: readonly string[];
   readonly calls?: GeneratedResponse["functionCalls"];
   readonly stopReason?: string;
-  /** Says its words, and nothing more until it is aborted. */
+  /** Writes its text, then hangs until it is aborted. */
   readonly hangs?: boolean;
-  /** Says its words, and then finds the context full. */
+  /** Writes its text, then reports that the context is full. */
   readonly isFull?: boolean;
   readonly error?: Error;
 }
@@ -29,11 +29,11 @@ export interface Asked {
 
 export interface FakeLlama extends LlamaModule {
   readonly asked: Asked[];
-  /** What was done to the package, in order. */
+  /** The calls of the package, in order. */
   readonly log: string[];
 }
 
-/** Each call reads ten tokens, or what `answers` writes, one token a piece. */
+/** Each call reads ten tokens, and writes one token for each piece of `answers`. */
 export function createFakeLlama(...answers: readonly FakeAnswer[]): FakeLlama {
   const rest = [...answers];
   const asked: Asked[] = [];
@@ -59,7 +59,7 @@ export function createFakeLlama(...answers: readonly FakeAnswer[]): FakeLlama {
     };
     for (const text of answer.thoughts ?? []) say("segment", text);
     for (const text of answer.text ?? []) {
-      // A piece a turn of the event loop, as a model gives them.
+      // One piece in each turn of the event loop, like a model.
       await new Promise(setImmediate);
       say(undefined, text);
     }

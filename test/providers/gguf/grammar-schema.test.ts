@@ -60,7 +60,7 @@ describe("a schema for a grammar", () => {
     ],
   ];
   for (const [name, schema, expected] of rows) {
-    it(`keeps what the package knows: ${name}`, () => {
+    it(`keeps keywords that the package knows: ${name}`, () => {
       assert.deepEqual(toGrammarSchema(schema, "write"), expected);
     });
   }
@@ -75,14 +75,14 @@ describe("a schema for a grammar", () => {
     required: ["name"],
   };
 
-  it("writes what may be missing, unless that had no end", () => {
+  it("writes optional properties, unless that would never end", () => {
     assert.deepEqual(toGrammarSchema(node, "write")["properties"], {
       name: { type: "string" },
       size: { type: "integer" },
     });
   });
 
-  it("lets a call leave out what may be missing, by null", () => {
+  it("lets a call leave out optional properties, by null", () => {
     assert.deepEqual(toGrammarSchema(node, "or null")["properties"], {
       name: { type: "string" },
       size: { oneOf: [{ type: "integer" }, { type: "null" }] },
@@ -91,7 +91,7 @@ describe("a schema for a grammar", () => {
   });
 });
 
-describe("nulls that stand for nothing", () => {
+describe("nulls for left-out properties", () => {
   const schema = {
     type: "object",
     properties: {
@@ -123,12 +123,12 @@ describe("nulls that stand for nothing", () => {
     ["text", "text"],
   ];
   for (const [given, kept] of rows) {
-    it(`are left out where the schema knows no null: ${JSON.stringify(given)}`, () => {
+    it(`are removed if the schema does not allow null: ${JSON.stringify(given)}`, () => {
       assert.deepEqual(dropNulls(given, schema), kept);
     });
   }
 
-  it("stay where there is no schema", () => {
+  it("are kept if there is no schema", () => {
     assert.deepEqual(dropNulls({ a: null }, undefined), { a: null });
   });
 });

@@ -12,7 +12,7 @@ const historyOf = (more: Partial<ModelRequest>, isInWords = false) =>
   toHistory(request({ instructions: undefined, ...more }), { isInWords });
 
 describe("a conversation for a GGUF model", () => {
-  it("is one response from one word of the user's to the next", () => {
+  it("is one response between two messages of the user", () => {
     const items = [
       user("Read both"),
       thought("Two files."),
@@ -51,7 +51,7 @@ describe("a conversation for a GGUF model", () => {
     ]);
   });
 
-  it("keeps instructions in the middle, and leaves out what is nobody's here", () => {
+  it("keeps instructions in the middle, and leaves out other vendors' items", () => {
     const sealed = { ...thought("Theirs"), encrypted_content: seal("messages", {}) } as Item;
     const items = [
       user("A"),
@@ -71,12 +71,12 @@ describe("a conversation for a GGUF model", () => {
     ]);
   });
 
-  it("says of a call that was cut that it has no result", () => {
+  it("gives an interrupted call a placeholder result", () => {
     const [last] = historyOf({ items: [call("a")] });
     assert.match(JSON.stringify(last), /No result/);
   });
 
-  it("asks for JSON in words, and for a schema where no grammar holds the answer", () => {
+  it("asks for JSON in the instructions, and describes a schema if no grammar enforces it", () => {
     const schema = { type: "object" };
     const format = { type: "json_schema", name: "o", schema, strict: true } as const;
     const [told] = historyOf({ format, instructions: "Be brief." });
@@ -87,7 +87,7 @@ describe("a conversation for a GGUF model", () => {
     assert.deepEqual(said, { type: "system", text: "Write JSON." });
   });
 
-  it("takes text alone", () => {
+  it("a conversation for a GGUF model accepts only text", () => {
     for (const part of [
       { type: "input_image", image_url: "data:image/png;base64,AA" },
       { type: "input_file", file_data: "AA" },
@@ -95,7 +95,7 @@ describe("a conversation for a GGUF model", () => {
       const item = { type: "message", role: "user", content: [part] } as unknown as Item;
       assert.throws(() => historyOf({ items: [item] }), {
         code: "invalid_request",
-        message: /takes text alone/,
+        message: /takes text only/,
       });
     }
   });

@@ -18,7 +18,7 @@ const file = async (name: string, content: string): Promise<string> => {
 const path = await file("tiny.gguf", "GGUF and weights");
 after(() => rm(folder, { recursive: true }));
 
-/** Made for each test: a limit counts from when it is made. */
+/** Created for each test, because a limit counts from its creation. */
 const limit = (): AbortSignal => patience();
 const hasPackage = await loadLlamaModule().then(
   () => true,
@@ -26,7 +26,7 @@ const hasPackage = await loadLlamaModule().then(
 );
 
 describe("a library of GGUF models", () => {
-  it("loads a file once, under whatever name, and frees it when it is closed", async () => {
+  it("loads a file once, under any of its names, and frees it when it is closed", async () => {
     const llama = createFakeLlama();
     const library = createGgufLibrary({ load: async () => llama });
     const link = join(folder, "link.gguf");
@@ -71,14 +71,14 @@ describe("a library of GGUF models", () => {
     assert.ok(notices.every((message) => /busy with another run/.test(message)));
   });
 
-  it("says what is wrong with a path", async () => {
+  it("reports an invalid path", async () => {
     const library = createGgufLibrary({ load: async () => createFakeLlama() });
     const text = await file("notes.txt", "Hello");
     const empty = await file("empty.gguf", "");
     const rows = [
       [join(folder, "gone.gguf"), "not_found", /There is no file/],
-      [text, "invalid_request", /is no GGUF file/],
-      [empty, "invalid_request", /is no GGUF file/],
+      [text, "invalid_request", /is not a GGUF file/],
+      [empty, "invalid_request", /is not a GGUF file/],
       [folder, "invalid_request", /cannot be read/],
     ] as const;
     for (const [wrong, code, message] of rows) {
@@ -86,7 +86,7 @@ describe("a library of GGUF models", () => {
     }
   });
 
-  it("tries again what did not load", async () => {
+  it("retries a failed load", async () => {
     let tries = 0;
     const load = async () => {
       if (++tries === 1) throw new Error("no binary");
@@ -100,7 +100,7 @@ describe("a library of GGUF models", () => {
     assert.equal((await library.take(path, { signal: limit() })).name, "tiny.gguf");
   });
 
-  it("says which file does not load", async () => {
+  it("names the file that does not load", async () => {
     const llama = createFakeLlama();
     const broken = {
       ...llama,
@@ -125,7 +125,7 @@ describe("a library of GGUF models", () => {
     });
   });
 
-  it("is closed without harm when nothing was loaded", async () => {
+  it("can be closed when nothing was loaded", async () => {
     await createGgufLibrary({ load: async () => createFakeLlama() }).close();
   });
 });

@@ -38,7 +38,7 @@ const WEATHER = {
   strict: false,
 };
 
-/** What the package is asked when the model is asked this. */
+/** The options that the package gets for this request. */
 async function optionsFor(more: Partial<ModelRequest>) {
   const { provider, llama } = open({});
   await eventsOf(provider, request(more));
@@ -47,8 +47,8 @@ async function optionsFor(more: Partial<ModelRequest>) {
   return asked;
 }
 
-describe("a GGUF model in process", () => {
-  it("gives text in pieces, behind its thoughts", async () => {
+describe("a GGUF model in this process", () => {
+  it("streams text in pieces, after its reasoning", async () => {
     const { provider, llama } = open({ thoughts: ["Hm", "."], text: ["Hel", "lo", ""] });
     const batches: (readonly ModelEvent[])[] = [];
     const call = { signal: patience() };
@@ -65,7 +65,7 @@ describe("a GGUF model in process", () => {
     assert.ok(llama.log.includes("chat over"));
   });
 
-  it("counts tokens: all that is in mind, and what was still there from before", async () => {
+  it("counts all tokens in memory, and those that were still there from before", async () => {
     const { provider } = open({ thoughts: ["Hm"], text: ["A", "B"] }, { text: ["C"] });
     const first = endOf(await eventsOf(provider, request())).usage;
     assert.deepEqual(first, toUsage({ input: 10, output: 3, reasoning: 1 }));
@@ -73,7 +73,7 @@ describe("a GGUF model in process", () => {
     assert.deepEqual(second, toUsage({ input: 23, cached: 13, output: 1 }));
   });
 
-  it("hands on the limits it is given", async () => {
+  it("passes on the limits", async () => {
     const { options } = await optionsFor({
       max_output_tokens: 50,
       temperature: 0.2,
@@ -100,7 +100,7 @@ describe("a GGUF model in process", () => {
     ]);
   });
 
-  it("hands on the wishes it has words for, and tells of the others", async () => {
+  it("passes on the options that it supports, and reports the others", async () => {
     const { provider, llama } = open({});
     const dropped: string[] = [];
     const asked = request({
@@ -119,7 +119,7 @@ describe("a GGUF model in process", () => {
     assert.deepEqual(repeatPenalty, { frequencyPenalty: 0.5, presencePenalty: 0.25 });
   });
 
-  it("says that the limit cut the answer", async () => {
+  it("reports that the limit truncated the answer", async () => {
     const { provider } = open({ text: ["Once"], stopReason: "maxTokens" });
     const events = await eventsOf(provider, request());
     assert.equal(endOf(events).reason, "length");
@@ -127,7 +127,7 @@ describe("a GGUF model in process", () => {
     assert.ok(item && "status" in item && item.status === "incomplete");
   });
 
-  it("offers tools in the package's words, and takes calls side by side", async () => {
+  it("offers tools in the package's form, and accepts parallel calls", async () => {
     const { provider, llama } = open({
       text: ["Let me."],
       calls: [
@@ -158,12 +158,12 @@ describe("a GGUF model in process", () => {
     });
   });
 
-  it("offers nothing where nothing may be called", async () => {
+  it("offers no tools if none may be called", async () => {
     const { options } = await optionsFor({ tools: [WEATHER], tool_choice: "none" });
     assert.equal(options.functions, undefined);
   });
 
-  it("is held to a schema by a grammar, and beside tools by words", async () => {
+  it("is bound to a schema by a grammar, and with tools by instructions", async () => {
     const schema = { type: "object", properties: { a: { type: "boolean" } }, required: ["a"] };
     const format = { type: "json_schema", name: "out", schema, strict: true } as const;
     const held = await optionsFor({ format });
@@ -181,7 +181,7 @@ describe("a GGUF model in process", () => {
     assert.deepEqual(object.options.grammar, { type: "json" });
   });
 
-  it("says that a context is too small, or cuts the answer that filled it", async () => {
+  it("reports that a context is too small, or cuts the answer that filled it", async () => {
     const { provider } = open({ isFull: true }, { text: ["Some"], isFull: true });
     await assert.rejects(eventsOf(provider, request()), {
       code: "context_exceeded",
@@ -192,7 +192,7 @@ describe("a GGUF model in process", () => {
     assert.equal(textOf(events), "Some");
   });
 
-  it("fails with what the package says, behind what was said", async () => {
+  it("fails with the package's message, after the output so far", async () => {
     const { provider } = open({ text: ["Some"], error: new Error("out of memory") });
     let text = "";
     await assert.rejects(async () => {
@@ -202,7 +202,7 @@ describe("a GGUF model in process", () => {
     assert.equal(text, "Some");
   });
 
-  it("stops when it is cancelled in the middle, and is free for the next", async () => {
+  it("stops if it is cancelled in the middle, and is free for the next call", async () => {
     const { provider } = open({ text: ["Some"], hangs: true }, { text: ["Next."] });
     const abort = new AbortController();
     await assert.rejects(
@@ -214,7 +214,7 @@ describe("a GGUF model in process", () => {
     assert.equal(textOf(await eventsOf(provider, request())), "Next.");
   });
 
-  it("stops when nobody reads on, and is free for the next", async () => {
+  it("stops if the reader stops, and is free for the next call", async () => {
     const { provider, llama } = open({ text: ["Some"], hangs: true }, { text: ["Next."] });
     const { signal } = new AbortController();
     for await (const _ of provider.stream(request(), { signal })) break;

@@ -1,6 +1,6 @@
 /**
- * A language model of half a megabyte, made on the spot: two layers, 64 wide, one token a byte,
- * weights by chance. What it says means nothing, but it loads and obeys a grammar like a real one.
+ * A language model of half a megabyte, made by the test: two layers, 64 wide, one token for each byte,
+ * random weights. Its text means nothing, but it loads and obeys a grammar like a real one.
  */
 
 /** Types of GGUF's metadata, by their numbers in the file. */
@@ -93,7 +93,7 @@ function joinFile(metadata: readonly [string, Buffer][], all: readonly Tensor[])
   for (const { name, shape } of all) {
     infos.push(string(name), integer(shape.length), ...shape.map(long), integer(0), long(offset));
     const count = shape.reduce((product, size) => product * size, 1);
-    // A norm that is near one keeps the numbers of the layers behind it in range.
+    // A norm near one keeps the numbers of later layers in range.
     const values = Float32Array.from({ length: count }, () =>
       shape.length === 1 ? 1 : (random() - 0.5) * 0.5,
     );

@@ -1,4 +1,4 @@
-/** The provider over the real package and a real file, where the package is installed. */
+/** The provider with the real package and a real file, if the package is installed. */
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ describe(...able("a tiny GGUF model"), () => {
   const library = createGgufLibrary({ contextTokens: 512 });
   after(() => library.close());
 
-  it("loads, streams, counts, and keeps to a schema", async () => {
+  it("loads, streams, counts, and obeys a schema", async () => {
     const folder = await mkdtemp(join(tmpdir(), "offshoot-gguf-"));
     try {
       const path = join(folder, "tiny.gguf");

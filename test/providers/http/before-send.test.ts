@@ -1,4 +1,4 @@
-/** What a caller is asked before each try of a model call. */
+/** The callback before each attempt of a model call. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -10,7 +10,11 @@ import { request } from "../provider-contract.ts";
 async function ask(allowed: number): Promise<{ asked: number; sent: number; thrown: string }> {
   const counts = { asked: 0, sent: 0 };
   const provider = createHttpProvider({
-    ...{ vendor: "test", wire: chatWire, baseUrl: "http://127.0.0.1:9", headers: {}, quirks: {} },
+    vendor: "test",
+    wire: chatWire,
+    baseUrl: "http://127.0.0.1:9",
+    headers: {},
+    quirks: {},
     clock: { now: () => 0, sleep: async () => {} },
     transport: {
       async send() {
@@ -32,10 +36,10 @@ async function ask(allowed: number): Promise<{ asked: number; sent: number; thro
   return { ...counts, thrown: "" };
 }
 
-it("sends nothing, and tries no more, where the caller may not send", async () => {
+it("sends nothing, and does not retry, if the caller may not send", async () => {
   assert.deepEqual(await ask(0), { asked: 1, sent: 0, thrown: "fenced" });
 });
 
-it("asks the caller again before a second try", async () => {
+it("asks the caller again before a second attempt", async () => {
   assert.deepEqual(await ask(1), { asked: 2, sent: 1, thrown: "fenced" });
 });

@@ -1,12 +1,12 @@
-/** Documents of every wire, cut at every place: what is told of them is the beginning of what they say. */
+/** Documents of every wire, cut at every place: the decoded text is the beginning of the whole text. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { Usage } from "../../../src/protocol/usage.ts";
 import { decodeCut } from "../../../src/providers/http/document.ts";
-import type { Decoder } from "../../../src/providers/wire.ts";
-import { loadWire, type WireName } from "../../../src/providers/wires.ts";
+import type { Decoder, WireName } from "../../../src/providers/wire.ts";
+import { loadWire } from "../../../src/providers/wires.ts";
 import { request } from "../provider-contract.ts";
 import { readOwnStreams, type WireFolder } from "../streams.ts";
 
@@ -21,8 +21,8 @@ const WIRES: Readonly<Record<WireFolder, WireName>> = {
 };
 
 /**
- * The texts of messages and thoughts, in no order: thoughts are told first, and may come last. Arguments are
- * left out: those that come as an object are written again, and end otherwise.
+ * The texts of messages and reasoning, without their order: reasoning is emitted first, and may come last
+ * in the document. Without arguments: those that come as an object are written again, and end otherwise.
  */
 function textsOf(events: readonly ModelEvent[]): string[] {
   const texts = new Map<string, string>();
@@ -40,10 +40,10 @@ async function openDecoders(folder: WireFolder): Promise<() => Decoder> {
 }
 
 for (const folder of Object.keys(WIRES) as WireFolder[]) {
-  describe(`a document of ${folder} that is cut`, () => {
+  describe(`a truncated document of ${folder}`, () => {
     for (const { name, body } of readOwnStreams(folder).answers) {
       if (!name.startsWith("whole-") || name === "whole-failure.json") continue;
-      it(`says the beginning of ${name}`, async () => {
+      it(`has the beginning of ${name}`, async () => {
         const open = await openDecoders(folder);
         const events: ModelEvent[] = [];
         open().read(body, events);
@@ -65,8 +65,8 @@ for (const folder of Object.keys(WIRES) as WireFolder[]) {
   });
 }
 
-describe("what a cut document has counted", () => {
-  it("is told where it says so before it is cut", async () => {
+describe("the counts of a cut document", () => {
+  it("are reported if they come before the end of what arrived", async () => {
     const open = await openDecoders("chat");
     const usage = { prompt_tokens: 12, completion_tokens: 345 };
     const message = { role: "assistant", content: "Once upon a time" };

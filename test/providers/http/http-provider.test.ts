@@ -47,15 +47,15 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     ...more,
   });
 
-// Connections are kept for the next request, and a failed test closes nothing: either would keep the
-// test process alive.
+// Connections are kept for the next request, and a failed test closes nothing: both would keep the test
+// process alive.
 after(async () => {
   await transport.close();
   await Promise.all(upstreams.map((upstream) => upstream.close()));
 });
 
 describe("the HTTP provider", () => {
-  it("signs the request and says who it is", async () => {
+  it("signs the request and names itself", async () => {
     await using upstream = await startChatUpstream({
       engine: script(reply.text("Hi.")),
       key: "k-123456",
@@ -67,7 +67,7 @@ describe("the HTTP provider", () => {
     assert.equal(headers.accept, "text/event-stream");
   });
 
-  it("does not show the key when it is refused", async () => {
+  it("does not show the key in a refusal", async () => {
     await using upstream = await startChatUpstream({ engine: script(), key: "right-key-123" });
     const provider = over(upstream, { headers: { authorization: "Bearer wrong-key-123" } });
     await assert.rejects(eventsOf(provider, request()), (thrown) => {
@@ -78,7 +78,7 @@ describe("the HTTP provider", () => {
     });
   });
 
-  it("waits as long as it is asked to, and tells of it", async () => {
+  it("waits as long as the server asks, and reports it", async () => {
     const faults = tooManyRequests({ retryAfter: 0, times: 1 });
     await using upstream = await startChatUpstream({ engine: script(reply.text("Now.")), faults });
     const notices: string[] = [];
@@ -94,7 +94,7 @@ describe("the HTTP provider", () => {
   });
 
   for (const whole of [false, true]) {
-    it(`asks again for an answer without a word, ${whole ? "whole" : "streamed"}`, async () => {
+    it(`retries an empty answer, ${whole ? "whole" : "streamed"}`, async () => {
       await using upstream = await startChatUpstream({
         engine: script(reply.text(""), reply.text("Now.")),
       });
@@ -102,7 +102,7 @@ describe("the HTTP provider", () => {
       assert.equal(upstream.requests.length, 2);
     });
 
-    it(`fails where no word ever comes, ${whole ? "whole" : "streamed"}`, async () => {
+    it(`fails after repeated empty answers, ${whole ? "whole" : "streamed"}`, async () => {
       const engine = script(...Array.from({ length: 9 }, () => reply.text("")));
       await using upstream = await startChatUpstream({ engine });
       const asked = eventsOf(over(upstream), request({ whole }));
@@ -117,7 +117,7 @@ describe("the HTTP provider", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("asks again, a few times, when the server cannot read its model's call", async () => {
+  it("retries a few times if the server cannot read its model's call", async () => {
     const error = {
       message: "Failed to call a function.",
       type: "invalid_request_error",
@@ -136,14 +136,14 @@ describe("the HTTP provider", () => {
     assert.equal(always.requests.length, RETRY.attempts);
   });
 
-  it("never sends again what has begun to answer", async () => {
+  it("never sends a request again after its answer has begun", async () => {
     const failing = script(reply.failure("broke", { text: "Some words" }), reply.text("Again."));
     await using upstream = await startChatUpstream({ engine: failing });
     await assert.rejects(eventsOf(over(upstream), request()), { name: "Failure" });
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("gives on what was said before an error in the same packet, and says it once", async () => {
+  it("emits everything before an error in the same packet, once", async () => {
     const data = (payload: object): string => `data: ${JSON.stringify(payload)}\n\n`;
     const said = data({ id: "c", model: "m", choices: [{ delta: { content: "Well, " } }] });
     const failed = data({ error: { message: "The server is overloaded.", code: 503 } });
@@ -174,7 +174,7 @@ describe("the HTTP provider", () => {
     }
   });
 
-  it("says that nothing listens there", async () => {
+  it("reports that no server listens at the address", async () => {
     const upstream = await startChatUpstream({ engine: script() });
     await upstream.close();
     await assert.rejects(eventsOf(over(upstream), request()), /Nothing answers at/);
@@ -186,7 +186,7 @@ describe("the HTTP provider", () => {
     { status: "403 Forbidden", message: /lets nothing through/, asked: 1 },
   ];
   for (const { status, message, asked } of refusals) {
-    it(`${asked > 1 ? "asks again" : "asks once"} where a proxy refuses with ${status}`, async () => {
+    it(`${asked > 1 ? "retries" : "does not retry"} if a proxy refuses with ${status}`, async () => {
       const proxy = await startLoopbackProxy(Array<string>(RETRY.attempts).fill(status));
       const proxied = createTransport({ HTTP_PROXY: proxy.url });
       try {
@@ -201,7 +201,7 @@ describe("the HTTP provider", () => {
     });
   }
 
-  it("gets through a proxy that failed once", async () => {
+  it("uses a proxy that failed once", async () => {
     await using upstream = await startChatUpstream({ engine: script(reply.text("Through.")) });
     const proxy = await startLoopbackProxy(["503 Service Unavailable"]);
     const proxied = createTransport({ HTTP_PROXY: proxy.url });
@@ -216,11 +216,11 @@ describe("the HTTP provider", () => {
     }
   });
 
-  it("says that a host does not resolve, and does not try again", async () => {
+  it("reports that a host does not resolve, and does not retry", async () => {
     const provider = createHttpProvider({
       vendor: "test",
       wire: chatWire,
-      // Longer than a label may be, so that nobody is asked for it.
+      // Longer than a label may be, so that no resolver is asked.
       baseUrl: `http://${"a".repeat(64)}.example/v1`,
       headers: {},
       quirks: {},
@@ -238,7 +238,7 @@ describe("the HTTP provider", () => {
     assert.equal(textOf(await eventsOf(over(upstream), request())), "Whole.");
   });
 
-  it("asks for a stream where an answer in one piece is refused", async () => {
+  it("asks for a stream if an answer in one piece is refused", async () => {
     await using upstream = await startResponsesUpstream({
       engine: script(reply.text("In pieces.")),
       personality: "legacy",
@@ -251,7 +251,7 @@ describe("the HTTP provider", () => {
     );
   });
 
-  it("gives an answer in one piece the time of a first byte and of a pause", async () => {
+  it("allows an answer in one piece the time of a first byte and of a pause", async () => {
     const asked: HttpRequest[] = [];
     const sent: Transport = {
       ...transport,
@@ -275,7 +275,7 @@ describe("the HTTP provider", () => {
     );
   });
 
-  it("names what the model, the wire and the vendor leave out, as requests spell it", async () => {
+  it("names what the model, the wire and the vendor leave out, in the spelling of requests", async () => {
     await using upstream = await startChatUpstream({ engine: script(reply.text("Hi.")) });
     const model = findModel("openai", "gpt-5");
     const provider = over(upstream, {
@@ -299,13 +299,13 @@ describe("the HTTP provider", () => {
       ["`temperature` left out: gpt-5 refuses it.", ["temperature"]],
       ["`top_p` left out: gpt-5 refuses it.", ["top_p"]],
       ["`stop` left out: gpt-5 refuses it.", ["stop"]],
-      ["`service_tier` left out: gpt-5 over test has no word for it.", ["service_tier"]],
-      ["`metadata` left out: gpt-5 over test has no word for it.", ["metadata"]],
+      ["`service_tier` left out: gpt-5 over test does not support it.", ["service_tier"]],
+      ["`metadata` left out: gpt-5 over test does not support it.", ["metadata"]],
     ]);
     assert.equal(upstream.requests[0]?.body["user"], "u");
   });
 
-  it("lets a model think that refuses not to, and tells of it", async () => {
+  it("lets a model think that refuses not to, and reports it", async () => {
     const refusal = "Reasoning is mandatory for this endpoint and cannot be disabled.";
     const engine = script(reply.status(400, { error: { message: refusal } }), reply.text("Hi."));
     await using upstream = await startChatUpstream({ engine });
@@ -323,7 +323,7 @@ describe("the HTTP provider", () => {
     assert.deepEqual(dropped, [["reasoning.effort"]]);
   });
 
-  it("leaves out a field that is refused by the vendor's own name for it, and tells of it", async () => {
+  it("leaves out a field that the vendor refuses under its own name, and reports it", async () => {
     const engine = script(reply.text("Hi."));
     await using upstream = await startCohereUpstream({ engine });
     const provider = over(upstream, { vendor: "cohere", wire: cohereWire });
@@ -350,7 +350,7 @@ describe("the HTTP provider", () => {
     );
   });
 
-  it("sends the whole conversation when the server forgot the answer it chains to", async () => {
+  it("sends the whole conversation if the server forgot the answer it chains to", async () => {
     await using upstream = await startResponsesUpstream({
       engine: script(reply.text("Hello again.")),
     });

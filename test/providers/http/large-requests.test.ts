@@ -1,4 +1,4 @@
-/** Large requests of several owners to one model: written in turn by owner, whatever runs they are of. */
+/** Large requests of several owners to one model: owners take turns to write them, in any of their runs. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -22,15 +22,13 @@ const WAYS = {
 
 describe("a large request to a model", () => {
   for (const [way, sign] of Object.entries(WAYS)) {
-    it(`leaves in its owner's turn, before older ones of another (${way})`, async () => {
+    it(`is sent in its owner's turn, before older ones of another (${way})`, async () => {
       const provider = createHttpProvider({
-        ...{
-          vendor: "test",
-          wire: chatWire,
-          baseUrl: "http://127.0.0.1:9",
-          headers: {},
-          quirks: {},
-        },
+        vendor: "test",
+        wire: chatWire,
+        baseUrl: "http://127.0.0.1:9",
+        headers: {},
+        quirks: {},
         ...(sign ? { sign } : {}),
         transport: {
           send: () => Promise.reject(new Failure("provider_rejected", "Not sent.")),

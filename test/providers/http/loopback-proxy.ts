@@ -1,17 +1,17 @@
-/** A proxy that is asked for tunnels, as companies have them; every host behind it is the loopback. */
+/** A proxy for tunnels, like those of companies. It leads every host to the loopback. */
 
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 
 export interface LoopbackProxy {
   readonly url: string;
-  /** What it was asked for, in order. */
+  /** The requested tunnels, in order. */
   readonly asked: string[];
-  /** Closed by whoever started it. */
+  /** Closed by the caller that started it. */
   readonly server: Server;
 }
 
-/** Refuses the first tunnels with `refusals`, one status line each, and opens those behind them. */
+/** Refuses the first tunnels with `refusals`, one status line each, and opens later ones. */
 export async function startLoopbackProxy(refusals: readonly string[] = []): Promise<LoopbackProxy> {
   const asked: string[] = [];
   const statuses = [...refusals];

@@ -34,7 +34,7 @@ const error = {
   status_code: 400,
 };
 
-/** An answer that says each of these and then breaks off. */
+/** An answer with these deltas that then breaks off. */
 const slip = (...deltas: readonly object[]) =>
   reply.raw(
     [...deltas.map((delta) => ({ id: "c1", model: "m", choices: [{ delta }] })), { error }].map(
@@ -48,8 +48,8 @@ const call = { index: 0, id: "x", function: { name: "read", arguments: "{}" } };
 const kindsOf = (events: readonly ModelEvent[]): string[] =>
   itemsOf(events).map(({ type }) => type);
 
-describe("a model that slips in the middle of its answer", () => {
-  it("goes on from what it has said, and says nothing twice", async () => {
+describe("a model whose call cannot be read in the middle of its answer", () => {
+  it("continues after its output so far, and repeats nothing", async () => {
     const first = slip({ reasoning: "A file. " }, { content: "I " }, { content: "look." });
     await using upstream = await startChatUpstream({ engine: script(first, CALLS) });
     const events = await eventsOf(over(upstream), request());
@@ -63,7 +63,7 @@ describe("a model that slips in the middle of its answer", () => {
     assert.match(hint?.content ?? "", /could not be read/);
   });
 
-  it("may slip again, also before its next word", async () => {
+  it("may fail again, even before its next output", async () => {
     const refused = reply.status(400, JSON.stringify({ error }));
     const engine = script(slip({ content: "One. " }), refused, slip({ content: "Two. " }), CALLS);
     await using upstream = await startChatUpstream({ engine });
@@ -80,14 +80,14 @@ describe("a model that slips in the middle of its answer", () => {
     assert.ok(notices.length >= 3);
   });
 
-  it("ends the answer when it slips again and again", async () => {
+  it("ends the answer after several failures", async () => {
     const engine = script(...Array.from({ length: 9 }, () => slip({ content: "Hm. " })));
     await using upstream = await startChatUpstream({ engine });
     await assert.rejects(eventsOf(over(upstream), request()), { vendorCode: "tool_use_failed" });
     assert.equal(upstream.requests.length, 4);
   });
 
-  it("ends the answer when a call was begun", async () => {
+  it("ends the answer if a call was begun", async () => {
     await using upstream = await startChatUpstream({
       engine: script(slip({ content: "Hm. " }, { tool_calls: [call] }), CALLS),
     });
@@ -95,7 +95,7 @@ describe("a model that slips in the middle of its answer", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("is asked anew where nothing was said", async () => {
+  it("is asked again if there was no output", async () => {
     await using upstream = await startChatUpstream({ engine: script(slip({}), CALLS) });
     assert.deepEqual(kindsOf(await eventsOf(over(upstream), request())), ["function_call"]);
     const sizes = upstream.requests.map(({ body }) => (body["messages"] as unknown[]).length);

@@ -64,7 +64,7 @@ async function startProxy(refusals?: readonly string[]): Promise<LoopbackProxy> 
 }
 
 describe("the transport", () => {
-  it("goes through the proxy of the usual variables", async () => {
+  it("uses the proxy of the usual variables", async () => {
     const target = await listen(createServer((_, response) => response.end("direct")));
     const proxy = await startProxy();
     const transport = transportFor({ HTTP_PROXY: proxy.url });
@@ -102,7 +102,7 @@ describe("the transport", () => {
     ["502 Bad Gateway", /The proxy `127\.0\.0\.1:\d+` did not reach `models\.test` \(502\)/, true],
   ];
   for (const [status, message, retryable] of refusals) {
-    it(`tells of a proxy that refuses with ${status}`, async () => {
+    it(`reports a proxy that refuses with ${status}`, async () => {
       const proxy = await startProxy([status, status]);
       const transport = transportFor({ ALL_PROXY: proxy.url });
       for (const scheme of ["https", "http"]) {
@@ -117,7 +117,7 @@ describe("the transport", () => {
     });
   }
 
-  it("says that a proxy does not take the password it was given, and does not show it", async () => {
+  it("reports that a proxy refuses its password, without showing it", async () => {
     const proxy = await startProxy(["407 Proxy Authentication Required"]);
     const transport = transportFor({ HTTPS_PROXY: proxy.url.replace("//", "//me:hush-1234@") });
     await assert.rejects(transport.send(get("https://models.test/v1")), (thrown) => {
@@ -128,7 +128,7 @@ describe("the transport", () => {
     });
   });
 
-  it("names the proxy when it is the proxy that does not answer", async () => {
+  it("names the proxy if the proxy does not answer", async () => {
     const gone = createServer();
     const port = await listen(gone);
     await new Promise((resolve) => gone.close(resolve));
@@ -162,13 +162,13 @@ describe("the transport", () => {
     const transport = transportFor({});
     for (let i = 0; i < 3; i++) {
       await textOf(await transport.send(get(url)));
-      // The pool has the connection back a moment after the body's end.
+      // The pool gets the connection back a moment after the body's end.
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.equal(ports.size, 1);
   });
 
-  it("holds back a server whose reader is slow, and loses nothing", async () => {
+  it("pauses a server whose reader is slow, and loses nothing", async () => {
     const bytes = 24 * 1024 * 1024;
     const server = createServer((_, response) => response.end(Buffer.alloc(bytes, "x")));
     const transport = transportFor({});
@@ -181,7 +181,7 @@ describe("the transport", () => {
     assert.equal(seen, bytes);
   });
 
-  it("drops the connection when the body is left before it was begun", async () => {
+  it("drops the connection if the body is left before it has begun", async () => {
     let closed: () => void = () => {};
     const isClosed = new Promise<void>((resolve) => {
       closed = resolve;
@@ -196,7 +196,7 @@ describe("the transport", () => {
     await isClosed;
   });
 
-  it("rejects at once when it was cancelled before it began", async () => {
+  it("rejects at once if it was cancelled before it began", async () => {
     const transport = transportFor({});
     const signal = AbortSignal.abort();
     await assert.rejects(transport.send(get("http://127.0.0.1:1/", { signal })), {
@@ -213,7 +213,7 @@ describe("certificate authorities", () => {
     return `https://localhost:${await listen(server as unknown as Server)}/`;
   };
 
-  it("refuses a server that nobody known has signed for, and says what to set", async () => {
+  it("refuses a server whose certificate has no known authority, and says what to set", async () => {
     const transport = transportFor({}, []);
     await assert.rejects(transport.send(get(await startTls())), (thrown) => {
       assert.ok(thrown instanceof Failure);
@@ -229,19 +229,19 @@ describe("certificate authorities", () => {
     });
   }
 
-  it("falls back to the system's bundle when the runtime's own does not know the server", async () => {
+  it("falls back to the system's bundle if the runtime's own does not know the server", async () => {
     const transport = transportFor({}, ["/no/such/file", CA_FILE]);
     assert.equal(await textOf(await transport.send(get(await startTls()))), "secret");
   });
 
-  it("lets a variable win over the system's bundle", () => {
+  it("prefers a variable to the system's bundle", () => {
     const named = readTrustedBundle({ SSL_CERT_FILE: CA_FILE, CURL_CA_BUNDLE: "/no/such/file" });
     assert.equal(named?.at(-1), readFileSync(CA_FILE, "utf8"));
     assert.equal(readTrustedBundle({}), undefined);
     assert.equal(readSystemBundle(["/no/such/file"]), undefined);
   });
 
-  it("says which variable names a file that cannot be read", () => {
+  it("names the variable with a file that cannot be read", () => {
     assert.throws(
       () => readTrustedBundle({ SSL_CERT_FILE: "/no/such/file" }),
       /SSL_CERT_FILE names/,
@@ -267,7 +267,7 @@ describe("an answer's text", () => {
     assert.equal(await answer.text(1000), "one twö three");
   });
 
-  it("ends where it is too long, and the connection with it", async () => {
+  it("ends if it is too long, and closes the connection", async () => {
     const closed: Promise<void>[] = [];
     const server = createServer((request, response) => {
       closed.push(new Promise((resolve) => request.socket.once("close", () => resolve())));
@@ -279,7 +279,7 @@ describe("an answer's text", () => {
     await closed[0];
   });
 
-  it("rejects where the body breaks off", async () => {
+  it("rejects if the body breaks off", async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { "content-length": 20 });
       response.write("0123456789", () => request.socket.destroy());
@@ -290,7 +290,7 @@ describe("an answer's text", () => {
   });
 });
 
-describe("an address that is none", () => {
+describe("an invalid address", () => {
   it("is a failure of the request, the first one and any other", async () => {
     const transport = transportFor({});
     for (const time of ["first", "second"]) {

@@ -9,7 +9,7 @@ function open(start = 8): AdaptiveLimit {
 }
 
 describe("a limit that processes share", () => {
-  it("is taken over from the others, with what it has grown by since it was told", () => {
+  it("is taken over from the others, plus its own growth since the report", () => {
     const limit = open();
     limit.grow();
     const told = limit.report();
@@ -19,7 +19,7 @@ describe("a limit that processes share", () => {
     assert.deepEqual(limit.report(), { limit: 21, round: 0, base: 0, grown: 1, maxLimit: 100 });
   });
 
-  it("is told again where nobody has answered", () => {
+  it("is reported again if there was no answer", () => {
     const limit = open();
     limit.grow();
     limit.report();
@@ -27,7 +27,7 @@ describe("a limit that processes share", () => {
     assert.equal(limit.report().grown, 2);
   });
 
-  it("loses what it has grown by before the others were refused", () => {
+  it("loses its growth from before the others were refused", () => {
     const limit = open();
     limit.grow();
     limit.adopt({ limit: 4, round: 1, demands: ALONE }, limit.report(), "self");
@@ -36,7 +36,7 @@ describe("a limit that processes share", () => {
     assert.equal(limit.share, 4, "calls of the time before say nothing");
   });
 
-  it("stays its own where it was refused since it was told, unless the others were, too", () => {
+  it("keeps its own value if it was refused since the report, unless the others were, too", () => {
     const told = open().report();
     const ahead = open();
     ahead.shrink(0);
@@ -48,7 +48,7 @@ describe("a limit that processes share", () => {
     assert.deepEqual(behind.report(), { limit: 3, round: 1, base: 1, grown: 0, maxLimit: 100 });
   });
 
-  it("is divided by need, and whole again where nobody tells", () => {
+  it("is divided by need, and whole again without the others", () => {
     const limit = open();
     const demands = [
       { process: "other", calls: 6 },

@@ -4,12 +4,12 @@ import fc from "fast-check";
 import {
   createFairQueue,
   type FairQueue,
-  type Place,
+  type LimiterPlace,
 } from "../../../src/providers/limits/fair-queue.ts";
 import { createTurns } from "./turns.ts";
 
-/** `Ax1` is of the tenant A and its run x; without a tenant, `x1`, the run is its own. */
-const placeOf = (entry: string): Place => {
+/** `Ax1` belongs to the tenant A and its run x; without a tenant, as in `x1`, the run is its own. */
+const placeOf = (entry: string): LimiterPlace => {
   const [, owner = "", run = ""] = /^([A-Z]?)([a-z])/.exec(entry) ?? [];
   return { owner: owner || run, run: owner + run };
 };
@@ -34,21 +34,21 @@ describe("the fair queue", () => {
     assert.equal(queue.size, 0);
   });
 
-  it("serves tenants in turns, and the runs of one in the turns it has", () => {
+  it("serves tenants in turns, and the runs of a tenant in its turns", () => {
     const queue = queueOf("Ax1", "Ax2", "Ax3", "Ay1", "Ay2", "Bz1", "Bz2", "c1");
     const taken = ["Ax1", "Bz1", "c1", "Ay1", "Bz2", "Ax2", "Ay2", "Ax3"];
     assert.deepEqual(takeEach(queue), taken);
     assert.equal(queue.size, 0);
   });
 
-  it("puts a run that comes back behind those that were not served", () => {
+  it("puts a run that returns after those that were not served", () => {
     const queue = queueOf("a1", "b1", "c1");
     assert.equal(queue.take(), "a1");
     queue.add(placeOf("a2"), "a2");
     assert.deepEqual(takeEach(queue), ["b1", "c1", "a2"]);
   });
 
-  it("skips who has left, and forgets a run without calls", () => {
+  it("skips entries that were removed, and forgets a run without calls", () => {
     const queue = queueOf("a1", "b1", "b2");
     queue.remove(placeOf("a1"), "a1");
     queue.remove(placeOf("b1"), "b1");
@@ -59,7 +59,7 @@ describe("the fair queue", () => {
     assert.deepEqual(takeEach(queue), ["b2", "a2"]);
   });
 
-  it("hands all out at once", () => {
+  it("returns all entries at once", () => {
     const queue = queueOf("a1", "a2", "b1");
     assert.deepEqual(queue.takeAll(), ["a1", "a2", "b1"]);
     assert.equal(queue.size, 0);
@@ -68,7 +68,7 @@ describe("the fair queue", () => {
 
   const LINE = fc.array(fc.constantFrom("a", "b", "Aa", "Ab", "Ac", "Ba", "Bb"));
 
-  it("knows how many are ahead", () => {
+  it("counts the entries ahead", () => {
     fc.assert(
       fc.property(LINE, (line) => {
         const entries = line.map((run, index) => `${run}${index}`);
@@ -82,19 +82,21 @@ describe("the fair queue", () => {
   });
 
   const LEVELS = {
-    "serves each of n waiting tenants within n takes": (name: string): Place => ({
+    "serves each of n waiting tenants within n takes": (name: string): LimiterPlace => ({
       owner: name,
-      // Their runs are others each time.
+      // A new run each time.
       run: Symbol(name),
     }),
-    "serves each of n waiting runs of a tenant within n of its takes": (name: string): Place => ({
+    "serves each of n waiting runs of a tenant within n of its takes": (
+      name: string,
+    ): LimiterPlace => ({
       owner: "tenant",
       run: name,
     }),
   };
 
   for (const [promise, toPlace] of Object.entries(LEVELS)) {
-    it(`${promise}, whoever comes and goes`, () => {
+    it(`${promise}, whatever enters and leaves`, () => {
       const STEP = fc.tuple(fc.constantFrom("add", "add", "take", "remove"), fc.nat(5), fc.nat());
       fc.assert(
         fc.property(fc.array(STEP, { maxLength: 200 }), (steps) => {
@@ -134,5 +136,5 @@ describe("the fair queue", () => {
 
 interface Entered {
   readonly name: string;
-  readonly place: Place;
+  readonly place: LimiterPlace;
 }

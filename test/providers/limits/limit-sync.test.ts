@@ -18,9 +18,9 @@ interface Opened {
   readonly clock: ManualClock;
   readonly limiters: readonly Limiter[];
   readonly syncs: readonly LimitSync[];
-  /** What was reported, in order. */
+  /** The reports, in order. */
   readonly reports: LimitReport[];
-  /** How the record answers; as it should unless a test says otherwise. */
+  /** The answer of the record; correct unless a test replaces it. */
   answer: VendorLimits["exchange"];
 }
 
@@ -45,13 +45,13 @@ function open(count: number, startLimit = 8): Opened {
   return Object.assign(opened, { limiters, syncs });
 }
 
-/** Uses every limiter once, so that all know of each other. */
+/** Uses every limiter once, so that all know each other. */
 async function meet({ limiters, clock }: Opened): Promise<void> {
   for (const limiter of limiters) (await limiter.acquire(CALL)).release();
   await pass(clock, 2000);
 }
 
-/** What has begun goes on before the time does. */
+/** Work that has begun continues before the clock moves. */
 async function pass(clock: ManualClock, ms: number): Promise<void> {
   await clock.advance(0);
   await clock.advance(ms);
@@ -92,7 +92,7 @@ describe("limiters of several processes", () => {
     assert.deepEqual([first.inFlight, first.waiting], [8, 0]);
   });
 
-  it("are all refused when one of them is, and once", async () => {
+  it("are all refused if one of them is, and once", async () => {
     const opened = open(3, 12);
     const [first, second] = opened.limiters as [Limiter, Limiter, Limiter];
     await meet(opened);
@@ -105,7 +105,7 @@ describe("limiters of several processes", () => {
     );
   });
 
-  it("obey a wait that the vendor asks one of them for within a second", async () => {
+  it("obey within a second a wait that the vendor asks one of them for", async () => {
     const opened = open(2);
     const [first, second] = opened.limiters as [Limiter, Limiter];
     await meet(opened);
@@ -118,7 +118,7 @@ describe("limiters of several processes", () => {
     assert.deepEqual([first.isPaused, second.isPaused], [false, false]);
   });
 
-  it("find a limit for all of them together, whatever each begins with", async () => {
+  it("find a limit for all of them together, from any start", async () => {
     const opened = open(3, 64);
     const vendor = createVendor(opened.clock, 4);
     for (const limiter of opened.limiters) for (let at = 0; at < 20; at++) vendor.use(limiter);
@@ -129,13 +129,13 @@ describe("limiters of several processes", () => {
     vendor.takenOf = [];
     await pass(opened.clock, 60_000);
     assert.ok(vendor.most <= 4 + 3, `${vendor.most} at once`);
-    // Each for itself would be refused more than 300 times, because each would try out more by itself.
+    // Each alone would be refused more than 300 times, because each would try more calls by itself.
     assert.ok(vendor.refused < 80, `${vendor.refused} were refused`);
     assert.ok(vendor.taken > 350, `only ${vendor.taken} of 480 were taken`);
     assert.ok(Math.min(...vendor.takenOf) > 100, `one of them starves: ${vendor.takenOf}`);
   });
 
-  it("go on by themselves while nobody answers, and together again afterwards", async () => {
+  it("continue alone while no other answers, and together again afterwards", async () => {
     const opened = open(2);
     const { answer } = opened;
     const [first, second] = opened.limiters as [Limiter, Limiter];
@@ -165,7 +165,7 @@ describe("limiters of several processes", () => {
     );
   });
 
-  it("tell a wait again that nobody heard of", async () => {
+  it("report a wait again if the report was lost", async () => {
     const opened = open(2);
     const [first, second] = opened.limiters as [Limiter, Limiter];
     await meet(opened);
@@ -181,7 +181,7 @@ describe("limiters of several processes", () => {
     assert.equal(second.isPaused, true);
   });
 
-  it("ask once a second while there are calls, and nothing when there were none for a while", async () => {
+  it("exchange once a second while there are calls, and not at all after a while without", async () => {
     const { clock, limiters, reports } = open(1);
     const [limiter] = limiters as [Limiter];
     assert.deepEqual([reports.length, clock.sleeping], [0, 0]);
@@ -198,7 +198,7 @@ describe("limiters of several processes", () => {
     assert.equal(reports.length, asked + 1);
   });
 
-  it("say nothing any more when they are closed, and name no key", async () => {
+  it("report nothing after they are closed, and name no key", async () => {
     const { clock, limiters, syncs, reports } = open(1);
     const [limiter] = limiters as [Limiter];
     (await limiter.acquire(CALL)).release();
@@ -212,11 +212,11 @@ describe("limiters of several processes", () => {
   });
 });
 
-/** Takes so many calls at once, for half a second each, and refuses the others soon. */
+/** Accepts that many calls at once, for half a second each, and refuses others soon. */
 function createVendor(clock: ManualClock, atOnce: number) {
   const vendor = { open: 0, most: 0, refused: 0, taken: 0, takenOf: [] as number[], use };
   const known: Limiter[] = [];
-  /** One caller that calls again and again. */
+  /** A caller that calls repeatedly. */
   function use(limiter: Limiter): void {
     if (!known.includes(limiter)) known.push(limiter);
     void call(limiter, known.indexOf(limiter));

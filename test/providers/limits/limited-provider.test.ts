@@ -63,7 +63,7 @@ async function ask(provider: Provider, call: Partial<ModelCall> = {}): Promise<s
 }
 
 describe("a limited provider", () => {
-  it("asks a server that was silent once more, and not as often as one that is busy", async () => {
+  it("asks a silent server once more, and not as often as a busy one", async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ vendor: "test", clock, random: () => 0 });
     let asked = 0;
@@ -81,7 +81,7 @@ describe("a limited provider", () => {
     assert.equal(asked, 2);
   });
 
-  it("answers as the provider inside does, and holds a slot until the end", async () => {
+  it("answers like the inner provider, and holds a slot until the end", async () => {
     const { provider, limiter } = limited([OK]);
     const seen = new Set<number>();
     const signal = patience();
@@ -91,7 +91,7 @@ describe("a limited provider", () => {
     assert.equal(provider.name, "scripted");
   });
 
-  it("gives the slot back when its answer is left early, fails, or is cancelled", async () => {
+  it("returns the slot if its reader stops, or it fails or is cancelled", async () => {
     const { provider, limiter } = limited([
       OK,
       reply.failure("broke", { text: "Half" }),
@@ -112,7 +112,7 @@ describe("a limited provider", () => {
     assert.equal(limiter.inFlight, 0);
   });
 
-  it("holds no slot between two tries, and tells the limiter of each refusal", async () => {
+  it("holds no slot between two attempts, and reports each refusal to the limiter", async () => {
     const { provider, limiter, clock, sent } = limited([busy(), busy(), OK]);
     const notices: string[] = [];
     const asked = ask(provider, { notice: ({ code, message }) => notices.push(code + message) });
@@ -130,7 +130,7 @@ describe("a limited provider", () => {
     assert.match(notices[0] ?? "", /^retryHTTP 429.* Trying test again in 0\.1 s\.$/);
   });
 
-  it("lets others go on while one is asked to wait", async () => {
+  it("lets others continue while one is asked to wait", async () => {
     const { provider, clock, sent, limiter } = limited([busy({ "retry-after": "5" }), OK, OK]);
     const refused = ask(provider);
     await clock.advance(0);
@@ -142,7 +142,7 @@ describe("a limited provider", () => {
     assert.equal(await refused, "Hello there.");
   });
 
-  it("makes everybody wait when the next one is refused too", async () => {
+  it("makes all calls wait if the next one is refused too", async () => {
     const five = busy({ "retry-after": "5" });
     const { provider, clock, sent } = limited([five, five, OK, OK, OK]);
     const asked = [ask(provider), ask(provider)];
@@ -154,7 +154,7 @@ describe("a limited provider", () => {
     assert.deepEqual(await Promise.all(asked), ["Hello there.", "Hello there.", "Hello there."]);
   });
 
-  it("gives up on a vendor that takes nobody's calls", async () => {
+  it("gives up on a vendor that accepts no calls", async () => {
     const { provider, clock, sent } = limited(Array(9).fill(busy()));
     const asked = assert.rejects(ask(provider), { code: "provider_overloaded" });
     await clock.advance(0);
@@ -163,7 +163,7 @@ describe("a limited provider", () => {
     assert.equal(sent(), RETRY.attempts);
   });
 
-  it("is more patient with one that takes others' calls, but not for ever", async () => {
+  it("is more patient with one that accepts other calls, but not for ever", async () => {
     const few = limited([OK, ...Array(7).fill(busy()), OK]);
     await ask(few.provider);
     const asked = ask(few.provider);
@@ -180,20 +180,20 @@ describe("a limited provider", () => {
     assert.equal(many.sent(), 1 + 20);
   });
 
-  it("does not send again at all when it is to try once", async () => {
+  it("does not retry if only one attempt is allowed", async () => {
     const { provider, sent } = limited([OK, busy(), OK], { retry: ONE_TRY });
     await ask(provider);
     await assert.rejects(ask(provider), { code: "provider_overloaded" });
     assert.equal(sent(), 2);
   });
 
-  it("does not send again what fails for good", async () => {
+  it("does not retry a permanent failure", async () => {
     const { provider, sent } = limited([reply.status(400, {}), OK]);
     await assert.rejects(ask(provider), { code: "provider_rejected" });
     assert.equal(sent(), 1);
   });
 
-  it("leaves the line when the call is cancelled there", async () => {
+  it("leaves the queue if the call is cancelled there", async () => {
     const { provider, limiter, clock, sent } = limited([OK]);
     limiter.pause(30_000);
     const abort = new AbortController();
@@ -207,7 +207,7 @@ describe("a limited provider", () => {
     assert.equal(clock.sleeping, 0);
   });
 
-  it("says once what each try says again", async () => {
+  it("reports once what every attempt reports", async () => {
     const failing = createScriptedProvider();
     const inner: Provider = {
       name: "test",
@@ -248,7 +248,7 @@ describe("a watched transport", () => {
     async close() {},
   });
 
-  /** How long the limiter is paused after an answer with those headers. */
+  /** How long the limiter is paused after an answer with these headers. */
   async function pauseAfter(status: number, headers: Record<string, string>): Promise<number> {
     const clock = createManualClock(1000);
     const limiter = createLimiter({ vendor: "test", clock, random: () => 0 });
@@ -261,12 +261,12 @@ describe("a watched transport", () => {
 
   const SPENT = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1.5s" };
 
-  it("waits for a spent counter, also after a success", async () => {
+  it("waits for a used-up counter, also after a success", async () => {
     assert.equal(await pauseAfter(200, SPENT), 1500);
     assert.equal(await pauseAfter(200, { ...SPENT, "x-ratelimit-remaining-requests": "1" }), 0);
   });
 
-  it("goes by the server's own word where there is one", async () => {
+  it("prefers the server's own wait", async () => {
     assert.equal(await pauseAfter(429, { ...SPENT, "retry-after": "4" }), 4000);
     assert.equal(await pauseAfter(429, { ...SPENT, "retry-after-ms": "200" }), 200);
     assert.equal(await pauseAfter(429, { ...SPENT, "retry-after": "0" }), 0);
@@ -274,7 +274,7 @@ describe("a watched transport", () => {
     assert.equal(await pauseAfter(200, { "retry-after": "4" }), 0);
   });
 
-  it("takes a refusal without a spent counter for one of this call alone", async () => {
+  it("takes a refusal without a used-up counter for one of this call alone", async () => {
     assert.equal(await pauseAfter(429, { "retry-after": "4" }), 0);
   });
 
@@ -285,7 +285,7 @@ describe("a watched transport", () => {
 
 describe("two hundred runs at a vendor that refuses half of the requests", () => {
   const RUNS = 200;
-  /** Says the run's name, which is the last message. */
+  /** Answers with the run's name, which is the last message. */
   const engine: ScriptEngine = (asked, call) =>
     createScriptedProvider(reply.text(JSON.stringify(asked.items.at(-1)))).stream(asked, call);
 
@@ -314,7 +314,7 @@ describe("two hundred runs at a vendor that refuses half of the requests", () =>
       for (const [index, text] of texts.entries()) assert.ok(text.includes(`"run-${index}"`));
 
       assert.ok(upstream.requests.length < 3 * RUNS);
-      // Between two tries of a run every other run has at most one of its own, and a few are in flight.
+      // Between two attempts of a run every other run has at most one of its own, and a few are in flight.
       for (const gap of gapsOf(upstream.requests.map(({ text }) => text))) {
         assert.ok(gap <= RUNS + START_LIMIT, `a run waited for ${gap} requests of others`);
       }

@@ -8,14 +8,14 @@ import { createTurns } from "./turns.ts";
 
 const OVERLOAD = new Failure("provider_overloaded", "Busy.");
 
-describe("the limiter, whatever happens", () => {
+describe("the limiter in every case", () => {
   const STEP = fc.record({
     what: fc.constantFrom("enter", "enter", "enter", "end", "end", "refuse", "pause", "abort"),
     number: fc.nat(7),
     ms: fc.nat(3000),
   });
 
-  it("keeps its limit, its pauses and its turns, and forgets who left", async () => {
+  it("keeps its limit, its pauses and its turns, and forgets calls that left", async () => {
     const property = fc.asyncProperty(fc.array(STEP, { maxLength: 60 }), async (steps) => {
       const clock = createManualClock();
       const limiter = createLimiter({ vendor: "test", clock, random: () => 0.5 });
@@ -38,7 +38,7 @@ interface Step {
   readonly ms: number;
 }
 
-/** Calls of a few runs at a limiter, and what must be true of them. */
+/** Calls of a few runs at a limiter, and invariants that must hold for them. */
 function createLine(limiter: Limiter, clock: ManualClock) {
   const turns = createTurns();
   const aborts = new Set<AbortController>();

@@ -37,7 +37,7 @@ async function openFull(
 }
 
 describe("the limiter's limit", () => {
-  it("lets so many through at once, and the next when one has ended", async () => {
+  it("lets that many calls through at once, and the next one when a call has ended", async () => {
     const { limiter, clock } = open();
     const [first] = await fill(limiter);
     assert.equal(limiter.inFlight, START_LIMIT);
@@ -55,11 +55,11 @@ describe("the limiter's limit", () => {
     assert.equal(limiter.waiting, 0);
   });
 
-  it("lets a hundred children ask at once, and is a small server's after a few refusals", async () => {
+  it("lets a hundred children ask at once, and fits a small server after a few refusals", async () => {
     const { limiter } = open();
     const slots = await Promise.all(Array.from({ length: 100 }, () => limiter.acquire(CALL)));
     assert.equal(limiter.waiting, 0);
-    // All were sent under one limit, so it is halved once for all of them; then with each that is sent.
+    // All were sent under one limit, so it is halved once for all of them; then with each one that is sent.
     for (const slot of slots) slot.release(busy());
     for (let refusals = 1; limiter.limit > 4; refusals++) {
       assert.ok(refusals <= 5, `${limiter.limit} after ${refusals} refusals`);
@@ -67,7 +67,7 @@ describe("the limiter's limit", () => {
     }
   });
 
-  it("grows by one with each call that is taken while all of it is in use, up to its bound", async () => {
+  it("grows by one with each accepted call while it is used up, up to its bound", async () => {
     const { limiter } = open();
     for (let limit = START_LIMIT; limit < MAX_LIMIT + 3; limit++) {
       assert.equal(limiter.limit, Math.min(limit, MAX_LIMIT));
@@ -87,7 +87,7 @@ describe("the limiter's limit", () => {
     assert.equal(limiter.inFlight, START_LIMIT + 1);
   });
 
-  it("does not grow while nobody reaches it", async () => {
+  it("does not grow while it is not reached", async () => {
     const { limiter } = open();
     for (let count = 0; count < 100; count++) {
       const slot = await limiter.acquire(CALL);
@@ -107,7 +107,7 @@ describe("the limiter's limit", () => {
     assert.equal(limiter.limit, MIN_LIMIT);
   });
 
-  it("after that grows by one each time that all of it was taken", async () => {
+  it("then grows by one each time that all of it was used", async () => {
     const { limiter } = open();
     (await limiter.acquire(CALL)).release(busy());
     const half = START_LIMIT / 2;
@@ -121,14 +121,14 @@ describe("the limiter's limit", () => {
     }
   });
 
-  it("does not fall for failures of another kind", async () => {
+  it("does not shrink after failures of another kind", async () => {
     const { limiter } = open();
     for (const slot of await fill(limiter)) slot.release(new Failure("provider_failed", "500"));
     assert.equal(limiter.limit, START_LIMIT);
     assert.equal(limiter.inFlight, 0);
   });
 
-  it("knows whether the vendor has taken a call lately", async () => {
+  it("knows whether the vendor has accepted a call recently", async () => {
     const { limiter, clock } = open();
     assert.equal(limiter.isAnswering, false);
     (await limiter.acquire(CALL)).accept();
@@ -139,7 +139,7 @@ describe("the limiter's limit", () => {
 });
 
 describe("the limiter's pause", () => {
-  it("holds for everybody, waiting and new, with jitter", async () => {
+  it("is for all calls, waiting and new, with jitter", async () => {
     const { limiter, clock } = open({ random: () => 0.5 });
     const slots = await fill(limiter);
     const granted: string[] = [];
@@ -158,7 +158,7 @@ describe("the limiter's pause", () => {
     assert.equal(limiter.isPaused, false);
   });
 
-  it("lets those who wait go on when it has passed", async () => {
+  it("ends for waiting calls when its time has passed", async () => {
     const { limiter, clock } = open();
     limiter.pause(2000);
     const granted: number[] = [];
@@ -186,7 +186,7 @@ describe("the limiter's pause", () => {
     assert.equal(grantedAtMs, 2500);
   });
 
-  it("ends also when time passes between two looks at the clock", async () => {
+  it("ends also if time passes between two readings of the clock", async () => {
     for (let pauseMs = 1; pauseMs < 12; pauseMs++) {
       const manual = createManualClock();
       let readings = 0;
@@ -200,7 +200,7 @@ describe("the limiter's pause", () => {
     }
   });
 
-  it("ends first for those who waited", async () => {
+  it("ends first for calls that waited", async () => {
     const { limiter, clock, slot } = await openFull();
     slot.release();
     const served: string[] = [];
@@ -250,7 +250,7 @@ describe("a call that another deployment can answer", () => {
   });
 });
 
-describe("the limiter's line", () => {
+describe("the limiter's queue", () => {
   /** Acquires in that order, then serves one after the other. */
   async function orderOf(runs: readonly (string | undefined)[]): Promise<string[]> {
     const { limiter, slot } = await openFull();
@@ -295,7 +295,7 @@ describe("the limiter's line", () => {
     assert.deepEqual(await orderOf(["a", "a", undefined, undefined]), ["a0", "-2", "-3", "a1"]);
   });
 
-  it("is left without a trace when the call is aborted", async () => {
+  it("is left without a trace if the call is aborted", async () => {
     const { limiter, clock, slot } = await openFull();
     limiter.pause(5000);
     const aborts = Array.from({ length: 3 }, () => new AbortController());
@@ -319,7 +319,7 @@ describe("the limiter's line", () => {
     assert.equal(notices.length, 1);
   });
 
-  it("leaves no timer behind when the last one goes", async () => {
+  it("has no timer after the last one leaves", async () => {
     const { limiter, clock } = open();
     limiter.pause(5000);
     const abort = new AbortController();
@@ -331,7 +331,7 @@ describe("the limiter's line", () => {
     await assert.rejects(limiter.acquire({ signal: abort.signal }), { code: "cancelled" });
   });
 
-  it("tells who waits how many are ahead, after a moment and now and then", async () => {
+  it("tells waiting calls how many are ahead, after a moment and now and then", async () => {
     const { limiter, clock, slot } = await openFull();
     const notices: string[] = [];
     const held = [limiter.acquire({ signal: NEVER, run: "a" })];
@@ -354,7 +354,7 @@ describe("the limiter's line", () => {
     assert.equal(notices.length, 2);
   });
 
-  it("drops a call that cannot be told", async () => {
+  it("drops a call whose notice fails", async () => {
     const { limiter, clock, slot } = await openFull();
     const waiting = assert.rejects(
       limiter.acquire({

@@ -25,14 +25,14 @@ describe("retry-after", () => {
     });
   }
 
-  it("of a date is unknown where neither side has a clock", () => {
+  it("of a date is unknown if neither side has a clock", () => {
     const headers = { "retry-after": "Tue, 01 Jan 2030 01:00:07 GMT" };
     assert.equal(readRetryAfter(headers), undefined);
     assert.equal(readRetryAfter({ ...headers, date: DATE }), 7000);
   });
 });
 
-describe("a spent counter", () => {
+describe("a used-up counter", () => {
   const spans: readonly (readonly [string, number | undefined])[] = [
     ["1s", 1000],
     ["6m0s", 360_000],
@@ -60,7 +60,7 @@ describe("a spent counter", () => {
     });
   }
 
-  it("is one that stands at zero, not one that is low or unknown", () => {
+  it("is zero, not low or unknown", () => {
     for (const remaining of ["1", "", "many"]) {
       const headers = {
         "x-ratelimit-remaining-tokens": remaining,
@@ -93,7 +93,7 @@ describe("a spent counter", () => {
     assert.equal(readSpentWait(headers, NOW_MS), 30_000);
   });
 
-  it("without a reset says nothing", () => {
+  it("without a reset means nothing", () => {
     assert.equal(readSpentWait({ "x-ratelimit-remaining-tokens": "0" }, NOW_MS), undefined);
   });
 });

@@ -28,7 +28,7 @@ describe("the shares of a limit", () => {
     assert.equal(toShare(7, { demands, self: "new", turn: 0 }), 7);
   });
 
-  it("give what cannot be divided to each in turn", () => {
+  it("give the remainder to each in turn", () => {
     const turns = [0, 1, 2, 3].map((turn) => sharesOf(4, [9, 9, 9], turn));
     assert.deepEqual(turns, [
       [2, 1, 1],
@@ -38,7 +38,7 @@ describe("the shares of a limit", () => {
     ]);
   });
 
-  it("add up to the limit and one for each at most, starve nobody and waste nothing", () => {
+  it("add up to the limit and at most one for each, starve none and waste nothing", () => {
     const limits = fc.integer({ min: 1, max: 20_000 });
     const needs = fc.array(fc.nat(5000), { minLength: 1, maxLength: 20 });
     const property = fc.property(limits, needs, fc.nat(99), (limit, calls, turn) => {

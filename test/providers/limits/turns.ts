@@ -1,19 +1,19 @@
-/** Keeps count of turns: of n runs in a line, each must be served within n grants. */
+/** Counts turns: with n runs in a queue, each must be served within n grants. */
 
 import assert from "node:assert/strict";
 
 export interface Turns {
   enter(run: string): void;
-  /** One of the run's calls was let through. */
+  /** A call of the run was let through. */
   serve(run: string): void;
-  /** One of the run's calls went away. */
+  /** A call of the run left. */
   leave(run: string): void;
-  /** How many calls are in the line. */
+  /** How many calls are in the queue. */
   readonly waiting: number;
 }
 
 export function createTurns(): Turns {
-  /** Each waiting run's calls, and within how many grants one of them must be let through. */
+  /** Each waiting run's calls, and the number of grants within which one of them must be let through. */
   const runs = new Map<string, { calls: number; due: number }>();
 
   function leave(name: string): void {

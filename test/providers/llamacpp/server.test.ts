@@ -17,7 +17,7 @@ import { eventsOf, request, textOf } from "../provider-contract.ts";
 
 const transport = createTransport({});
 after(() => transport.close());
-/** Made for each test: a limit counts from when it is made. */
+/** Created for each test, because a limit counts from its creation. */
 const limit = (): AbortSignal => patience();
 
 describe("the properties of a llama-server", () => {
@@ -39,7 +39,7 @@ describe("the properties of a llama-server", () => {
     }
   });
 
-  it("are not there yet while the model loads", async () => {
+  it("are missing while the model loads", async () => {
     await using upstream = await startLlamacppUpstream({ loading: 1 });
     assert.equal((await readServerProps(transport, upstream.url, limit())).isReady, false);
     assert.equal((await readServerProps(transport, upstream.url, limit())).isReady, true);
@@ -54,7 +54,7 @@ describe("the properties of a llama-server", () => {
     assert.ok((await readServerProps(transport, upstream.url, limit(), headers)).isReady);
   });
 
-  it("are read in the forms that versions gave them", () => {
+  it("are read in the forms of all versions", () => {
     assert.equal(toServerProps({ n_ctx: 2048 }).contextTokens, 2048);
     assert.equal(toServerProps({ model_path: "C:\\models\\a.gguf" }).modelName, "a.gguf");
     assert.equal(toServerProps({ model_alias: "mine", model_path: "/a.gguf" }).modelName, "mine");
@@ -73,7 +73,7 @@ describe("waiting for a llama-server", () => {
     return waitForServer(provider, { transport, baseUrl, clock });
   };
 
-  it("says that it waits, and asks when the model is there", async () => {
+  it("reports that it waits, and asks when the model is loaded", async () => {
     await using upstream = await startLlamacppUpstream({
       engine: script(reply.text("Hi."), reply.text("Again.")),
       loading: 4,
@@ -95,7 +95,7 @@ describe("waiting for a llama-server", () => {
       "llama-server is loading its model, for 10 s now. Waiting.",
       "llama-server is loading its model, for 30 s now. Waiting.",
     ]);
-    // Once is enough: the second call goes out at once.
+    // Once is enough: the second call is sent at once.
     const before = upstream.requests.length;
     assert.equal(textOf(await eventsOf(provider, request())), "Again.");
     assert.equal(upstream.requests.length, before + 1);
@@ -110,7 +110,7 @@ describe("waiting for a llama-server", () => {
     });
   });
 
-  it("is not worth it where another deployment can be asked", async () => {
+  it("is skipped if another deployment can be asked", async () => {
     await using upstream = await startLlamacppUpstream({ loading: 1000 });
     const call = { signal: limit(), hasOthers: true };
     await assert.rejects(providerAt(upstream.url).stream(request(), call).next(), {

@@ -7,9 +7,9 @@ import { llamacppWire } from "../../../src/providers/llamacpp/wire.ts";
 import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { vendorOf } from "../../../src/providers/vendors/catalog.ts";
 import { startLlamacppUpstream } from "../../../src/testing/llamacpp-upstream.ts";
+import type { Upstream } from "../../../src/testing/loopback.ts";
 import { reply } from "../../../src/testing/reply.ts";
 import { script } from "../../../src/testing/script.ts";
-import type { Upstream } from "../../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS } from "../../patience.ts";
 import { assistant, call, output, thought, user } from "../conversation.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
@@ -54,7 +54,7 @@ describe("a llama-server body", () => {
     }
   });
 
-  it("asks for a schema, then for any JSON, and beside tools in words alone", () => {
+  it("asks for a schema, then for any JSON, and beside tools only in the instructions", () => {
     assert.deepEqual(encode({ format: strict })["response_format"], {
       type: "json_schema",
       json_schema: { name: "out", schema: SCHEMA, strict: true },
@@ -69,7 +69,7 @@ describe("a llama-server body", () => {
     }
   });
 
-  it("is sent once more when the server makes no grammar of the schema", async () => {
+  it("is sent again if the server makes no grammar of the schema", async () => {
     await using upstream = await startLlamacppUpstream({ engine: script(reply.text("{}")) });
     const format = { ...strict, schema: { not: { type: "string" } } };
     assert.equal(textOf(await eventsOf(over(upstream), request({ format }))), "{}");
@@ -79,10 +79,11 @@ describe("a llama-server body", () => {
     );
   });
 
-  it("is sent once more with words among the thoughts where the template takes one of both", async () => {
+  it("is sent again with text among the reasoning if the template accepts only one of the two", async () => {
     const engine = script(reply.text("Done."));
     await using upstream = await startLlamacppUpstream({
-      ...{ engine, modelPath: "/models/gpt-oss-20b.gguf" },
+      engine,
+      modelPath: "/models/gpt-oss-20b.gguf",
     });
     const said = [user("Go"), thought("Hm."), assistant("I look."), call("c1"), output("c1", "1")];
     const later = [thought("So."), call("c2"), output("c2", "2"), user("And?")];
@@ -90,7 +91,9 @@ describe("a llama-server body", () => {
     assert.equal(textOf(await eventsOf(over(upstream), request({ items }))), "Done.");
     const [first, second] = upstream.requests.map(({ body }) => body["messages"] as object[]);
     assert.deepEqual(second?.at(-5), {
-      ...{ ...first?.at(-5), content: null, reasoning_content: "Hm.\nI look." },
+      ...first?.at(-5),
+      content: null,
+      reasoning_content: "Hm.\nI look.",
     });
     assert.deepEqual(second?.slice(-4), first?.slice(-4));
   });

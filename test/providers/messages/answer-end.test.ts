@@ -33,22 +33,22 @@ describe("the end of an answer of the Messages API", () => {
     });
   }
 
-  it("is a wish for results when there are calls", () => {
+  it("is a request for results if there are calls", () => {
     const events = decode(START, ...call(0, "a", "{}"), ended("tool_use"), STOP);
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
-  it("is broken when it asks for results of no call", () => {
+  it("is broken if it asks for results without a call", () => {
     for (const blocks of [[], text(0, "I shall read it.")]) {
       const answer = [START, ...blocks, ended("tool_use"), STOP];
       assert.throws(() => decodeAll(createDecoder(), ...answer), {
         code: "broken_answer",
-        message: /named none/,
+        message: /named no tool/,
       });
     }
   });
 
-  it("marks the last item as incomplete when the limit cut it, and no other", () => {
+  it("marks only the last item as incomplete if the limit truncated it", () => {
     const events = decode(START, ...text(0, "A"), ...call(1, "a", "{"), ended("max_tokens"), STOP);
     assert.deepEqual(
       itemsOf(events).map((item) => "status" in item && item.status),
@@ -56,14 +56,14 @@ describe("the end of an answer of the Messages API", () => {
     );
   });
 
-  it("says why the vendor refused", () => {
+  it("reports why the vendor refused", () => {
     const stop_details = { type: "refusal", explanation: "Not that." };
     const events = decode(START, ended("refusal", { stop_details }), STOP);
     const [message] = itemsOf(events);
     assert.deepEqual((message as Message).content, [{ type: "refusal", refusal: "Not that." }]);
   });
 
-  it("comes once, whatever is sent behind it", () => {
+  it("comes once, whatever is sent after it", () => {
     const second = { ...START, message: { ...START.message, id: "msg_2" } };
     const events = decode(START, ...text(0, "A"), ended("end_turn"), STOP, STOP, second);
     assert.equal(itemsOf(events).length, 1);
@@ -93,8 +93,8 @@ describe("the end of an answer of the Messages API", () => {
   }
 });
 
-describe("what servers in between do to the Messages API", () => {
-  it("is passed over: pings, unknown events, lines that are no JSON, a second start", () => {
+describe("the Messages API through proxies", () => {
+  it("ignores pings, unknown events, lines that are not JSON, and a second start", () => {
     const events = decode(
       { type: "ping" },
       START,
@@ -112,7 +112,7 @@ describe("what servers in between do to the Messages API", () => {
     assert.equal(itemsOf(events).length, 1);
   });
 
-  it("is mended where a start is missing", () => {
+  it("is repaired if a start is missing", () => {
     const bare = delta(0, { type: "text_delta", text: "A" });
     const thought = delta(1, { type: "thinking_delta", thinking: "B" });
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe("what servers in between do to the Messages API", () => {
     );
   });
 
-  it("is mended where ids and the numbers of blocks are left out", () => {
+  it("is repaired if ids and the numbers of blocks are missing", () => {
     const result = { type: "mcp_tool_result", content: [] };
     const events = decode(
       { type: "message_start" },
@@ -137,7 +137,7 @@ describe("what servers in between do to the Messages API", () => {
     ]);
   });
 
-  it("is mended where the end comes alone", () => {
+  it("is repaired if only the end comes", () => {
     const whole = [{ type: "start", response_id: "", model: "" }, { type: "end" }];
     for (const last of [ended("end_turn"), STOP]) {
       const [start, { type } = {}] = decode(last);
@@ -145,7 +145,7 @@ describe("what servers in between do to the Messages API", () => {
     }
   });
 
-  it("is mended where another answer starts before the first has said anything", () => {
+  it("is repaired if another answer starts before the first has any content", () => {
     const second = { ...START, message: { ...START.message, id: "msg_2" } };
     assert.equal(itemsOf(decode(START, second, ...text(0, "A"), ended("end_turn"))).length, 1);
   });
@@ -161,7 +161,7 @@ describe("usage of the Messages API", () => {
       ),
     ).usage;
 
-  it("counts what came from the cache and went to it as input", () => {
+  it("counts tokens read from the cache and written to it as input", () => {
     const first = {
       input_tokens: 10,
       cache_read_input_tokens: 100,
@@ -175,7 +175,7 @@ describe("usage of the Messages API", () => {
     );
   });
 
-  it("knows what is kept for an hour", () => {
+  it("knows which tokens are cached for an hour", () => {
     const first = {
       input_tokens: 10,
       cache_creation_input_tokens: 30,
@@ -187,7 +187,7 @@ describe("usage of the Messages API", () => {
     );
   });
 
-  it("is what the end says where it says something", () => {
+  it("is taken from the end if the end has counts", () => {
     const last = { input_tokens: 12, cache_read_input_tokens: null, output_tokens: 3 };
     assert.deepEqual(
       usageOf({ input_tokens: 10, cache_read_input_tokens: 4 }, last),
@@ -195,7 +195,7 @@ describe("usage of the Messages API", () => {
     );
   });
 
-  it("includes the compactions, which are counted nowhere else", () => {
+  it("includes the compactions, which are not counted elsewhere", () => {
     const iterations = [
       { type: "compaction", input_tokens: 100, output_tokens: 50 },
       { type: "message", input_tokens: 10, output_tokens: 5 },

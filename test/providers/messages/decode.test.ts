@@ -16,7 +16,7 @@ function decode(...payloads: readonly (JsonObject | string)[]): ModelEvent[] {
   return events;
 }
 
-/** The items of an answer of these blocks that ended well. */
+/** The items of a complete answer with these blocks. */
 const itemsIn = (...events: readonly JsonObject[]) =>
   itemsOf(decode(START, ...events, ended("end_turn"), STOP));
 
@@ -47,7 +47,7 @@ describe("text of the Messages API", () => {
     ]);
   });
 
-  it("of blocks in a row is one message with a part each", () => {
+  it("of adjacent blocks is one message with a part each", () => {
     const [message, ...more] = itemsIn(...text(0, "A"), ...text(1), ...text(2, "B"));
     assert.equal(more.length, 0);
     const { content } = message as Message;
@@ -57,7 +57,7 @@ describe("text of the Messages API", () => {
     );
   });
 
-  it("is a new message behind another block", () => {
+  it("is a new message after another block", () => {
     const items = itemsIn(...text(0, "A"), ...call(1, "c1", "{}"), ...text(2, "B"));
     assert.deepEqual(
       items.map(({ type }) => type),
@@ -65,7 +65,7 @@ describe("text of the Messages API", () => {
     );
   });
 
-  it("keeps what it cites, word for word, over the whole of its part", () => {
+  it("keeps its citations unchanged, over the whole of its part", () => {
     const web = { type: "web_search_result_location", url: "https://x.org", title: "X" };
     const page = { type: "page_location", document_index: 0, document_title: "D", file_id: "f1" };
     const cited = (citation: JsonObject) => delta(0, { type: "citations_delta", citation });
@@ -111,7 +111,7 @@ describe("text of the Messages API", () => {
 });
 
 describe("thinking of the Messages API", () => {
-  it("is a reasoning item that carries its block sealed", () => {
+  it("is a reasoning item with its sealed block", () => {
     const [thought] = itemsIn(
       start(0, { type: "thinking", thinking: "", signature: "" }),
       delta(0, { type: "thinking_delta", thinking: "Hm" }),
@@ -125,7 +125,7 @@ describe("thinking of the Messages API", () => {
     assert.deepEqual(unseal("messages", encrypted_content), block);
   });
 
-  it("may be redacted, or without words, and is kept all the same", () => {
+  it("may be redacted, or without text, and is kept nevertheless", () => {
     const redacted = { type: "redacted_thinking", data: "xyz" };
     const omitted = { type: "thinking", thinking: "", signature: "sig" };
     const items = itemsIn(start(0, redacted), stop(0), start(1, omitted), stop(1));
@@ -139,7 +139,7 @@ describe("thinking of the Messages API", () => {
     );
   });
 
-  it("that was cut before its signature is not sent back", () => {
+  it("that was interrupted before its signature is not sent back", () => {
     const cut = [
       start(0, { type: "thinking", thinking: "" }),
       delta(0, { type: "thinking_delta", thinking: "Hm" }),
@@ -157,7 +157,7 @@ describe("calls of the Messages API", () => {
       return [call_id, args];
     });
 
-  it("are joined of fragments, side by side", () => {
+  it("are joined from fragments, in parallel", () => {
     const calls = callsOf(...call(0, "a", "", '{"x"', ":1}"), ...call(1, "b", "{}"));
     assert.deepEqual(calls, [
       ["a", '{"x":1}'],
@@ -173,7 +173,7 @@ describe("calls of the Messages API", () => {
     ]);
   });
 
-  it("are given ids of their own when two have the same, or none", () => {
+  it("get ids of their own if two have the same, or none", () => {
     const nameless = start(2, { type: "tool_use", name: "read", input: {} });
     const calls = callsOf(...call(0, "a"), ...call(1, "a"), nameless, stop(2));
     assert.deepEqual(
@@ -182,7 +182,7 @@ describe("calls of the Messages API", () => {
     );
   });
 
-  it("keep what else they say beside them", () => {
+  it("keep their other fields", () => {
     const caller = { type: "code_execution_20250825", tool_id: "srv_1" };
     const block = { type: "tool_use", id: "a", name: "read", input: {}, caller };
     const [kept] = itemsIn(start(0, block), stop(0)) as unknown as JsonObject[];
@@ -200,7 +200,7 @@ describe("calls of the Messages API", () => {
 });
 
 describe("blocks that only the vendor understands", () => {
-  it("are items that carry them word for word, their input put together", () => {
+  it("are items that contain them unchanged, with their input joined", () => {
     const block = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
     const result = { type: "web_search_tool_result", tool_use_id: "srv_1", content: [{ a: 1 }] };
     const items = itemsIn(
@@ -221,7 +221,7 @@ describe("blocks that only the vendor understands", () => {
     ]);
   });
 
-  it("grow by deltas that nobody knows", () => {
+  it("grow by unknown deltas", () => {
     const [item] = itemsIn(
       start(0, { type: "compaction", content: null }),
       delta(0, { type: "compaction_delta", content: "Sum", encrypted_content: "e" }),
@@ -232,7 +232,7 @@ describe("blocks that only the vendor understands", () => {
     assert.deepEqual(item?.["block"], block);
   });
 
-  it("may stand in the start of the answer", () => {
+  it("may be in the start of the answer", () => {
     const result = { type: "tool_search_tool_result", tool_use_id: "srv_0", content: {} };
     const message = { id: "msg_1", content: [result] };
     const events = decode({ type: "message_start", message }, ...text(0, "A"), ended("end_turn"));
@@ -242,7 +242,7 @@ describe("blocks that only the vendor understands", () => {
     );
   });
 
-  it("keep the machine that the answer has used", () => {
+  it("keep the container that the answer has used", () => {
     const events = decode(START, ended("end_turn", { container: { id: "c_1" } }), STOP);
     assert.deepEqual(itemsOf(events), [
       {

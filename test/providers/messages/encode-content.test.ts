@@ -54,7 +54,7 @@ describe("images and files of the Messages API", () => {
     it(`are blocks: ${name}`, () => assert.deepEqual(blocksOf(part), [block]));
   }
 
-  it("may be what a tool gave", () => {
+  it("may be a tool's result", () => {
     const image = { type: "input_image" as const, image_url: "data:image/webp;base64,AA" };
     const given: Item = {
       type: "function_call_output",
@@ -79,7 +79,7 @@ describe("images and files of the Messages API", () => {
 });
 
 describe("structured answers of the Messages API", () => {
-  it("are asked for with a schema that it takes", () => {
+  it("are requested with a schema that it accepts", () => {
     const schema = {
       $schema: "x",
       type: "object",
@@ -143,12 +143,12 @@ describe("marks for the cache of the Messages API", () => {
     ];
   };
 
-  it("stand at the end of tools, instructions, and the last two turns of the user", () => {
+  it("are at the end of tools, instructions, and the last two turns of the user", () => {
     const items = [user("Go"), call("a"), output("a", "1"), call("b"), output("b", "2")];
     assert.deepEqual(marksOf({ tools: [tool], items }), ["read", "A", "a", "b"]);
   });
 
-  it("last an hour, all of them, where the request wants what is kept to last", () => {
+  it("all last an hour if the request asks for it", () => {
     const part = { type: "input_text" as const, text: "Go" };
     const own = { ...part, prompt_cache_breakpoint: { mode: "explicit" as const } };
     const items: Item[] = [{ type: "message", role: "user", content: [own] }];
@@ -170,7 +170,7 @@ describe("marks for the cache of the Messages API", () => {
     assert.deepEqual(marks("in_memory"), [short, short, short]);
   });
 
-  it("are not at the tail of a question that nothing will follow", () => {
+  it("are not at the end of a question that nothing will follow", () => {
     assert.deepEqual(marksOf({}), ["A"]);
   });
 

@@ -48,7 +48,7 @@ describe("a body of the Messages API", () => {
     assert.deepEqual([temperature, max_tokens], [0.5, 100]);
   });
 
-  it("holds the model to the parameters of a tool that wants it, and of no other", () => {
+  it("makes only tools strict that ask for it", () => {
     const range = { type: "integer", minimum: 1 };
     const strict: Tool = {
       type: "function",
@@ -71,7 +71,7 @@ describe("a body of the Messages API", () => {
     ]);
   });
 
-  it("has one of two ways of sampling, which are refused together", () => {
+  it("has one of two sampling parameters, which are refused together", () => {
     assert.ok(!("top_p" in encode({ temperature: 0.5, top_p: 0.5 })));
     assert.equal(encode({ top_p: 0.5 })["top_p"], 0.5);
   });
@@ -91,7 +91,7 @@ describe("a body of the Messages API", () => {
     [{ type: "web_search" }, { type: "auto" }],
   ];
   for (const [tool_choice, encoded] of choices) {
-    it(`spells a tool choice its own way: ${JSON.stringify(tool_choice)}`, () => {
+    it(`encodes a tool choice: ${JSON.stringify(tool_choice)}`, () => {
       assert.deepEqual(encode({ tools: [tool], tool_choice })["tool_choice"], encoded);
     });
   }
@@ -108,7 +108,7 @@ describe("a body of the Messages API", () => {
 });
 
 describe("turns of the Messages API", () => {
-  it("pair every call with its result, thoughts before their calls", () => {
+  it("pair every call with its result, with reasoning before the calls", () => {
     const thinking = { type: "thinking", thinking: "Hm.", signature: "s" };
     assert.deepEqual(
       turnsOf(
@@ -132,7 +132,7 @@ describe("turns of the Messages API", () => {
     );
   });
 
-  it("put results first, wherever their items stand, and in the order of the calls", () => {
+  it("put results first, wherever their items are, in the order of the calls", () => {
     const items = [
       user("Go"),
       call("a"),
@@ -148,7 +148,7 @@ describe("turns of the Messages API", () => {
     ]);
   });
 
-  it("say so where a call has no result, and drop a result without its call", () => {
+  it("add a placeholder for a call without a result, and drop a result without its call", () => {
     const missing = result("a", "No result: the call was interrupted.");
     assert.deepEqual(turnsOf(user("Go"), output("z", "?"), call("a"), user("Stop")), [
       hears(text("Go")),
@@ -157,7 +157,7 @@ describe("turns of the Messages API", () => {
     ]);
   });
 
-  it("say that a call failed", () => {
+  it("mark a failed call", () => {
     const failed: Item = {
       type: "function_call_output",
       call_id: "a",
@@ -173,7 +173,7 @@ describe("turns of the Messages API", () => {
     assert.deepEqual(wordless.at(-1)?.["content"], [{ type: "tool_result", tool_use_id: "a" }]);
   });
 
-  it("give calls ids that the API takes, and no id twice", () => {
+  it("give calls ids that the API accepts, and no id twice", () => {
     const items = [
       user("Go"),
       call("a:b/1"),
@@ -190,12 +190,12 @@ describe("turns of the Messages API", () => {
     ]);
   });
 
-  it("keep arguments that are no JSON where the vendor's guide puts them", () => {
+  it("put arguments that are not JSON where the vendor's guide puts them", () => {
     const [, said] = turnsOf(user("Go"), call("a", '{"x":'), output("a", "?"), call("b", ""));
     assert.deepEqual(said, says(use("a", { INVALID_JSON: '{"x":' })));
   });
 
-  it("start and end with the user, even if nobody spoke", () => {
+  it("start and end with the user, even without a message", () => {
     const goOn = hears(text("Go on."));
     assert.deepEqual(turnsOf(assistant("Hi.")), [goOn, says(text("Hi.")), goOn]);
     assert.deepEqual(turnsOf(), [goOn]);
@@ -218,7 +218,7 @@ describe("turns of the Messages API", () => {
     assert.deepEqual(turnsOf(...items), [hears(text("Go"))]);
   });
 
-  it("put the vendor's own blocks back, and go on where it paused", () => {
+  it("send the vendor's own blocks back, and continue where it paused", () => {
     const block = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
     assert.deepEqual(turnsOf(user("Go"), assistant("A"), foreign(block)), [
       hears(text("Go")),
@@ -226,7 +226,7 @@ describe("turns of the Messages API", () => {
     ]);
   });
 
-  it("put back what a call said beside its input", () => {
+  it("send back a call's other fields", () => {
     const caller = { type: "code_execution_20250825", tool_id: "srv_1" };
     const kept = {
       type: "anthropic:tool_use",
@@ -237,13 +237,13 @@ describe("turns of the Messages API", () => {
     assert.deepEqual(said, says({ ...use("a"), caller }));
   });
 
-  it("name the machine of the turn under way, and none of an earlier one", () => {
+  it("name the container of the current turn, and none of an earlier one", () => {
     const container = foreign({ type: "container", id: "c_1" });
     assert.equal(encode({ items: [user("Go"), container] })["container"], "c_1");
     assert.ok(!("container" in encode({ items: [user("Go"), container, user("More")] })));
   });
 
-  it("take instructions before the first turn as such, and later ones as marked text", () => {
+  it("use system messages before the first turn as instructions, and later ones as marked text", () => {
     const developer = (content: string): Item => ({ type: "message", role: "developer", content });
     const { system, messages } = encode({
       instructions: "A",
@@ -257,7 +257,7 @@ describe("turns of the Messages API", () => {
     ]);
   });
 
-  it("cite again what was cited, without the field that is refused", () => {
+  it("repeat citations, without the field that is refused", () => {
     const citation = { type: "page_location", cited_text: "x", document_index: 0 };
     const annotation = {
       type: "file_citation" as const,
@@ -273,7 +273,7 @@ describe("turns of the Messages API", () => {
     assert.deepEqual(said, says({ ...text("A"), citations: [citation] }));
   });
 
-  it("keep what another model said in words we have for it", () => {
+  it("keep another model's content that can be expressed", () => {
     const said: Item = {
       type: "message",
       role: "assistant",

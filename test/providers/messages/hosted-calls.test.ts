@@ -8,11 +8,14 @@ import { createDecoder } from "../../../src/providers/messages/decode.ts";
 import { encodeConversation } from "../../../src/providers/messages/turns.ts";
 
 const PROGRAM = {
-  ...{ type: "server_tool_use", id: "srvtoolu_1", name: "bash_code_execution" },
+  type: "server_tool_use",
+  id: "srvtoolu_1",
+  name: "bash_code_execution",
   input: { command: "echo 4" },
 };
 const RESULT = {
-  ...{ type: "bash_code_execution_tool_result", tool_use_id: "srvtoolu_1" },
+  type: "bash_code_execution_tool_result",
+  tool_use_id: "srvtoolu_1",
   content: {
     type: "bash_code_execution_result",
     stdout: "4",
@@ -34,18 +37,22 @@ function itemsOf(blocks: readonly JsonObject[], tools: readonly Tool[], stop = "
 }
 
 describe("programs that Claude runs", () => {
-  it("are calls of the code interpreter where that was asked for, and go back as they came", () => {
+  it("are calls of the code interpreter if that was requested, and are sent back unchanged", () => {
     const [item] = itemsOf([PROGRAM, RESULT], TOOLS);
     assert.deepEqual(item, {
-      ...{ type: "code_interpreter_call", id: "srvtoolu_1", status: "completed" },
-      ...{ code: "echo 4", container_id: "", outputs: [{ type: "logs", logs: "4" }] },
+      type: "code_interpreter_call",
+      id: "srvtoolu_1",
+      status: "completed",
+      code: "echo 4",
+      container_id: "",
+      outputs: [{ type: "logs", logs: "4" }],
       anthropic: { blocks: [PROGRAM, RESULT] },
     });
     const { turns } = encodeConversation([USER, item as Item]);
     assert.deepEqual(turns[1]?.content, [PROGRAM, RESULT]);
   });
 
-  it("are the vendor's own blocks where its own tool was asked for", () => {
+  it("are the vendor's own blocks if its own tool was requested", () => {
     const own = [{ type: "code_execution_20250825" }] as unknown as Tool[];
     const types = itemsOf([PROGRAM, RESULT], own).map(({ type }) => type);
     assert.deepEqual(types, [
@@ -54,21 +61,21 @@ describe("programs that Claude runs", () => {
     ]);
   });
 
-  it("go on over a pause: the result of the next answer stands behind its call", () => {
+  it("continue after a pause: the result of the next answer follows its call", () => {
     const before = itemsOf([PROGRAM], TOOLS, "pause_turn");
     const after = itemsOf([RESULT, { type: "text", text: "4." }], TOOLS);
     const { turns } = encodeConversation([USER, ...before, ...after]);
     assert.deepEqual(turns[1]?.content.slice(0, 2), [PROGRAM, RESULT]);
   });
 
-  it("that fail say so", () => {
+  it("a program that Claude runs reports its failure", () => {
     const content = { type: "bash_code_execution_tool_result_error", error_code: "unavailable" };
     const [item] = itemsOf([PROGRAM, { ...RESULT, content }], TOOLS);
     assert.match(JSON.stringify(item), /"status":"failed".*"logs":"unavailable"/);
   });
 
   for (const id of [undefined, null, 7, {}, [], ""]) {
-    it(`have an id, also where the vendor gives ${JSON.stringify(id)} in its place`, () => {
+    it(`have an id, also if the vendor sends ${JSON.stringify(id)}`, () => {
       const thinking = { type: "thinking", thinking: "Hm.", signature: "s" };
       const { id: _, ...nameless } = PROGRAM;
       const program = (id === undefined ? nameless : { ...PROGRAM, id }) as JsonObject;
@@ -82,7 +89,7 @@ describe("programs that Claude runs", () => {
     });
   }
 
-  it("have an id each, also where the vendor gives one twice", () => {
+  it("have an id each, even if the vendor sends one twice", () => {
     const calls = itemsOf([PROGRAM, PROGRAM, RESULT], TOOLS);
     const seen = calls.map((item) => item.type === "code_interpreter_call" && item.id);
     assert.deepEqual(seen, ["srvtoolu_1", "msg_1_1"]);

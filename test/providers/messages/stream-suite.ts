@@ -10,7 +10,7 @@ import { assertEventOrder } from "../event-order.ts";
 import { assertDeltas } from "../said-deltas.ts";
 import { decodeAll, decodeBody, endOf, itemsOf, type StreamFolder, toSseBody } from "../streams.ts";
 
-/** What is known of single files of a folder, by their names. */
+/** Facts about single files of a folder, by their names. */
 export interface MessagesFacts {
   /** The types of the items that a stream decodes to. */
   readonly kinds: Readonly<Record<string, readonly string[]>>;
@@ -18,14 +18,14 @@ export interface MessagesFacts {
   readonly failing: Readonly<Record<string, FailureCode>>;
 }
 
-/** What holds for every stream and answer of this wire, whoever sent it. */
+/** Tests for every stream and answer of this wire, from any source. */
 export function describeMessagesStreams(
   title: string,
   { streams, answers }: StreamFolder,
   { kinds, failing }: MessagesFacts,
 ): void {
   describe(title, () => {
-    it("are there", () => {
+    it("the recorded streams exist", () => {
       const names = new Set([...streams, ...answers].map(({ name }) => name));
       assert.ok(streams.length > 0 && answers.length > 0);
       const missing = Object.keys({ ...kinds, ...failing }).filter((name) => !names.has(name));
@@ -36,7 +36,7 @@ export function describeMessagesStreams(
       const body = toSseBody(lines);
       const code = failing[name];
       if (code !== undefined) {
-        it(`fail, however they are cut: ${name}`, () => {
+        it(`fail, however they are split: ${name}`, () => {
           for (const pieceBytes of [1, 2, 7, 64, body.length]) {
             assert.throws(() => decodeBody(createDecoder(), body, pieceBytes), { code });
           }
@@ -44,7 +44,7 @@ export function describeMessagesStreams(
         continue;
       }
 
-      it(`decode to the same events however they are cut: ${name}`, () => {
+      it(`decode to the same events however they are split: ${name}`, () => {
         const events = decodeBody(createDecoder(), body);
         assertEventOrder(events);
         assertDeltas(events);
@@ -53,7 +53,7 @@ export function describeMessagesStreams(
         }
       });
 
-      it(`decode to whole items and count their tokens: ${name}`, () => {
+      it(`decode to complete items and count their tokens: ${name}`, () => {
         const events = decodeBody(createDecoder(), body);
         const items = itemsOf(events);
         const types = items.map(({ type }) => type);
@@ -65,7 +65,7 @@ export function describeMessagesStreams(
         assert.ok(usage.input_tokens > 0 && usage.output_tokens > 0);
       });
 
-      it(`go back to the server as they came: ${name}`, () => {
+      it(`are sent back to the server unchanged: ${name}`, () => {
         assertSentBack(decodeBody(createDecoder(), body), blocksOf(lines));
       });
     }
@@ -74,7 +74,7 @@ export function describeMessagesStreams(
       const answer = JSON.parse(body);
       const code = failing[name];
       if (code !== undefined) {
-        it(`fail as the server says: ${name}`, () => {
+        it(`fail with the server's message: ${name}`, () => {
           assert.throws(() => decodeAll(createDecoder(), answer), { code });
         });
         continue;
@@ -90,20 +90,20 @@ export function describeMessagesStreams(
   });
 }
 
-/** A refusal is not sent back: what it shows is not what the model said. */
+/** A refusal is not sent back: it is not what the model wrote. */
 function assertSentBack(events: readonly ModelEvent[], blocks: readonly JsonObject[]): void {
   if (endOf(events).reason === "refusal") return;
   assert.deepEqual(sentBack(itemsOf(events)), accepted(blocks));
 }
 
-/** The assistant's turn that the items become, with a question before it. */
+/** The assistant's turn of these items, with a question before it. */
 function sentBack(items: readonly Item[]): readonly JsonObject[] {
   const question: Item = { type: "message", role: "user", content: "Go." };
   const { turns } = encodeConversation([question, ...items]);
   return (turns[1]?.content ?? []) as unknown as JsonObject[];
 }
 
-/** The blocks of the first answer of a stream, put together without the decoder. */
+/** The blocks of the first answer of a stream, joined without the decoder. */
 function blocksOf(lines: readonly string[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   const inputs: string[] = [];
@@ -129,7 +129,7 @@ function grown(block: JsonObject, { citation, ...texts }: JsonObject): JsonObjec
   return { ...block, ...Object.fromEntries(longer), ...citations };
 }
 
-/** What the API takes back: no empty text, and not every field that it sends. */
+/** The blocks in the form that the API accepts: no empty text, and not every field that it sends. */
 function accepted(blocks: readonly JsonObject[]): JsonObject[] {
   return blocks
     .filter(({ type, text }) => type !== "text" || text !== "")
@@ -139,7 +139,7 @@ function accepted(blocks: readonly JsonObject[]): JsonObject[] {
     });
 }
 
-/** The name of a cited file is refused, and so is an empty list of citations. */
+/** The API refuses the name of a cited file, and an empty list of citations. */
 function acceptedText({ citations, ...text }: JsonObject): JsonObject {
   if (!Array.isArray(citations) || citations.length === 0) return text;
   return {
@@ -151,7 +151,7 @@ function acceptedText({ citations, ...text }: JsonObject): JsonObject {
   };
 }
 
-/** That a call was a direct one is what the API takes for granted. */
+/** The API assumes that a call was a direct one. */
 function acceptedCall(call: JsonObject): JsonObject {
   const { caller, ...rest } = call;
   return isJsonObject(caller) && caller["type"] === "direct" ? rest : call;

@@ -6,13 +6,16 @@ import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import { encodeRequest } from "../../../src/providers/messages/encode.ts";
 import { vertexWire } from "../../../src/providers/messages/vertex.ts";
 import { messagesWire } from "../../../src/providers/messages/wire.ts";
-import type { ModelRequest, Reasoning } from "../../../src/providers/provider.ts";
+import type { ModelRequest, ReasoningOptions } from "../../../src/providers/provider.ts";
 import { request } from "../provider-contract.ts";
 
-const think = (effort: Reasoning["effort"], summary?: "auto"): Reasoning => ({ effort, summary });
+const think = (effort: ReasoningOptions["effort"], summary?: "auto"): ReasoningOptions => ({
+  effort,
+  summary,
+});
 
-/** `thinking`, the effort and the limit that a model is sent. */
-function limitsOf(model: string, reasoning: Reasoning, more: Partial<ModelRequest> = {}) {
+/** `thinking`, the effort and the limit that are sent to a model. */
+function limitsOf(model: string, reasoning: ReasoningOptions, more: Partial<ModelRequest> = {}) {
   const body = encodeRequest(request({ model, reasoning, ...more }), {});
   const { effort } = (body["output_config"] ?? {}) as JsonObject;
   return [body["thinking"], effort, body["max_tokens"]];
@@ -21,7 +24,7 @@ function limitsOf(model: string, reasoning: Reasoning, more: Partial<ModelReques
 const ADAPTIVE = { type: "adaptive" };
 const budget = (budget_tokens: number) => ({ type: "enabled", budget_tokens });
 
-describe("thinking, as each model wants to be asked", () => {
+describe("thinking, in the form of each model", () => {
   const high: readonly [model: string, thinking: object | undefined, effort: string | undefined][] =
     [
       ["claude-opus-5-5", ADAPTIVE, "high"],
@@ -38,7 +41,7 @@ describe("thinking, as each model wants to be asked", () => {
       ["kimi-k3", budget(20_480), undefined],
     ];
   for (const [model, thinking, effort] of high) {
-    it(`is asked for of ${model}`, () => {
+    it(`is requested from ${model}`, () => {
       assert.deepEqual(limitsOf(model, think("high")).slice(0, 2), [thinking, effort]);
     });
   }
@@ -62,19 +65,19 @@ describe("thinking, as each model wants to be asked", () => {
     });
   }
 
-  it("is the model's own business when nothing is said", () => {
+  it("is left to the model if the request does not mention it", () => {
     for (const model of ["claude-opus-5", "claude-opus-4-8", "claude-haiku-4-5"]) {
       assert.deepEqual(limitsOf(model, think(undefined)).slice(0, 2), [undefined, undefined]);
     }
   });
 
-  it("is shown when a summary is wanted, of models that otherwise hide it", () => {
+  it("is shown if a summary is requested, for models that otherwise hide it", () => {
     const shown = { type: "adaptive", display: "summarized" };
     assert.deepEqual(limitsOf("claude-opus-5", think("low", "auto"))[0], shown);
     assert.deepEqual(limitsOf("claude-opus-5", think(undefined, "auto"))[0], shown);
   });
 
-  it("is asked for with the nearest effort that the model knows", () => {
+  it("is requested with the nearest effort that the model knows", () => {
     const efforts = (model: string) =>
       (["minimal", "xhigh", "max"] as const).map((effort) => limitsOf(model, think(effort))[1]);
     assert.deepEqual(efforts("claude-opus-4-7"), ["low", "xhigh", "max"]);
@@ -82,7 +85,7 @@ describe("thinking, as each model wants to be asked", () => {
     assert.deepEqual(efforts("claude-opus-4-5"), ["low", "high", "high"]);
   });
 
-  it("follows the vendor's row where the name says nothing", () => {
+  it("follows the vendor's row if the name does not say it", () => {
     const asked = request({ model: "my-alias", reasoning: think("high") });
     assert.deepEqual(encodeRequest(asked, { thinking: "adaptive" })["thinking"], ADAPTIVE);
     assert.ok(!("thinking" in encodeRequest(asked, { thinking: "none" })));
@@ -102,7 +105,7 @@ describe("the limit of an answer", () => {
     assert.deepEqual(limited(1000), [undefined, undefined, 1000]);
   });
 
-  it("has room for the thinking, and is never more than the model takes", () => {
+  it("has room for the thinking, and is never more than the model accepts", () => {
     assert.equal(limitsOf("claude-haiku-4-5", think("none"))[2], 32_000);
     assert.equal(limitsOf("claude-haiku-4-5", think("high"))[2], 52_480);
     assert.equal(limitsOf("claude-opus-4-1", think("max"))[2], 32_000);
@@ -122,21 +125,21 @@ describe("a budget for thinking", () => {
       items: [{ type: "message", role: "user", content: "Go" }, ...items],
     })[0];
 
-  it("is given where the calls under way were thought of", () => {
+  it("is set if the current calls began with thinking", () => {
     assert.deepEqual(thinkingIn(thought, call, output), budget(20_480));
   });
 
-  it("is not given in the middle of another model's turn, which the API refuses", () => {
+  it("is not set in the middle of another model's turn, which the API refuses", () => {
     assert.equal(thinkingIn(call, output), undefined);
   });
 
-  it("is given again with the next turn", () => {
+  it("is set again in the next turn", () => {
     const next: Item = { type: "message", role: "user", content: "And?" };
     const said: Item = { type: "message", role: "assistant", content: "Done." };
     assert.deepEqual(thinkingIn(call, output, said, next), budget(20_480));
   });
 
-  it("is not given where a call is forced, which the API refuses", () => {
+  it("is not set if a call is forced, which the API refuses", () => {
     const tools = [{ type: "function" as const, name: "read" }];
     const forced = { tools, tool_choice: "required" as const };
     assert.equal(limitsOf("claude-sonnet-4-5", think("high"), forced)[0], undefined);
@@ -166,7 +169,7 @@ describe("headers and address of the Messages API", () => {
     );
   });
 
-  it("ask for no interleaving where the model does it by itself, or cannot", () => {
+  it("do not ask for interleaving if the model does it by itself, or cannot", () => {
     for (const model of ["claude-opus-4-6", "claude-3-7-sonnet-20250219", "kimi-k3"]) {
       const headers = headersOf({ model, tools, reasoning: think("high") });
       assert.ok(!("anthropic-beta" in (headers ?? {})), model);

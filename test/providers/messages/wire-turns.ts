@@ -1,4 +1,4 @@
-/** Items of a conversation and the turns of the Messages API that they become. */
+/** Items of a conversation and their turns in the Messages API. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
@@ -8,7 +8,7 @@ import type { ModelRequest } from "../../../src/providers/provider.ts";
 import type { Quirks } from "../../../src/providers/wire.ts";
 import { request } from "../provider-contract.ts";
 
-/** Without marks for the cache, which have tests of their own. */
+/** Without cache marks, which have tests of their own. */
 const PLAIN: Quirks = { refuses: ["cache_control"] };
 
 export const encode = (more: Partial<ModelRequest> = {}, quirks = PLAIN): JsonObject =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { chooseModel, type ModelWishes } from "../../../src/providers/models/choose-model.ts";
+import { chooseModel, type ModelQuery } from "../../../src/providers/models/choose-model.ts";
 import type { LocalServer } from "../../../src/providers/vendors/local-servers.ts";
 
 const OLLAMA: LocalServer = {
@@ -9,7 +9,7 @@ const OLLAMA: LocalServer = {
   baseUrl: "http://127.0.0.1:11434/v1",
 };
 
-const wishes = (asked: Partial<ModelWishes>): ModelWishes => ({
+const wishes = (asked: Partial<ModelQuery>): ModelQuery => ({
   explicit: undefined,
   env: {},
   findLocal: async () => undefined,
@@ -18,7 +18,7 @@ const wishes = (asked: Partial<ModelWishes>): ModelWishes => ({
 const neverAsked = (): never => assert.fail("the machine was searched without need");
 
 describe("chooseModel", () => {
-  it("takes an explicit choice first and says where it was made", async () => {
+  it("uses an explicit choice first and says where it was made", async () => {
     const choice = await chooseModel(
       wishes({
         explicit: { value: "gpt-5", source: "-m" },
@@ -34,7 +34,7 @@ describe("chooseModel", () => {
     });
   });
 
-  it("takes the first vendor of the table whose key is set", async () => {
+  it("uses the first vendor of the table whose key is set", async () => {
     const env = { XAI_API_KEY: "k", GROQ_API_KEY: "k", OPENAI_API_KEY: " " };
     const choice = await chooseModel(wishes({ env, findLocal: neverAsked }));
     assert.equal(choice.ref, "groq/openai/gpt-oss-120b");
@@ -47,12 +47,12 @@ describe("chooseModel", () => {
     assert.doesNotMatch(JSON.stringify(choice), /sk-secret/);
   });
 
-  it("passes over keys of vendors that have no default model, and of local servers", async () => {
+  it("skips keys of vendors that have no default model, and of local servers", async () => {
     const env = { AZURE_OPENAI_API_KEY: "k", HF_TOKEN: "k", LLAMA_API_KEY: "k" };
     assert.equal((await chooseModel(wishes({ env }))).source, "embedded");
   });
 
-  it("takes a local server when there is no key", async () => {
+  it("uses a local server if there is no key", async () => {
     const choice = await chooseModel(wishes({ findLocal: async () => OLLAMA }));
     assert.deepEqual(choice, {
       ref: "ollama/qwen3:8b",
@@ -70,7 +70,7 @@ describe("chooseModel", () => {
     );
   });
 
-  it("rejects an explicit choice that names nothing, also when a key is set", async () => {
+  it("rejects an explicit choice of an unknown model, even if a key is set", async () => {
     const explicit = { value: "opnai/x", source: "OFFSHOOT_MODEL" };
     await assert.rejects(chooseModel(wishes({ explicit, env: { OPENAI_API_KEY: "k" } })), {
       code: "invalid_request",

@@ -23,7 +23,7 @@ describe("parseModelRef", () => {
     });
   }
 
-  it("gives an unknown name to the vendor that stands by", () => {
+  it("gives an unknown name to the default vendor", () => {
     assert.deepEqual(parseModelRef("my/own-model", "custom"), {
       vendor: "custom",
       model: "my/own-model",
@@ -44,7 +44,7 @@ describe("parseModelRef", () => {
     assert.throws(() => parseModelRef("zzzzzzzzzzzz"), /^Failure: There is no model or vendor/);
   });
 
-  it("asks for a model where a vendor has no default", () => {
+  it("asks for a model if a vendor has no default", () => {
     assert.throws(() => parseModelRef("ollama"), /Name one: ollama\/MODEL\./);
     assert.throws(() => parseModelRef("ollama/"), /Name one: ollama\/MODEL\./);
   });
@@ -56,7 +56,7 @@ describe("parseModelRef", () => {
     );
   });
 
-  it("refuses an empty name and an embedded model that is not there", () => {
+  it("refuses an empty name and an unknown embedded model", () => {
     assert.throws(() => parseModelRef("  "), { code: "invalid_request" });
     assert.throws(() => parseModelRef("embedded/big"), /There is: embedded\/offline\./);
   });

@@ -8,7 +8,11 @@ import {
   findModel,
   vendorsOfModel,
 } from "../../../src/providers/models/models.ts";
-import { type ModelRequest, type Reasoning, TEXT_FORMAT } from "../../../src/providers/provider.ts";
+import {
+  type ModelRequest,
+  type ReasoningOptions,
+  TEXT_FORMAT,
+} from "../../../src/providers/provider.ts";
 import { isVendor, VENDOR_NAMES, vendorOf } from "../../../src/providers/vendors/catalog.ts";
 
 const request = (asked: Partial<ModelRequest>): ModelRequest => ({
@@ -27,7 +31,7 @@ const request = (asked: Partial<ModelRequest>): ModelRequest => ({
   ...asked,
 });
 
-const effort = (value: Reasoning["effort"]): Pick<ModelRequest, "reasoning"> => ({
+const effort = (value: ReasoningOptions["effort"]): Pick<ModelRequest, "reasoning"> => ({
   reasoning: { effort: value, summary: undefined },
 });
 
@@ -41,7 +45,7 @@ describe("the model table", () => {
     for (const { vendor } of MODELS) assert.ok(isVendor(vendor) || vendor === "embedded", vendor);
   });
 
-  it("has sane numbers", () => {
+  it("prices and sizes of the model table are plausible", () => {
     for (const { name, price, contextTokens, maxOutputTokens } of MODELS) {
       if (price) assert.ok(price.output >= price.input, name);
       if (price?.cached !== undefined) assert.ok(price.cached <= price.input, name);
@@ -49,7 +53,7 @@ describe("the model table", () => {
     }
   });
 
-  it("gives nothing away that is not on the user's own machine", () => {
+  it("is free only for models on the user's own machine", () => {
     for (const { vendor, name, price } of MODELS) {
       if (!price || isLocal(vendor)) continue;
       const { input, cached = input, cacheWrite = input, output, long } = price;
@@ -59,7 +63,7 @@ describe("the model table", () => {
     }
   });
 
-  it("gives a family no size and no price, for those are each model's own", () => {
+  it("gives a family no size and no price, which each model has itself", () => {
     const families = MODELS.filter(({ vendor, name }) => name.endsWith("*") && !isLocal(vendor));
     assert.ok(families.length > 0);
     for (const { name, price, contextTokens, maxOutputTokens } of families) {
@@ -87,7 +91,7 @@ describe("the model table", () => {
 });
 
 describe("findModel", () => {
-  it("takes the exact row over its family, and the family for the next model", () => {
+  it("prefers the exact row to its family, and uses the family for the next model", () => {
     assert.equal(findModel("openai", "gpt-5-mini").price?.input, 0.25);
     assert.equal(findModel("openai", "gpt-5.9-nova").price, undefined);
     assert.ok(findModel("openai", "gpt-5.9-nova").refuses.includes("sampling_while_reasoning"));
@@ -112,7 +116,7 @@ describe("findModel", () => {
     });
   }
 
-  it("asks a tenth more for Claude in a group of Amazon's regions, and guesses at no other", () => {
+  it("charges a tenth more for Claude in a group of Amazon's regions, and guesses no other price", () => {
     assert.deepEqual(findModel("bedrock", "eu.anthropic.claude-opus-5-5").price, {
       input: 4.4,
       cached: 0.22,
@@ -129,7 +133,7 @@ describe("findModel", () => {
     assert.equal(vendorsOfModel("gemini-2.5-pro")[0], "gemini");
   });
 
-  it("knows Gemini alike on both of Google's services", () => {
+  it("has the same facts for Gemini on both of Google's services", () => {
     for (const name of ["gemini-3.1-pro-preview", "gemini-2.5-pro", "gemini-4-argon"]) {
       const here = findModel("gemini", name);
       assert.deepEqual(findModel("vertex", name), { ...here, vendor: "vertex" });
@@ -137,7 +141,7 @@ describe("findModel", () => {
     }
   });
 
-  it("assumes the best of a model it does not know, and no price", () => {
+  it("assumes every ability for an unknown model, and no price", () => {
     const { price, tools, vision, refuses, name } = findModel("custom", "mine");
     assert.deepEqual(
       { price, tools, vision, refuses, name },
@@ -156,7 +160,7 @@ describe("findModel", () => {
     }
   });
 
-  it("lays a user's overrides over the row, the longest match on top", () => {
+  it("merges a user's overrides into the row, the longest match last", () => {
     const model = findModel("openai", "gpt-5-mini", [
       { vendor: "openai", name: "gpt-5-mini", contextTokens: 1 },
       { vendor: "openai", name: "gpt-5*", contextTokens: 2, refuses: [] },
@@ -178,7 +182,7 @@ describe("costOf", () => {
     assert.equal(costOf(sol, usage)?.toFixed(9), dollars.toFixed(9));
   });
 
-  it("prices what is written for an hour at twice the input", () => {
+  it("prices what is cached for an hour at twice the input", () => {
     const sonnet = findModel("anthropic", "claude-sonnet-4-5");
     const usage = toUsage({ input: 1000, cacheWrite: 600, cacheWriteHour: 400 });
     const dollars = (400 * 3 + 200 * 3.75 + 400 * 6) / 1e6;
@@ -186,7 +190,7 @@ describe("costOf", () => {
     assert.equal(costOf(sonnet, addUsage(usage, usage))?.toFixed(9), (2 * dollars).toFixed(9));
   });
 
-  it("prices all of a long request higher", () => {
+  it("prices a whole long request higher", () => {
     const below = costOf(sol, toUsage({ input: 272_000, output: 10 })) ?? 0;
     const above = costOf(sol, toUsage({ input: 272_001, output: 10 })) ?? 0;
     assert.equal(below.toFixed(6), "0.544100");
@@ -201,12 +205,12 @@ describe("costOf", () => {
     assert.equal(cost(100_001).toFixed(6), "0.031251");
   });
 
-  it("charges cached input as input where there is no discount", () => {
+  it("charges cached input like input if there is no discount", () => {
     const pro = findModel("openai", "o3-pro");
     assert.equal(costOf(pro, toUsage({ input: 1e6, cached: 1e6 })), 20);
   });
 
-  it("charges nothing for what the vendor does not bill, in one answer and in many", () => {
+  it("charges nothing for calls that the vendor does not bill, in one answer and in many", () => {
     const command = findModel("cohere", "command-r-08-2024");
     const counts = { input: 1400, cached: 1360, unbilledInput: 1392, output: 60 };
     const usage = toUsage({ ...counts, unbilledOutput: 4 });
@@ -235,7 +239,7 @@ describe("dropRefused", () => {
   const nothing = { temperature: undefined, top_p: undefined, parallel_tool_calls: undefined };
 
   for (const name of ["o1", "o3", "o4-mini", "gpt-5", "gpt-5-2025-08-07", "gpt-6.1-sol"]) {
-    it(`asks ${name} neither not to think nor for a temperature`, () => {
+    it(`sends ${name} neither an effort of none nor a temperature`, () => {
       assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8, top_p: 0.9 }), {
         ...nothing,
         effort: undefined,
@@ -245,7 +249,7 @@ describe("dropRefused", () => {
   }
 
   for (const name of ["gpt-5.1", "gpt-5.2", "gpt-5.4-mini", "gpt-5.6-luna", "gpt-6-sol"]) {
-    it(`asks ${name} for a temperature only when it is not to think`, () => {
+    it(`sends ${name} a temperature only if it does not think`, () => {
       assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8 }), {
         ...nothing,
         temperature: 0.8,
@@ -262,7 +266,7 @@ describe("dropRefused", () => {
   }
 
   for (const name of ["gpt-4o", "gpt-4.1", "gpt-4o-mini-2024-07-18", "gpt-5-chat-latest"]) {
-    it(`leaves reasoning out whole for ${name} and keeps the temperature`, () => {
+    it(`leaves reasoning out entirely for ${name} and keeps the temperature`, () => {
       assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8 }), {
         ...nothing,
         temperature: 0.8,
@@ -273,7 +277,7 @@ describe("dropRefused", () => {
     });
   }
 
-  it("sends the nearest effort a model takes, rather than none at all", () => {
+  it("sends the nearest effort that a model accepts, instead of none", () => {
     assert.equal(after("gpt-5.1", effort("max")).effort, "high");
     assert.deepEqual(after("gpt-5.1", effort("max")).dropped, ["effort:max (sent as high)"]);
     assert.equal(after("gpt-6-sol", effort("minimal")).effort, "low");
@@ -295,7 +299,7 @@ describe("dropRefused", () => {
     ["o3", {}, ["stop", "frequency_penalty", "top_logprobs", "text.verbosity"]],
   ];
   for (const [name, asked, lost] of wishes) {
-    it(`leaves out of what ${name} is asked (${JSON.stringify(asked)}): ${lost.join(", ")}`, () => {
+    it(`leaves out of a request for ${name} (${JSON.stringify(asked)}): ${lost.join(", ")}`, () => {
       const whole = request({ ...asked, options });
       const kept = dropRefused(findModel("openai", name), whole);
       const names = kept.dropped.filter((word) => !/effort|reasoning/.test(word));
@@ -310,27 +314,27 @@ describe("dropRefused", () => {
   };
 
   for (const name of ["claude-opus-5-5", "claude-sonnet-5", "claude-opus-4-7", "claude-next-7"]) {
-    it(`asks ${name} for no temperature, and leaves not thinking to the wire`, () => {
+    it(`sends ${name} no temperature, and leaves the effort of none to the wire`, () => {
       assert.deepEqual(dropped("anthropic", name), ["temperature", "top_p"]);
       assert.deepEqual(dropped("vertexai", name), ["temperature", "top_p"]);
     });
   }
 
   for (const name of ["claude-opus-4-6", "claude-haiku-4-5", "claude-sonnet-4-20250514"]) {
-    it(`asks ${name} for a temperature`, () => {
+    it(`sends ${name} a temperature`, () => {
       assert.deepEqual(dropped("anthropic", name), []);
       assert.deepEqual(dropped("bedrock", `us.anthropic.${name}`), []);
     });
   }
 
-  it("does not ask a Claude on Bedrock that always thinks not to", () => {
+  it("does not turn thinking off for a Claude on Bedrock that always thinks", () => {
     const refused = ["effort:none", "temperature", "top_p"];
     assert.deepEqual(dropped("bedrock", "us.anthropic.claude-opus-5-5"), refused);
     assert.deepEqual(dropped("bedrock", "us.anthropic.claude-haiku-5-5"), refused.slice(1));
     assert.deepEqual(dropped("bedrock", "us.amazon.nova-pro-v1:0"), ["reasoning"]);
   });
 
-  it("gives back the same request when nothing is refused", () => {
+  it("returns the same request if nothing is refused", () => {
     const asked = request({ temperature: 1, ...effort("high") });
     assert.equal(dropRefused(findModel("custom", "mine"), asked).request, asked);
   });

@@ -1,5 +1,5 @@
 /**
- * The fields of streams and answers, and what each of them is changed into. A field is a place in a kind of
+ * The fields of streams and answers, and the values that replace them. A field is a place in a kind of
  * event: `response.output_item.done` has one `item.id` for each type of item, however often it comes.
  */
 
@@ -11,12 +11,12 @@ import {
 } from "../../../src/base/json.ts";
 import type { Stream } from "../streams.ts";
 
-/** In place of a value: the field is taken away. */
+/** In place of a value: the field is removed. */
 export const REMOVED = Symbol("removed");
 
 export type Value = Json | typeof REMOVED;
 
-/** One of each type first, then the forms in which servers write text that is no plain text. */
+/** One value of each type first, then the forms in which servers send text that is not a plain string. */
 export const VALUES: readonly Value[] = [
   ...[7, {}, ["word"], "word", null],
   REMOVED,
@@ -41,7 +41,7 @@ export interface Field {
   readonly places: Place[];
 }
 
-/** The fields of each kind of event and of item, those that hold others before them. */
+/** The fields of each kind of event and of item, parent fields first. */
 export function findFields(streams: readonly Stream[]): ReadonlyMap<string, readonly Field[]> {
   const kinds = new Map<string, Map<string, Field>>();
   for (const stream of streams.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
@@ -61,7 +61,7 @@ export function findFields(streams: readonly Stream[]): ReadonlyMap<string, read
   return new Map([...kinds].map(([kind, fields]) => [kind, [...fields.values()]]));
 }
 
-/** The stream with one field changed; undefined where the change would be none. */
+/** The stream with one field changed; undefined if the change has no effect. */
 export function change({ stream, line, path }: Place, value: Value): string[] | undefined {
   const payload = payloadsOf(stream)[line];
   if (payload === undefined || !isOther(value, find(payload, path))) return undefined;
@@ -83,7 +83,7 @@ function sizeOf({ lines }: Stream): number {
   return lines.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The type of an event; where it has none, what it holds. */
+/** The type of an event; without one, the names of its fields. */
 function kindOf(payload: object): string {
   const { type } = payload as JsonObject;
   return typeof type === "string" ? type : Object.keys(payload).slice(0, 3).join(", ");
@@ -108,7 +108,7 @@ function* pathsOf(value: Json, name = "", path: Path = []): Generator<NamedPath>
   }
 }
 
-/** An item or a block has the same fields wherever it comes, but for one that has only begun. */
+/** An item or a block has the same fields everywhere, except one that has only begun. */
 const ITEM = /^.*?\.(?:item|output\[\]|content_block|content\[\])\{/;
 
 function nameIn(payload: object, name: string): string {
@@ -119,7 +119,7 @@ function typeIn({ type }: JsonObject): string {
   return typeof type === "string" ? `{${type}}` : "";
 }
 
-/** Lists and objects are others whatever stands in them. */
+/** Lists and objects always count as different. */
 function isOther(value: Value, old: Json | undefined): boolean {
   if (value === null || old === null) return value !== old;
   return typeof value === "object" || typeof value !== typeof old;

@@ -1,4 +1,4 @@
-/** Forms that single vendors send and the project's streams have none of, for mutations alone. */
+/** Forms of single vendors that are not in the project's streams, for mutations alone. */
 
 import type { StreamFolder, WireFolder } from "../streams.ts";
 
@@ -16,13 +16,18 @@ const chunk = (delta: object, more: object = {}): object => ({
 });
 
 const TOKEN = {
-  ...{ token: "Hi", logprob: -0.1, bytes: [72, 105] },
+  token: "Hi",
+  logprob: -0.1,
+  bytes: [72, 105],
   top_logprobs: [{ token: "Ho", logprob: -2, bytes: [72, 111] }],
 };
 
 const EXECUTED = [
   {
-    ...{ index: 0, type: "search", arguments: '{"query":"tides"}', output: "Found." },
+    index: 0,
+    type: "search",
+    arguments: '{"query":"tides"}',
+    output: "Found.",
     search_results: { results: [{ url: "https://a.example", title: "A", score: 1 }] },
   },
   { index: 1, type: "python", arguments: '{"code":"print(4)"}', output: "4" },
@@ -75,7 +80,9 @@ const CHAT: Forms = {
     chunk({
       tool_calls: [
         {
-          ...{ index: 0, id: "c", function: { name: "f", arguments: "{}" } },
+          index: 0,
+          id: "c",
+          function: { name: "f", arguments: "{}" },
           extra_content: { google: { thought_signature: "s" } },
         },
       ],
@@ -84,12 +91,17 @@ const CHAT: Forms = {
   ],
   "everything in one piece": [
     {
-      ...{ id: "c1", model: "m", citations: ["https://b.example"] },
+      id: "c1",
+      model: "m",
+      citations: ["https://b.example"],
       choices: [
         {
           index: 0,
           message: {
-            ...{ content: "Hi", reasoning: "Hm", annotations: [CITED], executed_tools: EXECUTED },
+            content: "Hi",
+            reasoning: "Hm",
+            annotations: [CITED],
+            executed_tools: EXECUTED,
             tool_calls: [{ id: "c", function: { name: "f", arguments: "{}" } }],
           },
           logprobs: { content: [TOKEN] },
@@ -101,15 +113,20 @@ const CHAT: Forms = {
 };
 
 const done = (output_index: number, item: object): object => ({
-  ...{ type: "response.output_item.done", output_index, item },
+  type: "response.output_item.done",
+  output_index,
+  item,
 });
 
 const COMPLETED = {
   type: "response.completed",
   response: {
-    ...{ id: "r1", status: "completed" },
+    id: "r1",
+    status: "completed",
     usage: {
-      ...{ input_tokens: 1, output_tokens: 1, cost_in_usd_ticks: 5 },
+      input_tokens: 1,
+      output_tokens: 1,
+      cost_in_usd_ticks: 5,
       server_side_tool_usage_details: { web_search_calls: 1 },
     },
   },
@@ -119,36 +136,57 @@ const RESPONSES: Forms = {
   "tokens and their alternatives": [
     { type: "response.created", response: { id: "r1", model: "m" } },
     {
-      ...{ type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "Hi" },
+      type: "response.output_text.delta",
+      output_index: 0,
+      content_index: 0,
+      delta: "Hi",
       logprobs: [TOKEN],
     },
     done(0, {
-      ...{ type: "message", id: "m1", role: "assistant", status: "completed" },
+      type: "message",
+      id: "m1",
+      role: "assistant",
+      status: "completed",
       content: [{ type: "output_text", text: "Hi", annotations: [], logprobs: [TOKEN] }],
     }),
     COMPLETED,
   ],
   "searches of every kind": [
     done(0, {
-      ...{ type: "web_search_call", id: "ws", status: "completed" },
+      type: "web_search_call",
+      id: "ws",
+      status: "completed",
       action: {
-        ...{ type: "search", query: "tides", queries: ["tides"] },
+        type: "search",
+        query: "tides",
+        queries: ["tides"],
         sources: [{ type: "url", url: "https://a.example", title: "A" }],
       },
       results: [{ url: "https://a.example", title: "A", snippet: "Tides." }],
     }),
     done(1, {
-      ...{ type: "file_search_call", id: "fs", status: "completed", queries: ["tides"] },
+      type: "file_search_call",
+      id: "fs",
+      status: "completed",
+      queries: ["tides"],
       results: [{ file_id: "file-1", filename: "a.md", score: 1, text: "Tides.", attributes: {} }],
     }),
-    // As xAI shows a search on X: a call of a tool that nobody offered.
+    // A search on X in xAI's form: a call of a tool that was not offered.
     done(2, {
-      ...{ type: "custom_tool_call", id: "ctc", call_id: "xs", status: "completed" },
-      ...{ name: "x_keyword_search", input: '{"query":"tides"}' },
+      type: "custom_tool_call",
+      id: "ctc",
+      call_id: "xs",
+      status: "completed",
+      name: "x_keyword_search",
+      input: '{"query":"tides"}',
     }),
     done(3, {
-      ...{ type: "code_interpreter_call", id: "ci", status: "completed", container_id: "c" },
-      ...{ code: "print(4)", outputs: [{ type: "logs", logs: "4" }] },
+      type: "code_interpreter_call",
+      id: "ci",
+      status: "completed",
+      container_id: "c",
+      code: "print(4)",
+      outputs: [{ type: "logs", logs: "4" }],
       files: [{ file_id: "file-2", path: "/mnt/data/a.csv" }],
     }),
     COMPLETED,
@@ -158,23 +196,34 @@ const RESPONSES: Forms = {
 const MESSAGES: Forms = {
   "a search in one piece": [
     {
-      ...{ type: "message", id: "msg_1", model: "m", stop_reason: "end_turn" },
+      type: "message",
+      id: "msg_1",
+      model: "m",
+      stop_reason: "end_turn",
       content: [
         {
-          ...{ type: "server_tool_use", id: "srvtoolu_1", name: "web_search" },
-          ...{ input: { query: "tides" }, caller: { type: "direct" } },
+          type: "server_tool_use",
+          id: "srvtoolu_1",
+          name: "web_search",
+          input: { query: "tides" },
+          caller: { type: "direct" },
         },
         {
-          ...{ type: "web_search_tool_result", tool_use_id: "srvtoolu_1" },
+          type: "web_search_tool_result",
+          tool_use_id: "srvtoolu_1",
           content: [{ type: "web_search_result", url: "https://a.example", title: "A" }],
         },
         { type: "thinking", thinking: "Hm.", signature: "s" },
         {
-          ...{ type: "text", text: "So." },
+          type: "text",
+          text: "So.",
           citations: [
             {
-              ...{ type: "web_search_result_location", url: "https://a.example", title: "A" },
-              ...{ cited_text: "Tides.", encrypted_index: "e" },
+              type: "web_search_result_location",
+              url: "https://a.example",
+              title: "A",
+              cited_text: "Tides.",
+              encrypted_index: "e",
             },
           ],
         },
@@ -188,11 +237,12 @@ const GEMINI: Forms = {
   "a prompt that a filter stopped": [
     { promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "No." } },
   ],
-  "an answer that goes on": [
+  "an answer that continues": [
     {
       candidates: [
         {
-          ...{ content: { parts: [{ text: "So" }] }, finishReason: "CONTINUATION" },
+          content: { parts: [{ text: "So" }] },
+          finishReason: "CONTINUATION",
           continuationToken: "b24=",
         },
       ],
@@ -202,8 +252,9 @@ const GEMINI: Forms = {
     {
       candidates: [
         {
-          ...{ content: { parts: [{ functionCall: null, text: "Oh" }] } },
-          ...{ finishReason: "STOP", finishMessage: "Done." },
+          content: { parts: [{ functionCall: null, text: "Oh" }] },
+          finishReason: "STOP",
+          finishMessage: "Done.",
           citationMetadata: {
             citations: [{ startIndex: 0, endIndex: 2, uri: "https://a.example", title: "A" }],
           },
@@ -221,7 +272,9 @@ const GEMINI: Forms = {
 };
 
 const OWN_CALL = {
-  ...{ toolUseId: "s1", name: "nova_grounding", type: "server_tool_use" },
+  toolUseId: "s1",
+  name: "nova_grounding",
+  type: "server_tool_use",
   input: { query: "tides" },
 };
 

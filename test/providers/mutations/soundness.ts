@@ -1,7 +1,7 @@
 /**
- * What holds of every answer, whatever a server wrote: events of the types they promise, or a `Failure`; and
- * whatever is made of the events can be made: the events and objects of the Responses API and of chat, the
- * history of the next request.
+ * Invariants of every answer, whatever a server sent: events of the promised types, or a `Failure`; and the
+ * events can be turned into everything that is made of them: the events and objects of the Responses API
+ * and of chat, and the history of the next request.
  */
 
 import { writeConversation } from "../../../src/agent/context/conversation-text.ts";
@@ -33,7 +33,7 @@ import { createKinds } from "../../../src/responses/run/response-kinds.ts";
 import { runEnd, runStart, turn } from "../../responses/logged-run.ts";
 import { assertEventOrder } from "../event-order.ts";
 
-/** How an answer was asked for. */
+/** How an answer was requested. */
 export interface Asking {
   readonly name: string;
   readonly wire: Wire;
@@ -48,7 +48,7 @@ export interface Answer {
   readonly failure: Failure | undefined;
 }
 
-/** Rejects with whatever else is thrown. */
+/** Rejects with any other error. */
 export function readAnswer({ wire, request, quirks }: Asking, lines: readonly string[]): Answer {
   const decoder = wire.decoder(request, quirks);
   const events: ModelEvent[] = [];
@@ -63,7 +63,7 @@ export function readAnswer({ wire, request, quirks }: Asking, lines: readonly st
   return { events, texts: events.map((event) => JSON.stringify(event)), failure };
 }
 
-/** Rejects with what is wrong, or with what was thrown where nothing may be thrown. */
+/** Rejects with the problem, or with an error that should not have been thrown. */
 export function checkAnswer(answer: Answer, asking: Asking): void {
   const { events, texts, failure } = answer;
   refuseText("the failure", failure?.message ?? "");
@@ -74,7 +74,7 @@ export function checkAnswer(answer: Answer, asking: Asking): void {
   once(JSON.stringify([asking.name, ...items]), () => checkHistory(items, asking));
 }
 
-/** Clients that ask for all and for nothing take turns. */
+/** Clients that ask for everything and for nothing take turns. */
 let turns = 0;
 
 const sound = new Set<string>();
@@ -82,7 +82,7 @@ const sound = new Set<string>();
 /** As many texts as fit into some megabytes. */
 const MAX_SOUND = 20_000;
 
-/** Most of a changed answer is as it was: what was found to be sound once is not looked at again. */
+/** Most of a changed answer is unchanged, so a text that was checked once is not checked again. */
 function once(text: string, check: () => void): void {
   if (sound.has(text)) return;
   refuseText("an event", text);
@@ -91,7 +91,7 @@ function once(text: string, check: () => void): void {
   sound.add(text);
 }
 
-/** What becomes of a value that is no text where one is made of it: all of a text, or a part of an id. */
+/** The text of a value that is not a string, if one is made of it: the whole text, or a part of an id. */
 const NO_TEXT = /\[object Object\]|"(?:\w*[_:])?(?:undefined|NaN)(?:_\w*)?"/;
 
 function refuseText(where: string, text: string): void {
@@ -149,12 +149,12 @@ function isCount(value: unknown): boolean {
   return Number.isFinite(value) && Number(value) >= 0;
 }
 
-/** All figures of a usage, those of its details too. */
+/** All numbers of a usage, including its details. */
 function countsOf(usage: object): unknown[] {
   return Object.values(usage).flatMap((one) => (isJsonObject(one) ? Object.values(one) : [one]));
 }
 
-/** What a client sees that asks for nothing, and what one sees that asks for all there is. */
+/** The requests of a client that asks for nothing extra, and of one that asks for everything. */
 const STARTS = [
   [],
   [
@@ -199,7 +199,7 @@ function checkWritten(events: readonly EmittedEvent[]): void {
 
 const searching = [
   createWebSearchKind({ tools: async () => ({ search: undefined, open: undefined }) }),
-  // It is never opened here: it reads items alone.
+  // It is never opened here, because it only reads items.
   createFileSearchKind(undefined as never),
 ];
 
@@ -208,7 +208,10 @@ const bridge = await openBridge({
   kinds: createKinds({ search: searching }),
   native: NOT_NATIVE,
   request: {
-    ...{ tenant: "t", runId: "run_1", include: new Set(), catalogue: [] },
+    tenant: "t",
+    runId: "run_1",
+    include: new Set(),
+    catalogue: [],
     signal: new AbortController().signal,
   },
 });
@@ -226,7 +229,7 @@ function checkHistory(said: readonly Item[], { wire, request, quirks }: Asking):
   for (const item of said) toShownItem(item, "item_1", undefined);
 }
 
-/** An encoder may refuse what it has no words for. */
+/** An encoder may refuse what it cannot express. */
 function encode(wire: Wire, request: ModelRequest, quirks: Quirks): void {
   try {
     const body: JsonObject = wire.encode(request, quirks);

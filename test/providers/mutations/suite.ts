@@ -1,10 +1,10 @@
 /**
  * Streams and answers of a wire with one field of another type, null, or left out. Servers do that: a list
- * where all others send text once crashed the terminal. What comes of it is sound (`soundness.ts`).
+ * where all others send text once crashed the terminal. The result must be sound (`soundness.ts`).
  *
- * All of it takes a minute, so unit tests and recordings try a part: every value for each field, at one of the
- * places where the field comes, the ways of asking in turn. `test/e2e/mutations.e2e.ts` tries all of it over
- * the project's own streams.
+ * All of it takes a minute, so unit tests and recordings try a part: every value for each field, at one of
+ * the places where the field comes, with the ways of asking in turn. `test/e2e/mutations.e2e.ts` tries all
+ * of it over the project's own streams.
  */
 
 import assert from "node:assert/strict";
@@ -23,21 +23,21 @@ import { type Answer, type Asking, checkAnswer, readAnswer } from "./soundness.t
 
 export interface Mutated extends StreamFolder {
   readonly wire: string;
-  /** The ways in which an answer is asked for. */
+  /** The ways in which an answer is requested. */
   readonly askings: readonly Asking[];
 }
 
-/** Every value for each field, somewhere. */
+/** Every value for each field, at some place. */
 export function describeSomeMutations(mutated: Mutated): void {
   describeMutations(mutated, "one place of each field", trySome);
 }
 
-/** Every value at each place, however it was asked for. */
+/** Every value at each place, for every way of asking. */
 export function describeAllMutations(mutated: Mutated): void {
   describeMutations(mutated, "each place of each field", tryAll);
 }
 
-/** What is wrong with a changed answer, if anything is. Undefined where the change makes no difference. */
+/** The problems of a changed answer. Undefined if the change makes no difference. */
 type Outcome = readonly string[] | undefined;
 
 type TryField = (field: Field, askings: readonly Asking[]) => Outcome;
@@ -48,18 +48,18 @@ function describeMutations(mutated: Mutated, extent: string, tryField: TryField)
   describe(`answers on the wire ${wire} with a wrong value at ${extent}`, () => {
     let read = 0;
     for (const [kind, fields] of findFields([...streams, ...whole])) {
-      it(`mean something sound, or a failure: ${kind}`, () => {
+      it(`are sound, or a failure: ${kind}`, () => {
         const outcomes = tryFields(fields, (field) => tryField(field, askings));
         read += outcomes.length;
         assert.deepEqual(outcomes.flat().slice(0, 20), []);
       });
     }
 
-    it("are others than without it", () => assert.ok(read >= 10, `only ${read} fields are read`));
+    it("differ from those without it", () => assert.ok(read >= 10, `only ${read} fields are read`));
   });
 }
 
-/** Those of the fields that are read. What is inside of one that is not read is not tried. */
+/** The fields that are read. Fields inside one that is not read are not tried. */
 function tryFields(
   fields: readonly Field[],
   tryField: (field: Field) => Outcome,
@@ -78,7 +78,7 @@ function isInside({ name }: Field, outer: string): boolean {
   return name.startsWith(outer) && /^[.[{]/.test(name.slice(outer.length));
 }
 
-/** A field that makes no difference with so many values makes none with the others. */
+/** A field that makes no difference with this many values makes none with the others. */
 const PROBES = 6;
 
 function trySome(field: Field, askings: readonly Asking[]): Outcome {
@@ -91,10 +91,10 @@ function trySome(field: Field, askings: readonly Asking[]): Outcome {
   return outcome;
 }
 
-/** So many places of a field are tried until one makes a difference. */
+/** How many places of a field are tried until one makes a difference. */
 const TRIES = 4;
 
-/** Values go round the places and the ways of asking. */
+/** Values take turns over the places and the ways of asking. */
 function tryUntilRead(
   places: readonly Place[],
   { value, number }: { readonly value: Value; readonly number: number },

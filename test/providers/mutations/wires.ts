@@ -1,4 +1,4 @@
-/** What is mutated of each wire, and in how many ways its answers are asked for. */
+/** What is mutated for each wire, and the ways in which its answers are requested. */
 
 import type { Tool } from "../../../src/protocol/tools.ts";
 import { bedrockWire } from "../../../src/providers/bedrock/wire.ts";
@@ -20,14 +20,14 @@ import { withForms } from "./more-streams.ts";
 import type { Asking } from "./soundness.ts";
 import type { Mutated } from "./suite.ts";
 
-/** Those that a vendor may run itself. */
+/** Tools that a vendor may run itself. */
 const HOSTED = [
   WEATHER,
   { type: "web_search" },
   { type: "code_interpreter", container: { type: "auto" } },
 ] as unknown as readonly Tool[];
 
-/** The project's streams, and forms that it has no streams of. */
+/** The project's streams, and forms that they do not contain. */
 export function ownMutations(wire: WireFolder): Mutated {
   return { wire, ...withForms(wire, readOwnStreams(wire)), askings: ASKINGS[wire] };
 }
@@ -37,7 +37,7 @@ export function recordedMutations(wire: WireFolder, recordings: StreamFolder): M
 }
 
 const ASKINGS: Readonly<Record<WireFolder, readonly Asking[]>> = {
-  // Their decoder is one; what they are given back of an answer differs.
+  // They share a decoder, but differ in what they want back of an answer.
   chat: [
     ask(chatWire, "openai"),
     ask(chatWire, "groq", { tools: HOSTED }),

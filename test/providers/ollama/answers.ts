@@ -1,4 +1,4 @@
-/** Answers in the form that Ollama's documentation and client give, and how a test reads one. */
+/** Answers in the form of Ollama's documentation and client, and a helper to read one. */
 
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { ollamaWire } from "../../../src/providers/ollama/wire.ts";
@@ -7,7 +7,7 @@ import { request } from "../provider-contract.ts";
 
 const head = { model: "qwen3:8b", created_at: "2026-05-01T09:30:00.184789Z" };
 
-/** One line: `message` is what it adds. */
+/** One line: `message` is its delta. */
 export const line = (message: object, more: object = {}): object => ({
   ...head,
   message: { role: "assistant", content: "", ...message },
@@ -43,7 +43,7 @@ export const ANSWERS: Readonly<Record<string, readonly object[]>> = {
     line({ content: " blue." }),
     done(),
   ],
-  "calls with ids behind thinking": [
+  "calls with ids after thinking": [
     line({ thinking: "Two cities." }),
     line({ tool_calls: [call("get_weather", { city: "Zürich", days: 2 }, "call_8k2j3h1x")] }),
     line({ tool_calls: [call("get_weather", { city: "Oslo" }, "call_p0w9z7qq")] }),
@@ -69,7 +69,7 @@ export function toBody(lines: readonly (object | string)[]): Buffer {
   return Buffer.from(texts.map((text) => `${text}\n`).join(""));
 }
 
-/** Reads the body in pieces of that many bytes, by default in one. */
+/** Reads the body in pieces of that many bytes; in one piece by default. */
 export function decodeBody(
   body: Uint8Array,
   pieceBytes = body.length,

@@ -25,7 +25,7 @@ const toolCall = (name: string, args: unknown, id?: string): object => ({
 
 describe("ollama answers", () => {
   for (const [name, lines] of Object.entries(ANSWERS)) {
-    it(`decode to the same events however they are cut: ${name}`, () => {
+    it(`decode to the same events however they are split: ${name}`, () => {
       const body = toBody(lines);
       const events = decodeBody(body);
       assertEventOrder(events);
@@ -35,7 +35,7 @@ describe("ollama answers", () => {
       assert.deepEqual(decodeBody(body.subarray(0, -1)), events, "without the last line's end");
     });
 
-    it(`lose nothing when they go back as history: ${name}`, () => {
+    it(`lose nothing when they are sent back as history: ${name}`, () => {
       const items = itemsOf(decodeBody(toBody(lines)));
       const { messages } = encodeRequest(request({ instructions: undefined, items }), {});
       const sent = messages as unknown as Record<string, unknown>[];
@@ -57,7 +57,7 @@ describe("ollama answers", () => {
     readonly message: Record<string, unknown>;
   }
 
-  /** The calls of messages, without ids, which older servers do not give. */
+  /** The calls of messages, without ids, which older servers do not send. */
   function functionsOf(messages: readonly Record<string, unknown>[]): unknown[] {
     const calls = messages.flatMap(
       (entry) => (entry["tool_calls"] ?? []) as { function: unknown }[],
@@ -108,7 +108,7 @@ describe("ollama text", () => {
     ]);
   });
 
-  it("may be missing altogether", () => {
+  it("may be missing from an answer", () => {
     assert.deepEqual(itemsOf(decode(done())), []);
   });
 });
@@ -168,7 +168,7 @@ describe("ollama tool calls", () => {
 });
 
 describe("the end of an ollama answer", () => {
-  it("marks what the limit cut as incomplete", () => {
+  it("an item that the limit truncated is marked as incomplete", () => {
     const events = decode(line({ content: "A" }), done({ done_reason: "length" }));
     const [item] = itemsOf(events);
     assert.ok(item && "status" in item && item.status === "incomplete");
@@ -181,22 +181,22 @@ describe("the end of an ollama answer", () => {
     }
   });
 
-  it("is broken when it says that a tool is called, and none is", () => {
+  it("is broken if it reports a call without making one", () => {
     assert.throws(() => decode(line({ content: "A" }), done({ done_reason: "tool_calls" })), {
       code: "broken_answer",
-      message: /named none/,
+      message: /named no tool/,
     });
     const called = line({ tool_calls: [toolCall("f", {})] });
     assert.equal(endOf(decode(called, done({ done_reason: "tool_calls" }))).reason, "tool_calls");
   });
 
-  it("counts tokens, and none where the server says nothing", () => {
+  it("counts tokens, and none if the server sends no counts", () => {
     assert.deepEqual(endOf(decode(done())).usage, toUsage({ input: 26, output: 282 }));
     const silent = done({ prompt_eval_count: undefined, eval_count: null });
     assert.deepEqual(endOf(decode(silent)).usage, NO_USAGE);
   });
 
-  it("comes once, whatever is sent behind it", () => {
+  it("comes once, whatever is sent after it", () => {
     const events = decode(line({ content: "A" }), done(), done(), line({ content: "B" }));
     assert.equal(itemsOf(events).length, 1);
   });
@@ -207,14 +207,14 @@ describe("the end of an ollama answer", () => {
     }
   });
 
-  it("is a failure that says why when the server failed in the middle", () => {
+  it("is a failure with the reason if the server failed in the middle", () => {
     assert.throws(
       () => decode(line({ content: "A" }), { error: "llama runner process has terminated" }),
       { code: "provider_failed", message: /llama runner process has terminated/ },
     );
   });
 
-  it("is not disturbed by lines that are no JSON, no chunk, or hold more than we know", () => {
+  it("ignores lines that are not JSON or not chunks, and unknown fields", () => {
     const events = decode(
       "\ufeffnonsense",
       "null",
@@ -229,7 +229,7 @@ describe("the end of an ollama answer", () => {
     assert.equal(itemsOf(events).length, 1);
   });
 
-  it("reads a first line behind a byte order mark, and lines that end with CR LF", () => {
+  it("reads a first line after a byte order mark, and lines that end with CR LF", () => {
     const text = `\ufeff${toBody(ANSWERS["text"] ?? [])
       .toString()
       .replaceAll("\n", "\r\n")}`;

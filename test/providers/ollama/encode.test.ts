@@ -7,7 +7,7 @@ import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import type { Tool, ToolChoice } from "../../../src/protocol/tools.ts";
 import { JSON_RULE } from "../../../src/providers/json-rule.ts";
 import { encodeRequest, relaxThinking } from "../../../src/providers/ollama/encode.ts";
-import type { ModelRequest, Reasoning } from "../../../src/providers/provider.ts";
+import type { ModelRequest, ReasoningOptions } from "../../../src/providers/provider.ts";
 import type { Quirks } from "../../../src/providers/wire.ts";
 import { assistant, call, output, thought, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
@@ -37,7 +37,7 @@ const tool = (name: string): Tool => ({
 });
 
 describe("an ollama body", () => {
-  it("has nothing that was not asked for, and forbids silent cutting", () => {
+  it("has nothing that the request did not set, and forbids silent cutting", () => {
     assert.deepEqual(encode({ model: "qwen3:8b" }), {
       model: "qwen3:8b",
       messages: [{ role: "user", content: "Hello" }],
@@ -47,7 +47,7 @@ describe("an ollama body", () => {
     });
   });
 
-  it("has every parameter that was set, in the place the API has for it", () => {
+  it("has every parameter that was set, in the API's field", () => {
     const body = encode(
       { temperature: 0, top_p: 0.5, max_output_tokens: 100, tools: [tool("read")] },
       { keepAlive: "10m", numCtx: 16_384 },
@@ -67,7 +67,7 @@ describe("an ollama body", () => {
     ]);
   });
 
-  const efforts: readonly [effort: Reasoning["effort"], think: unknown][] = [
+  const efforts: readonly [effort: ReasoningOptions["effort"], think: unknown][] = [
     [undefined, undefined],
     ["none", false],
     ["minimal", "low"],
@@ -78,7 +78,7 @@ describe("an ollama body", () => {
     ["max", "high"],
   ];
   for (const [effort, think] of efforts) {
-    it(`thinks as far as it is told: ${effort}`, () => {
+    it(`sets the thinking as requested: ${effort}`, () => {
       assert.equal(encode({ reasoning: { effort, summary: "auto" } })["think"], think);
     });
   }
@@ -92,7 +92,7 @@ describe("an ollama body", () => {
     [{ type: "web_search" } as ToolChoice, ["a", "b"]],
   ];
   for (const [tool_choice, offered] of choices) {
-    it(`offers what may be called: ${JSON.stringify(tool_choice)}`, () => {
+    it(`offers the tools that may be called: ${JSON.stringify(tool_choice)}`, () => {
       const { tools } = encode({
         tools: [tool("a"), tool("b"), { type: "web_search" }],
         tool_choice,
@@ -113,7 +113,7 @@ describe("an ollama body", () => {
     ]);
   });
 
-  it("asks for a schema and for JSON in `format`, and in words", () => {
+  it("asks for a schema and for JSON in `format`, and in the instructions", () => {
     const format = { type: "json_schema", name: "out", schema: parameters, strict: true } as const;
     const body = encode({ format, instructions: "Be brief." });
     assert.deepEqual(body["format"], parameters);
@@ -130,7 +130,7 @@ describe("an ollama body", () => {
     assert.ok(!("truncate" in encode({}, { refuses: ["truncate"] })));
   });
 
-  it("is not made of an empty conversation, which the server would take as a wish to load", () => {
+  it("refuses an empty conversation, which would only load the model", () => {
     for (const items of [[], [user("")], [thought("Hm")]]) {
       assert.throws(() => encode({ items }), { code: "invalid_request" });
     }
@@ -138,7 +138,7 @@ describe("an ollama body", () => {
 });
 
 describe("ollama messages", () => {
-  it("know one word for instructions, wherever they stand", () => {
+  it("have one role for instructions, wherever they are", () => {
     assert.deepEqual(
       messagesOf({ type: "message", role: "developer", content: "A" }, user("B"), {
         type: "message",
@@ -153,7 +153,7 @@ describe("ollama messages", () => {
     );
   });
 
-  it("hold an assistant's thoughts, text and all the calls behind it", () => {
+  it("have an assistant's reasoning, text and all the calls after it", () => {
     assert.deepEqual(
       messagesOf(
         user("Read"),
@@ -185,14 +185,14 @@ describe("ollama messages", () => {
     );
   });
 
-  it("begin anew where thinking comes between text and a call", () => {
+  it("start a new message if reasoning comes between text and a call", () => {
     assert.deepEqual(messagesOf(assistant("A"), thought("B"), call("c")), [
       { role: "assistant", content: "A" },
       { role: "assistant", content: "", thinking: "B", tool_calls: [wireCall("c")] },
     ]);
   });
 
-  it("leave out what another vendor sealed, and thoughts that led to nothing", () => {
+  it("leave out what another vendor sealed, and reasoning that led to nothing", () => {
     const sealed = seal("messages", { signature: "s" });
     const foreign: Item = { ...thought("Theirs"), encrypted_content: sealed } as Item;
     assert.deepEqual(messagesOf(foreign, call("a"), thought("Mine"), user("B"), assistant("C")), [
@@ -202,14 +202,14 @@ describe("ollama messages", () => {
     ]);
   });
 
-  it("take a summary where there is no other thought", () => {
+  it("use a summary if there is no other reasoning", () => {
     const summary: Item = { type: "reasoning", summary: [{ type: "summary_text", text: "S" }] };
     assert.deepEqual(messagesOf(summary, assistant("A")), [
       { role: "assistant", content: "A", thinking: "S" },
     ]);
   });
 
-  it("show a model the arguments it wrote when they are no object", () => {
+  it("show a model its own arguments if they are not an object", () => {
     assert.deepEqual(messagesOf(call("a", '{"x":'), call("b", "[1]"), call("c", "")), [
       {
         role: "assistant",
@@ -250,7 +250,7 @@ describe("ollama messages", () => {
     ]);
   });
 
-  it("pass over items of tools that other vendors ran, and name a tool by its result alone", () => {
+  it("skip items of tools that other vendors ran, and name a tool by its result alone", () => {
     const items = [
       { type: "web_search_call", id: "ws_1", status: "completed" },
       { type: "anthropic:server_tool_use", id: "x", block: {} },
@@ -273,7 +273,7 @@ describe("ollama messages", () => {
     [{ type: "input_image", file_id: "file_1" }, /not by a file id/],
   ] as const;
   for (const [part, message] of refused) {
-    it(`refuse before sending what the API has no place for: ${JSON.stringify(part)}`, () => {
+    it(`refuse before sending what the API cannot express: ${JSON.stringify(part)}`, () => {
       const item = { type: "message", role: "user", content: [part] } as unknown as Item;
       assert.throws(() => messagesOf(item), { code: "invalid_request", message });
     });
@@ -289,14 +289,14 @@ describe("an ollama request that was refused for its thinking", () => {
     'ollama answered 400: invalid think value: "high" (must be true or false).',
     "json: cannot unmarshal string into Go struct field ChatRequest.think of type bool",
   ]) {
-    it(`is sent once more without: ${message}`, () => {
+    it(`is sent again without it: ${message}`, () => {
       const mended = relaxThinking(asked, rejected(message));
       assert.deepEqual(mended?.reasoning, { effort: undefined, summary: undefined });
       assert.equal(mended && relaxThinking(mended, rejected(message)), undefined);
     });
   }
 
-  it("is left alone when it was refused for something else", () => {
+  it("is not sent again if it was refused for something else", () => {
     assert.equal(relaxThinking(asked, rejected("model 'x' not found.")), undefined);
     const failed = new Failure("provider_failed", "does not support thinking");
     assert.equal(relaxThinking(asked, failed), undefined);

@@ -18,7 +18,7 @@ after(() => transport.close());
 
 const serverAt = (baseUrl: string) => ({ transport, baseUrl, signal: patience() });
 
-/** A server that gives one answer to every request. */
+/** A server that gives the same answer to every request. */
 const answering = (status: number, body: string, type = "application/x-ndjson") =>
   startLoopback({
     basePath: "",
@@ -26,7 +26,7 @@ const answering = (status: number, body: string, type = "application/x-ndjson") 
   });
 
 describe("the models of an Ollama server", () => {
-  it("are listed with what they can do, wherever the base URL ends", async () => {
+  it("are listed with their abilities, whatever the end of the base URL", async () => {
     const models = {
       "qwen3:8b": { capabilities: ["completion", "tools"], bytes: 5_000, contextTokens: 40_960 },
     };
@@ -45,7 +45,7 @@ describe("the models of an Ollama server", () => {
     }
   });
 
-  it("are listed when the server knows nothing more of one", async () => {
+  it("are listed if the server has no details of one", async () => {
     await using server = await startLoopback({
       basePath: "",
       answer: async ({ path }) =>
@@ -61,11 +61,11 @@ describe("the models of an Ollama server", () => {
     ]);
   });
 
-  it("are not listed by another program on the same port", async () => {
+  it("are not taken from another program on the same port", async () => {
     await using page = await answering(200, "<html>Hello</html>", "text/html");
     await assert.rejects(listOllamaModels(serverAt(page.url)), {
       code: "provider_broke_protocol",
-      message: /is no Ollama/,
+      message: /is not an Ollama server/,
     });
     await using refusing = await answering(401, '{"error":"unauthorized"}');
     await assert.rejects(listOllamaModels(serverAt(refusing.url)), {
@@ -78,7 +78,7 @@ describe("pulling a model", () => {
   const pullFrom = (baseUrl: string, more: Partial<OllamaPull> = {}): Promise<void> =>
     pullOllamaModel({ ...serverAt(baseUrl), name: "tiny", clock: createManualClock(), ...more });
 
-  it("tells how far it is, over all layers", async () => {
+  it("reports progress, over all layers", async () => {
     await using upstream = await startOllamaUpstream({ registry: { tiny: 1000 } });
     const seen: PullProgress[] = [];
     await pullFrom(upstream.url, { onProgress: (progress) => seen.push(progress) });
@@ -99,7 +99,7 @@ describe("pulling a model", () => {
     );
   });
 
-  it("counts what it fetched, not what was there", async () => {
+  it("counts fetched bytes only", async () => {
     const clock = createManualClock();
     const step = (completed: number) => ({
       status: "pulling a",
@@ -113,13 +113,13 @@ describe("pulling a model", () => {
       steps.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
     );
     const rates: number[] = [];
-    // The clock stands still within one read, so it is moved before the pull looks at it again.
+    // The clock stands still within one read, so it is moved before the pull reads it again.
     const moving = { ...clock, now: () => clock.now() + 1000 * rates.length };
     await pullFrom(server.url, { clock: moving, onProgress: (p) => rates.push(p.bytesPerSecond) });
     assert.deepEqual(rates, [0, 50, 25]);
   });
 
-  it("says that the library does not have it", async () => {
+  it("reports a name that the library does not have", async () => {
     await using upstream = await startOllamaUpstream({});
     await assert.rejects(pullFrom(upstream.url, { name: "gone" }), {
       code: "not_found",
@@ -129,11 +129,11 @@ describe("pulling a model", () => {
     await assert.rejects(pullFrom(refusing.url), { code: "not_found" });
   });
 
-  it("is not done when the server stops in the middle, or fails", async () => {
+  it("is not complete if the server stops in the middle, or fails", async () => {
     await using cut = await answering(200, '{"status":"pulling manifest"}\n');
     await assert.rejects(pullFrom(cut.url), {
       code: "provider_broke_protocol",
-      message: /Give the command again/,
+      message: /Run the command again/,
     });
     await using full = await answering(200, '{"error":"write: no space left on device"}\n');
     await assert.rejects(pullFrom(full.url), {

@@ -40,7 +40,7 @@ describe("the end of a responses answer", () => {
     });
   }
 
-  it("is broken when a call names no tool", () => {
+  it("is broken if a call names no tool", () => {
     const { name: _, ...nameless } = call;
     for (const payloads of [
       [added(0, nameless), done(0, nameless), completed()],
@@ -58,7 +58,7 @@ describe("the end of a responses answer", () => {
     );
   });
 
-  it("counts its tokens", () => {
+  it("the end of a Responses answer counts its tokens", () => {
     const usage = {
       input_tokens: 10,
       input_tokens_details: { cached_tokens: 4 },
@@ -88,7 +88,7 @@ describe("the end of a responses answer", () => {
     });
   }
 
-  it("names nothing to go on from where there is no id, or all is sent again", () => {
+  it("names no answer to continue if there is no id, or everything is sent again", () => {
     const nameless = { type: "response.completed", response: {} };
     assert.equal(endOf(decode(nameless)).continuation, undefined);
     const replayed = decodeAll(
@@ -99,7 +99,7 @@ describe("the end of a responses answer", () => {
     assert.equal(endOf(replayed).continuation, undefined);
   });
 
-  it("comes once, whatever is sent behind it", () => {
+  it("comes once, whatever is sent after it", () => {
     decode(created, completed(), completed(), created, added(0, message), "[DONE]");
   });
 
@@ -150,7 +150,7 @@ describe("the end of a responses answer", () => {
     });
   }
 
-  it("is not disturbed by lines that are no JSON, or no event", () => {
+  it("ignores lines that are not JSON or not events", () => {
     decode("nonsense", created, "null", "3", "[]", {}, '{"type":', completed(), "[DONE]");
   });
 });

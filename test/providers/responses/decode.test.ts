@@ -53,7 +53,7 @@ describe("responses items", () => {
     assert.deepEqual([reason, continuation?.dialect], ["tool_calls", "tool_call"]);
   });
 
-  it("of the older vocabulary are told apart by id where there is no index", () => {
+  it("of the older vocabulary are distinguished by id if there is no index", () => {
     const events = decode(
       created,
       { type: "response.output_item.added", item: { type: "tool_call", id: "a", name: "f" } },
@@ -70,13 +70,13 @@ describe("responses items", () => {
     );
   });
 
-  it("take their id for the call's where there is no other", () => {
+  it("use their id as the call's if there is no other", () => {
     const { call_id: _, ...bare } = call;
     const [item] = itemsOf(decode(created, added(0, bare), done(0, bare), completed()));
     assert.ok(item?.type === "function_call" && item.call_id === "fc_1");
   });
 
-  it("take whole arguments in place of the fragments", () => {
+  it("use whole arguments in place of the fragments", () => {
     const events = decode(
       created,
       added(0, call),
@@ -89,7 +89,7 @@ describe("responses items", () => {
     assert.deepEqual(itemsOf(events), [{ ...call, arguments: '{"x":2}' }]);
   });
 
-  it("tell arguments that came without fragments as one", () => {
+  it("emit arguments that came without fragments as one", () => {
     const events = decode(
       created,
       added(0, call),
@@ -106,7 +106,7 @@ describe("responses items", () => {
     assert.deepEqual(itemsOf(events), [{ ...call, arguments: '{"x":1}' }]);
   });
 
-  it("are found by their place when their ids change on the way", () => {
+  it("are found by their index if their ids change on the way", () => {
     const events = decode(
       created,
       added(0, { ...message, id: "a" }),
@@ -123,7 +123,7 @@ describe("responses items", () => {
     assert.equal(itemsOf(events).length, 1);
   });
 
-  it("open with their first words when nobody announced them", () => {
+  it("open with their first delta if they were not announced", () => {
     const events = decode(
       created,
       {
@@ -152,7 +152,7 @@ describe("responses items", () => {
     ]);
   });
 
-  it("that nobody closed end with the answer, as far as they were told", () => {
+  it("without an end are ended with the answer, with the text so far", () => {
     const custom = {
       type: "custom_tool_call",
       id: "c",
@@ -186,12 +186,12 @@ describe("responses items", () => {
     ]);
   });
 
-  it("end once, also when the server says so twice", () => {
+  it("end once, even if the server repeats the end", () => {
     const whole = { ...message, status: "completed" };
     decode(created, added(0, message), done(0, whole), done(0, whole), completed());
   });
 
-  it("take no more once they have ended", () => {
+  it("pieces after the end of an item are ignored", () => {
     decode(
       created,
       added(0, message),
@@ -202,11 +202,11 @@ describe("responses items", () => {
     );
   });
 
-  it("start once, also when the server announces them twice", () => {
+  it("start once, even if the server announces them twice", () => {
     decode(created, added(0, message), added(0, message), done(0, message), completed());
   });
 
-  it("are told apart by id when a server puts all of them at one place", () => {
+  it("are distinguished by id if a server gives all of them one index", () => {
     const other = { ...call, id: "fc_2", call_id: "call_2" };
     const one = { ...call, arguments: "[1]" };
     const two = { ...other, arguments: "[2]" };
@@ -224,7 +224,7 @@ describe("responses items", () => {
     assert.deepEqual(itemsOf(events), [one, two]);
   });
 
-  it("are taken from the last event when none were streamed", () => {
+  it("are taken from the last event if none were streamed", () => {
     const output = [
       { ...message, content: [{ type: "output_text", text: "Hi" }] },
       { ...call, arguments: "{}" },
@@ -232,7 +232,7 @@ describe("responses items", () => {
     assert.deepEqual(itemsOf(decode(created, completed({ output }))), output);
   });
 
-  it("of kinds we do not know are kept, and their events passed on as they are", () => {
+  it("of unknown kinds are kept, and their events passed on unchanged", () => {
     const item = { type: "acme:thing", id: "x", field: [1] };
     const progress = { type: "response.acme_thing.progress", output_index: 0, percent: 50 };
     const events = decode(created, added(0, item), progress, done(0, item), completed());
@@ -240,7 +240,7 @@ describe("responses items", () => {
     assert.deepEqual(itemsOf(events), [item]);
   });
 
-  it("keep their citations", () => {
+  it("items of a Responses answer keep their citations", () => {
     const annotation = { type: "url_citation", url: "https://x.org" };
     const events = decode(
       created,
@@ -258,16 +258,16 @@ describe("responses items", () => {
   });
 });
 
-describe("what servers leave out of a responses stream", () => {
+describe("missing parts of a responses stream", () => {
   const start = { type: "start", response_id: "r1", model: "m1" };
 
-  it("is one start, however often it is said", () => {
+  it("are one start, however often it is repeated", () => {
     assert.deepEqual(decode(created, created, completed())[0], start);
     const late = decode(added(0, message), created, done(0, message), completed());
     assert.deepEqual(late[0], { type: "start", response_id: "", model: "" });
   });
 
-  it("is the item of a refusal, which its first words open", () => {
+  it("are the item of a refusal, which its first delta opens", () => {
     const refusal = { type: "response.refusal.delta", output_index: 0 };
     const whole = { ...message, content: [{ type: "refusal", refusal: "No." }] };
     const events = decode(
@@ -280,7 +280,7 @@ describe("what servers leave out of a responses stream", () => {
     assert.deepEqual(itemsOf(events), [whole]);
   });
 
-  it("is what an event was sent for, and then the event says nothing", () => {
+  it("are the payload of an event, which then has no effect", () => {
     const thought = { type: "reasoning", id: "rs_1", summary: [] };
     const events = decode(
       created,
@@ -299,7 +299,7 @@ describe("what servers leave out of a responses stream", () => {
     assert.ok(!events.some(({ type }) => type === "arguments_delta" || type === "annotation"));
   });
 
-  it("is the tools of an MCP server, which its last event still names", () => {
+  it("are the tools of an MCP server, which its last event still names", () => {
     const listed = { type: "mcp_list_tools", id: "mcpl_1", server_label: "docs", tools: [] };
     const full = { ...listed, tools: [{ name: "search", input_schema: {} }] };
     const whole = { ...message, content: [{ type: "output_text", text: "Hi." }] };
@@ -323,7 +323,7 @@ describe("what servers leave out of a responses stream", () => {
     );
   });
 
-  it("is the id and the name of a call, which its start has told", () => {
+  it("are the id and the name of a call, which its start has named", () => {
     const bare = { type: "function_call", arguments: "{}" };
     const events = decode(created, added(0, call), done(0, bare), completed());
     assert.deepEqual(itemsOf(events), [{ ...bare, call_id: "call_1", name: call.name }]);

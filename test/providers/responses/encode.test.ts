@@ -76,7 +76,7 @@ describe("a responses body", () => {
     });
   });
 
-  it("says nothing about thinking when the vendor is to choose", () => {
+  it("does not mention thinking if the vendor is to choose", () => {
     const reasoning = { effort: undefined, summary: undefined };
     assert.ok(!("reasoning" in encode({ reasoning })));
     assert.deepEqual(encode({ reasoning: { ...reasoning, summary: "auto" } })["reasoning"], {
@@ -84,7 +84,7 @@ describe("a responses body", () => {
     });
   });
 
-  it("passes tools of every kind and the choice among them on as they are", () => {
+  it("passes on tools of every kind and the choice among them unchanged", () => {
     const tools: Tool[] = [tool, { type: "web_search" }, { type: "custom", name: "sql" }];
     const tool_choice = { type: "function", name: "read" } as const;
     const body = encode({ tools, tool_choice, parallel_tool_calls: false });
@@ -99,11 +99,11 @@ describe("a responses body", () => {
     assert.ok(!("temperature" in body) && !("reasoning" in body));
   });
 
-  it("asks the server to keep the answer where its row says so", () => {
+  it("asks the server to keep the answer if its row says so", () => {
     assert.equal(encode({}, { store: true })["store"], true);
   });
 
-  it("asks for a schema, and for no format when it is to be text", () => {
+  it("asks for a schema, and for no format if the answer is text", () => {
     const format = {
       type: "json_schema",
       name: "city",
@@ -114,7 +114,7 @@ describe("a responses body", () => {
     assert.ok(!("text" in encode()));
   });
 
-  it("asks for an object in words too, in the input, unless somebody has said it", () => {
+  it("asks for an object in the input too, unless the prompt already does", () => {
     const format = { type: "json_object" } as const;
     const body = encode({ format, items: [prompt] });
     assert.deepEqual(body["text"], { format });
@@ -138,7 +138,7 @@ describe("responses input", () => {
   const inputOf = (items: readonly Item[], quirks: Quirks = {}) =>
     encode({ items }, quirks)["input"];
 
-  it("has images, files and audio as they are", () => {
+  it("has images, files and audio unchanged", () => {
     const content = [
       {
         type: "input_image" as const,
@@ -166,7 +166,7 @@ describe("responses input", () => {
     assert.deepEqual(inputOf([prompt, call, result]), [wirePrompt, call, result]);
   });
 
-  it("gives the model's own message back whole when the server named it", () => {
+  it("sends the model's own message back whole if the server named it", () => {
     const said: Item = {
       type: "message",
       id: "msg_1",
@@ -178,7 +178,7 @@ describe("responses input", () => {
     assert.deepEqual(inputOf([said]), [said]);
   });
 
-  it("gives a message of another server's back as text, with its phase and its refusal", () => {
+  it("sends a message of another server back as text, with its phase and its refusal", () => {
     const said: Item = {
       type: "message",
       role: "assistant",
@@ -198,7 +198,7 @@ describe("responses input", () => {
     assert.deepEqual(inputOf([sealed, unsealed], { store: true }), [sealed, unsealed]);
   });
 
-  it("has items of every kind as they came", () => {
+  it("has items of every kind unchanged", () => {
     const items = [
       { type: "web_search_call", id: "ws_1", status: "completed" },
       { type: "custom_tool_call", call_id: "c", name: "sql", input: "select" },
@@ -210,7 +210,7 @@ describe("responses input", () => {
     assert.deepEqual(inputOf([...items, foreign]), items);
   });
 
-  it("asks for sealed reasoning where nobody keeps it", () => {
+  it("asks for sealed reasoning if the server does not keep it", () => {
     const reasoning = { effort: "high", summary: undefined, sealed: true } as const;
     assert.deepEqual(encode({ reasoning })["include"], ["reasoning.encrypted_content"]);
     assert.ok(!("include" in encode({ reasoning }, { store: true })));
@@ -218,7 +218,7 @@ describe("responses input", () => {
   });
 });
 
-describe("going on from an earlier answer", () => {
+describe("continuing from an earlier answer", () => {
   const items = [prompt, sealed, call, output];
   const whole = [wirePrompt, sealed, call, output];
   const since = [output];
@@ -265,7 +265,7 @@ describe("going on from an earlier answer", () => {
     });
   }
 
-  it("sends what the user said since, beside the results", () => {
+  it("sends the user's newer messages, beside the results", () => {
     const previous = { at: at({ dialect: "tool_call" }), covered: 3 };
     assert.deepEqual(encode({ items: [...items, prompt], previous })["input"], [
       ...legacy,
@@ -289,7 +289,7 @@ describe("going on from an earlier answer", () => {
     ]);
   });
 
-  it("is sent once more, whole, when the server has forgotten the answer", () => {
+  it("is sent again, whole, if the server has forgotten the answer", () => {
     const forgotten = new Failure("provider_rejected", "Not found.", {
       vendorCode: "previous_response_not_found",
     });
@@ -307,7 +307,7 @@ describe("going on from an earlier answer", () => {
 });
 
 describe("reasoning that another account has sealed", () => {
-  it("is left out when the server refuses it, once", () => {
+  it("is left out if the server refuses it, once", () => {
     const refusal = new Failure("provider_rejected", "The encrypted content is not ours.", {
       vendorCode: "invalid_encrypted_content",
     });
@@ -319,8 +319,8 @@ describe("reasoning that another account has sealed", () => {
   });
 });
 
-describe("wishes in a Responses body", () => {
-  it("stand beside the format and the sealed reasoning", () => {
+describe("options in a Responses body", () => {
+  it("are beside the format and the sealed reasoning", () => {
     const format = { type: "json_schema", name: "a", schema: {}, strict: true } as const;
     const body = encode({
       format,
@@ -335,12 +335,12 @@ describe("wishes in a Responses body", () => {
     assert.equal(body["top_logprobs"], 0);
   });
 
-  it("leave the body as it is when there are none", () => {
+  it("leave the body unchanged if there are none", () => {
     assert.deepEqual(encode({ options: {} }), encode());
     assert.equal(encode({ whole: true })["stream"], false);
   });
 
-  it("take sound in the API's own form", () => {
+  it("have sound in the API's own form", () => {
     const content = [{ type: "input_audio" as const, data: "AA", format: "mp3" as const }];
     assert.deepEqual(encode({ items: [{ type: "message", role: "user", content }] })["input"], [
       {

@@ -13,13 +13,20 @@ import { request } from "../provider-contract.ts";
 const QUIRKS = { ...vendorOf("xai").quirks, native: nativeRowOf("xai", "openai-responses") };
 const tools = [{ type: "x_search" }, { type: "web_search", search_context_size: "low" }];
 
-/** As xAI shows a search on X: a call of a free-text tool that nobody offered, and that has ended. */
+/** A search on X in xAI's form: a call of a free-text tool that was not offered, and that has ended. */
 const SEARCH = {
-  ...{ type: "custom_tool_call", id: "ctc_1", call_id: "xs_call_1", status: "completed" },
-  ...{ name: "x_keyword_search", input: '{"query":"colour"}' },
+  type: "custom_tool_call",
+  id: "ctc_1",
+  call_id: "xs_call_1",
+  status: "completed",
+  name: "x_keyword_search",
+  input: '{"query":"colour"}',
 };
 const MESSAGE = {
-  ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "completed",
   content: [{ type: "output_text", text: "Blue.", annotations: [] }],
 };
 
@@ -28,7 +35,9 @@ function read(): readonly ModelEvent[] {
   const decoder = createDecoder(request({ tools: tools as unknown as Tool[] }), QUIRKS);
   const details = { web_search_calls: 0, x_search_calls: 1, code_interpreter_calls: 0 };
   const usage = {
-    ...{ input_tokens: 1, output_tokens: 1, server_side_tool_usage_details: details },
+    input_tokens: 1,
+    output_tokens: 1,
+    server_side_tool_usage_details: details,
   };
   const added = (item: object, output_index: number): object[] => [
     { type: "response.output_item.added", output_index, item },
@@ -47,7 +56,7 @@ function read(): readonly ModelEvent[] {
 }
 
 describe("calls that xAI makes itself", () => {
-  it("are nobody's to answer, are counted, and go back as they came", () => {
+  it("need no answer, are counted, and are sent back unchanged", () => {
     const events = read();
     const end = events.at(-1);
     assert.ok(end?.type === "end");
@@ -63,7 +72,7 @@ describe("calls that xAI makes itself", () => {
     assert.deepEqual((body["input"] as readonly JsonObject[])[1], SEARCH);
   });
 
-  it("are asked for in its words, with the instructions as its first message", () => {
+  it("are requested in its form, with the instructions as its first message", () => {
     const asked = request({ tools: tools as unknown as Tool[], instructions: "Be brief." });
     const body = encodeRequest(asked, QUIRKS);
     assert.deepEqual(body["tools"], [{ type: "x_search" }, { type: "web_search" }]);

@@ -6,7 +6,7 @@ import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { itemsOf } from "../streams.ts";
 import { added, completed, created, decode, done, message } from "./wire-events.ts";
 
-/** The item as history, streams and requests have it. Every event holds one that fits its kind. */
+/** The item as history, streams and requests have it. Every event contains one that is valid for its kind. */
 function readItem(item: JsonObject): JsonObject {
   const events = decode(created, added(0, item), done(0, item), completed());
   for (const event of events) if ("item" in event) parseItem(event.item);
@@ -17,25 +17,27 @@ function readItem(item: JsonObject): JsonObject {
 }
 
 const search = (action: unknown): JsonObject => ({
-  ...{ type: "web_search_call", id: "ws_1", status: "completed" },
+  type: "web_search_call",
+  id: "ws_1",
+  status: "completed",
   action: action as JsonObject,
 });
 
 describe("an item of a tool that the vendor runs", () => {
-  it("goes on as it came where it fits its kind, with fields that nobody knows", () => {
+  it("is passed on unchanged if it fits its kind, with unknown fields", () => {
     const sources = [{ type: "url", url: "https://a.example", rank: 1 }];
     const item = { ...search({ type: "search", query: "a", sources }), cost: { usd: 1 } };
     assert.deepEqual(readItem(item), item);
   });
 
   for (const wrong of [7, "word", {}, [null], [7], [[]]]) {
-    it(`goes on without sources that are ${JSON.stringify(wrong)}`, () => {
+    it(`is passed on without sources that are ${JSON.stringify(wrong)}`, () => {
       const item = search({ type: "search", query: "a", sources: wrong });
       assert.deepEqual(readItem(item), search({ type: "search", query: "a" }));
     });
   }
 
-  it("goes on without an action, an owner or a status of another type", () => {
+  it("is passed on without an action, an owner or a status of another type", () => {
     const item = { ...search(7), status: {}, agent: "me", created_by: 7 } as unknown as JsonObject;
     assert.deepEqual(readItem(item), { type: "web_search_call", id: "ws_1" });
   });
@@ -57,13 +59,13 @@ describe("an item of a tool that the vendor runs", () => {
     ],
   ];
   for (const [given, filled] of EMPTY) {
-    it(`has what every ${given["type"]} has, also where the vendor leaves it out`, () => {
+    it(`has every field of ${given["type"]}, even if the vendor leaves it out`, () => {
       const { tools: _, status: __, ...rest } = given;
       assert.deepEqual(readItem(given), { ...rest, ...filled });
     });
   }
 
-  it("is a broken answer where what it must have is of another type", () => {
+  it("is a broken answer if a required field has another type", () => {
     const items: readonly JsonObject[] = [
       { type: "file_search_call", queries: 7 },
       { type: "mcp_call", server_label: "a", name: {}, arguments: "" },
@@ -79,7 +81,7 @@ describe("an item of a tool that the vendor runs", () => {
     assert.throws(() => readItem({ id: "a", text: "Hi" }), { message: /\.item has no type/ });
   });
 
-  it("is left alone where nobody knows its kind", () => {
+  it("is left alone if its kind is unknown", () => {
     const item = { type: "acme_call", id: "a", action: 7, sources: [null] };
     assert.deepEqual(readItem(item), item);
   });
@@ -93,7 +95,7 @@ describe("an item of the model's own", () => {
     return found;
   };
 
-  it("goes on without fields of another type that it may lack", () => {
+  it("is passed on without optional fields of another type", () => {
     const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
     const all = { agent: 7, created_by: {}, status: {} };
     const cases: [object, object][] = [
@@ -106,7 +108,7 @@ describe("an item of the model's own", () => {
     }
   });
 
-  it("says what kind each of its parts is, where the server does not", () => {
+  it("has a kind for each of its parts, if the server sends none", () => {
     const content = [{ text: "Hi" }, { refusal: "No." }] as unknown as JsonObject[];
     assert.deepEqual((read({ ...message, content }) as unknown as JsonObject)["content"], [
       { type: "output_text", text: "Hi" },
@@ -123,7 +125,7 @@ describe("an item of the model's own", () => {
     assert.deepEqual(found["content"], [{ text: "A", type: "reasoning_text" }]);
   });
 
-  it("says what its deltas said, where a part has no text", () => {
+  it("has the text of its deltas, if a part has no text", () => {
     const content = [{ type: "output_text", text: null }];
     const said = { type: "response.output_text.delta", output_index: 0, delta: "Hello" };
     const events = decode(
@@ -145,13 +147,13 @@ describe("progress of a tool that the vendor runs", () => {
     );
   const code = { type: "response.code_interpreter_call_code.delta", item_id: "ci", delta: "1" };
 
-  it("is told as it came where it fits its kind, or has one that nobody knows", () => {
+  it("is passed on unchanged if it fits its kind, or its kind is unknown", () => {
     for (const event of [code, { type: "response.acme.delta", delta: 7 }]) {
       assert.deepEqual(toldOf({ ...event, padding: [1] }), [{ ...event, padding: [1] }]);
     }
   });
 
-  it("is not told where what it must say is of another type", () => {
+  it("is not passed on if a required field has another type", () => {
     for (const delta of [7, {}, ["1"], true]) assert.deepEqual(toldOf({ ...code, delta }), []);
   });
 });

@@ -1,35 +1,35 @@
-/** What is known of single streams of the Responses API, for the suites that read a folder of them. */
+/** Facts about single streams of the Responses API, for the suites that read a folder of them. */
 
 import type { FailureCode } from "../../../src/base/failure.ts";
 
-/** All by the name of the file. What is not named is as most servers have it. */
+/** By the name of the file. Everything else is the same as for most servers. */
 export interface StreamFacts {
   /** Streams that fail, and how. */
   readonly failing: Readonly<Record<string, FailureCode>>;
   /** Streams whose server gives an item another id in every event. */
   readonly changesIds: readonly string[];
-  /** Streams of which somebody removed most deltas. */
+  /** Streams from which most deltas were removed. */
   readonly shortened: readonly string[];
   /** How many lines of a stream are not JSON, because their last braces are missing. */
   readonly cutLines: Readonly<Record<string, number>>;
   /**
-   * Events that we pass on word for word and OpenAI's description does not have: a picture before there
-   * is one, a shell call without its place, a search without its query. The response that holds such an
-   * item differs with it.
+   * Events that we pass on unchanged and that OpenAI's description does not have: a picture before it
+   * exists, a shell call without its index, a search without its query. The response with such an item
+   * differs as well.
    */
   readonly unpublished: Readonly<Record<string, readonly string[]>>;
-  /** What is wrong with the order of the events that we make of a stream. */
+  /** Errors in the order of the events that we make of a stream. */
   readonly outOfOrder: Readonly<Record<string, readonly RegExp[]>>;
 }
 
-/** A fact about a file that is not there is out of date. */
+/** A fact about a missing file is out of date. */
 export function namesIn(facts: StreamFacts): string[] {
   const { failing, changesIds, shortened, cutLines, unpublished, outOfOrder } = facts;
   const tables = { ...failing, ...cutLines, ...unpublished, ...outOfOrder };
   return [...Object.keys(tables), ...changesIds, ...shortened];
 }
 
-/** Of the project's own streams. */
+/** For the project's own streams. */
 export const OWN_STREAM_FACTS: StreamFacts = {
   failing: {
     "error-before-failed.jsonl": "provider_rejected",
@@ -52,9 +52,9 @@ export const OWN_STREAM_FACTS: StreamFacts = {
     ],
   },
   outOfOrder: {
-    // The service says of a call that a program makes that it is done and in progress.
+    // The service reports a call by a program as done and in progress.
     "call-made-by-a-program.jsonl": [/is done and in progress/],
-    // This vendor tells nothing of its searches except that there are some.
+    // This vendor reports its searches without any details.
     "search-whole-from-its-start.jsonl": [/is completed and was not told so/],
   },
 };

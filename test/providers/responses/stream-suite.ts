@@ -16,14 +16,14 @@ import {
 import { namesIn, type StreamFacts } from "./stream-facts.ts";
 import { createResponsesDecoder } from "./wire-events.ts";
 
-/** What holds for every stream and answer of this wire, whoever sent it. */
+/** Tests for every stream and answer of this wire, from any source. */
 export function describeResponsesStreams(
   title: string,
   { streams, answers }: StreamFolder,
   facts: StreamFacts,
 ): void {
   describe(title, () => {
-    it("are there", () => {
+    it("the recorded streams exist", () => {
       const names = new Set(streams.map(({ name }) => name));
       assert.ok(names.size > 0 && answers.length > 0);
       assert.deepEqual(
@@ -36,7 +36,7 @@ export function describeResponsesStreams(
       const code = facts.failing[stream.name];
       if (code === undefined) describeStream(stream, facts);
       else {
-        it(`fail as the server says, however they are cut: ${stream.name}`, () => {
+        it(`fail with the server's message, however they are split: ${stream.name}`, () => {
           const body = toSseBody(stream.lines);
           for (const pieceBytes of [1, 2, 7, 64, body.length]) {
             assert.throws(() => decodeBody(createResponsesDecoder(), body, pieceBytes), { code });
@@ -48,7 +48,7 @@ export function describeResponsesStreams(
     for (const { name, body } of answers) {
       const answer = JSON.parse(body);
       if (answer.error) {
-        it(`fail as the server says: ${name}`, () => {
+        it(`fail with the server's message: ${name}`, () => {
           const failure = { vendorCode: answer.error.code };
           assert.throws(() => decodeAll(createResponsesDecoder(), answer), failure);
         });
@@ -68,7 +68,7 @@ function describeStream(stream: Stream, { changesIds, shortened }: StreamFacts):
   const { name, lines } = stream;
   const body = toSseBody(lines);
 
-  it(`decode to the same events however they are cut: ${name}`, () => {
+  it(`decode to the same events however they are split: ${name}`, () => {
     const events = decodeBody(createResponsesDecoder(), body);
     assertEventOrder(events);
     for (const pieceBytes of [1, 2, 7, 64]) {
@@ -77,7 +77,7 @@ function describeStream(stream: Stream, { changesIds, shortened }: StreamFacts):
     }
   });
 
-  it(`decode to the items and the usage of the server's own last word: ${name}`, () => {
+  it(`decode to the items and the usage of the server's last event: ${name}`, () => {
     const events = decodeBody(createResponsesDecoder(), body);
     const { id, usage } = terminalOf(stream);
     const toComparable = (item: object) => (changesIds.includes(name) ? { ...item, id: "" } : item);
@@ -90,13 +90,13 @@ function describeStream(stream: Stream, { changesIds, shortened }: StreamFacts):
     );
   });
 
-  it(`decode to deltas that say what the items say: ${name}`, () => {
+  it(`decode to deltas with the same text as the items: ${name}`, () => {
     const events = decodeBody(createResponsesDecoder(), body);
     assertDeltas(events, { isShortened: shortened.includes(name) });
   });
 }
 
-/** Some servers leave the output of their last word empty: the items are those that came. */
+/** Some servers leave the output of their last event empty: the items are then those of the stream. */
 export function saidItems(stream: Stream): readonly object[] {
   const { output } = terminalOf(stream);
   if (output.length > 0) return output;

@@ -1,4 +1,4 @@
-/** Items that no deltas told, and likelihoods of items that never ended. */
+/** Items that came without deltas, and probabilities of items that never ended. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -20,7 +20,7 @@ const said = { ...message, status: "completed", content: [text] };
 const kindsOf = (events: readonly ModelEvent[]): string[] => events.map(({ type }) => type);
 
 describe("an item that comes whole", () => {
-  it("is told by deltas all the same", () => {
+  it("is emitted with deltas nevertheless", () => {
     const events = decode(created, done(0, said), completed());
     assert.deepEqual(events.slice(1, -1), [
       { type: "item_start", index: 0, item: message },
@@ -30,7 +30,7 @@ describe("an item that comes whole", () => {
     ]);
   });
 
-  it("may be any of an answer in one piece", () => {
+  it("may be any item of a whole answer", () => {
     const thought = {
       type: "reasoning",
       id: "rs_1",
@@ -63,7 +63,7 @@ describe("an item that comes whole", () => {
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
-  it("makes a refusal of the answer when it is one", () => {
+  it("makes the answer a refusal if it is one", () => {
     const refusal = { ...message, content: [{ type: "refusal", refusal: "No." }] };
     const events = decode({ id: "r1", output: [refusal] });
     assert.deepEqual(kindsOf(events), ["start", "item_start", "refusal_delta", "item_end", "end"]);
@@ -71,8 +71,8 @@ describe("an item that comes whole", () => {
   });
 });
 
-describe("likelihoods", () => {
-  it("are kept of a message that its server never ended", () => {
+describe("probabilities", () => {
+  it("are kept for a message that its server never ended", () => {
     const delta = { type: "response.output_text.delta", output_index: 0, content_index: 0 };
     const events = decode(
       created,

@@ -1,4 +1,4 @@
-/** Events of the Responses stream, as short as a decoder takes them, and how they are decoded. */
+/** Events of the Responses stream in the shortest form that a decoder accepts, and helpers to decode them. */
 
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";

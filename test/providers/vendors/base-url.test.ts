@@ -63,7 +63,7 @@ describe("baseUrlOf", () => {
     });
   }
 
-  it("says how to give a URL that only the user knows", () => {
+  it("explains how to give a URL that only the user knows", () => {
     assert.throws(() => baseUrlOf("azure", { url: undefined, env: {} }), {
       code: "invalid_request",
       message: "`azure` needs a base URL: give it with --url or in `AZURE_OPENAI_ENDPOINT`.",
@@ -71,16 +71,16 @@ describe("baseUrlOf", () => {
     assert.throws(() => baseUrlOf("custom", { url: undefined, env: {} }), /give it with --url\./);
   });
 
-  it("says which variable a part of the address is missing from, and takes nothing but a name", () => {
+  it("names the variable that is missing in the address, and accepts only a valid name", () => {
     const of = (env: Record<string, string>) => () =>
       baseUrlOf("snowflake", { url: undefined, env });
     const needs = "The address of `snowflake` needs the variable `SNOWFLAKE_ACCOUNT`, which";
     assert.throws(of({}), { code: "invalid_request", message: `${needs} is not set.` });
-    const message = `${needs} cannot stand in an address.`;
+    const message = `${needs} is not valid in an address.`;
     assert.throws(of({ SNOWFLAKE_ACCOUNT: "evil.example/x" }), { message });
   });
 
-  it("refuses what is no URL", () => {
+  it("refuses an invalid URL", () => {
     for (const url of ["nonsense", "file:///etc/passwd", ""]) {
       assert.throws(() => baseUrlOf("custom", { url, env: {} }), { code: "invalid_request" });
     }
@@ -100,7 +100,7 @@ describe("baseForWire", () => {
     });
   }
 
-  it("leaves the base of other vendors as it is", () => {
+  it("leaves the base of other vendors unchanged", () => {
     const openai = vendorOf("openai");
     assert.equal(baseForWire(openai, "openai-chat", "https://a/v1"), "https://a/v1");
   });

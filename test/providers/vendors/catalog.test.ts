@@ -20,7 +20,7 @@ describe("the vendor catalogue", () => {
       assert.match(baseUrl || "https://", /^https:/);
     });
 
-    it(`names the wires of ${name} as --provider does`, () => {
+    it(`names the wires of ${name} like --provider`, () => {
       for (const other of alternatives) assert.notEqual(other, wire);
       for (const spoken of [wire, ...alternatives]) assert.ok(Object.hasOwn(PROVIDERS, spoken));
     });
@@ -32,7 +32,7 @@ describe("the vendor catalogue", () => {
     });
   }
 
-  it("does not take what every object has for a vendor", () => {
+  it("does not take a property of every object for a vendor", () => {
     assert.equal(isVendor("constructor"), false);
     assert.equal(isVendor("openai"), true);
   });

@@ -13,7 +13,7 @@ async function namesOf(vendor: VendorName): Promise<readonly FeatureName[]> {
   return featuresOf(vendor, wire).map(({ name }) => name);
 }
 
-describe("the table of what vendors have natively", () => {
+describe("the table of vendors' native features", () => {
   const rows: Partial<Record<VendorName, readonly FeatureName[]>> = {
     perplexity: ["citations", "told cost"],
     cohere: ["thinking", "citations", "embeddings"],
@@ -26,7 +26,7 @@ describe("the table of what vendors have natively", () => {
     });
   }
 
-  it("says who tells what an answer cost, as their rows do", async () => {
+  it("names the vendors that report an answer's cost, as their rows do", async () => {
     for (const vendor of VENDOR_NAMES) {
       const names = await namesOf(vendor);
       assert.equal(names.includes("told cost"), vendorOf(vendor).quirks.tellsCost === true, vendor);

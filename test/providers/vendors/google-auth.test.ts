@@ -20,7 +20,7 @@ interface TokenRequest {
   readonly form: URLSearchParams;
 }
 
-/** A server of tokens: `token-1`, `token-2`, each good for `expiresIn` seconds. */
+/** A server of tokens: `token-1`, `token-2`, each valid for `expiresIn` seconds. */
 async function startTokenServer({ expiresIn = 3600, status = 200 } = {}) {
   const requests: TokenRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -163,7 +163,7 @@ describe("signing for Google Cloud", { concurrency: 8 }, () => {
     );
   });
 
-  it("says where it looked when there is nothing, and looks again", async () => {
+  it("names the sources that it tried if there is none, and tries again", async () => {
     const server = await startTokenServer();
     await server[Symbol.asyncDispose]();
     const home = join(folder, "nobody");
@@ -179,7 +179,7 @@ describe("signing for Google Cloud", { concurrency: 8 }, () => {
     }
   });
 
-  it("says which file is missing, or no credentials", async () => {
+  it("reports which file is missing or has no credentials", async () => {
     const env = { GOOGLE_APPLICATION_CREDENTIALS: join(folder, "absent.json") };
     await assert.rejects(sign(createGoogleSign(env)), { code: "key_missing" });
     const path = await writeJson("empty.json", { type: "service_account" });
@@ -189,7 +189,7 @@ describe("signing for Google Cloud", { concurrency: 8 }, () => {
     });
   });
 
-  it("says that Google refused the credentials", async () => {
+  it("reports that Google refused the credentials", async () => {
     await using server = await startTokenServer({ status: 400 });
     const path = await serviceAccount("refused.json", server.host);
     const google = createGoogleSign({ GOOGLE_APPLICATION_CREDENTIALS: path });
@@ -199,7 +199,7 @@ describe("signing for Google Cloud", { concurrency: 8 }, () => {
     });
   });
 
-  it("lets go when the run is cancelled", async () => {
+  it("stops waiting if the run is cancelled", async () => {
     await using server = await startTokenServer();
     const google = createGoogleSign({ GCE_METADATA_HOST: server.host });
     await assert.rejects(sign(google, AbortSignal.abort()), { code: "cancelled" });
@@ -232,7 +232,7 @@ describe("the address of Vertex AI", () => {
     });
   });
 
-  it("takes no region that is none", () => {
+  it("refuses an invalid region", () => {
     const env = { GOOGLE_CLOUD_PROJECT: "p1", GOOGLE_CLOUD_LOCATION: "evil.example.com/" };
     assert.throws(() => vertexBaseUrl(env), { code: "invalid_request" });
   });

@@ -27,7 +27,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that knows these paths alone. */
+/** A server that has only these paths. */
 function serve(pages: Readonly<Record<string, unknown>>): Promise<string> {
   return listen((request, response) => {
     const page = pages[request.url ?? ""];
@@ -58,7 +58,7 @@ function find(origins: Partial<Record<LocalVendor, string>>, namedLimitMs = PATI
 }
 
 describe("findLocalServer", () => {
-  it("finds Ollama's newest model that can talk", async () => {
+  it("finds Ollama's newest model that can chat", async () => {
     const ollama = await serve(OLLAMA);
     assert.deepEqual(await find({ ollama }), {
       vendor: "ollama",
@@ -72,13 +72,14 @@ describe("findLocalServer", () => {
     assert.equal((await find({ lmstudio: await serve(LMSTUDIO) }))?.model, "qwen/qwen3-4b");
   });
 
-  it("finds vLLM, and takes no other program at its port for it", async () => {
+  it("finds vLLM, and does not take another program on its port for it", async () => {
     assert.equal((await find({ vllm: await serve(VLLM) }))?.model, "qwen/qwen3-32b");
     assert.equal(await find({ vllm: await serve(LMSTUDIO) }), undefined);
   });
 
-  it("takes them in order, and passes over one without a model", async () => {
-    const [llamacpp, lmstudio] = [await serve(LLAMACPP), await serve(LMSTUDIO)];
+  it("uses them in order, and skips one without a model", async () => {
+    const llamacpp = await serve(LLAMACPP);
+    const lmstudio = await serve(LMSTUDIO);
     const ollama = await serve({ "/api/tags": { models: [] } });
     assert.equal((await find({ ollama, llamacpp, lmstudio }))?.vendor, "llamacpp");
     const full = await serve(OLLAMA);
@@ -100,7 +101,7 @@ describe("findLocalServer", () => {
     });
   }
 
-  it("finds nothing where nothing listens", async () => {
+  it("finds nothing if nothing listens", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => closed.once("listening", resolve));
     const origin = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
@@ -108,7 +109,7 @@ describe("findLocalServer", () => {
     assert.equal(await find({ ollama: origin, llamacpp: origin, lmstudio: origin }), undefined);
   });
 
-  it("does not wait for a server that keeps silent", async () => {
+  it("does not wait for a silent server", async () => {
     const silent = await listen(() => {});
     assert.equal(await find({ ollama: silent }, 50), undefined);
   });
@@ -126,7 +127,7 @@ describe("findLocalServer", () => {
 });
 
 describe("originsIn", () => {
-  it("reads Ollama's own variable in the forms Ollama takes", () => {
+  it("reads Ollama's own variable in the forms that Ollama accepts", () => {
     const forms = {
       "box:8000": "http://box:8000",
       box: "http://box:11434",
@@ -139,12 +140,12 @@ describe("originsIn", () => {
     }
   });
 
-  it("leaves the usual ports where nothing is set", () => {
+  it("keeps the usual ports if nothing is set", () => {
     assert.deepEqual(originsIn({}), {});
     assert.deepEqual(originsIn({ OLLAMA_HOST: "" }), {});
   });
 
-  it("rejects what is no URL", () => {
+  it("rejects an invalid URL", () => {
     assert.throws(() => originsIn({ OLLAMA_HOST: "ftp://box" }), { code: "invalid_request" });
   });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import { checkNative, isNativeName } from "../../../src/agent/native-names.ts";
-import { type Answer, toAmount } from "../../../src/agent/turn.ts";
+import { type ModelAnswer, toAmount } from "../../../src/agent/turn.ts";
 import { checkAgentTools } from "../../../src/delegation/agents/agent-problems.ts";
 import type { AgentDefinition } from "../../../src/delegation/agents/definition.ts";
 import type { Item } from "../../../src/protocol/items.ts";
@@ -31,7 +31,7 @@ describe("the table of native tools", () => {
 });
 
 describe("a model's native tools", () => {
-  it("are there over the API that has them, and over no other", () => {
+  it("exist on the API that has them, and on no other", () => {
     assert.equal(createNativeModel("xai", "openai-chat", "grok-4.7"), undefined);
     const grok = open("xai", "openai-responses", "grok-4.7");
     for (const type of ["web_search", "x_search", "code_execution", "code_interpreter"]) {
@@ -40,7 +40,7 @@ describe("a model's native tools", () => {
     assert.equal(createNativeModel("mistral", "openai-chat", "m"), undefined);
   });
 
-  it("are those of the models that have them", () => {
+  it("belong to the models that have them", () => {
     const search = tool("web_search");
     const oss = open("groq", "openai-chat", "openai/gpt-oss-120b");
     assert.ok(oss.runs(search, alone(search)));
@@ -52,7 +52,7 @@ describe("a model's native tools", () => {
     );
   });
 
-  it("are not a program's whose files are kept here", () => {
+  it("do not include programs whose files are kept here", () => {
     const claude = open("anthropic", "anthropic", "claude-opus-5");
     const container = (given: unknown) => tool("code_interpreter", { container: given });
     const plain = container({ type: "auto" });
@@ -62,7 +62,7 @@ describe("a model's native tools", () => {
     }
   });
 
-  it("own what they said, and nothing that names a file of the vendor's cloud", () => {
+  it("include their own items, and no item that names a file of the vendor's cloud", () => {
     const claude = open("anthropic", "anthropic", "claude-opus-5");
     const item = (fields: object) => fields as unknown as Item;
     assert.ok(claude.owns(item({ type: "anthropic:server_tool_use", block: {} })));
@@ -86,17 +86,17 @@ describe("the price of native calls", () => {
     assert.equal(costOf(gemini, usage({ google_search: 1 })), 0.035);
   });
 
-  it("makes a cost unknown where it is", () => {
+  it("makes a cost unknown if it is unknown", () => {
     const claude = findModel("anthropic", "claude-sonnet-5-5");
     assert.equal(costOf(claude, usage({ code_execution: 1 })), undefined);
   });
 
-  it("leaves the tokens of such an answer to be paid for", () => {
+  it("still charges the tokens of such an answer", () => {
     const claude = findModel("anthropic", "claude-sonnet-5-5");
     const asked = toUsage({ input: 1_000_000, nativeCalls: { code_execution: 1 } });
     const answer = { items: [], reason: "stop", usage: asked, cost_usd: null, continuation: null };
     const prices = { costOf: (used: Usage) => costOf(claude, used) };
-    assert.equal(toAmount(answer as Answer, prices).usd, 2);
+    assert.equal(toAmount(answer as ModelAnswer, prices).usd, 2);
   });
 });
 
@@ -114,16 +114,16 @@ describe("a run's tools", () => {
     check(["bash_read", "native:web_search", "native:url_context"]);
   });
 
-  it("may stand in an agent file", () => {
+  it("may be named in an agent file", () => {
     const agent = { path: "a.md", tools: ["native:web_search"] } as unknown as AgentDefinition;
     checkAgentTools([agent], ["bash_read"]);
     const wrong = { ...agent, tools: ["web_search"] };
     assert.throws(() => checkAgentTools([wrong], ["bash_read"]), /No tool fits `web_search`/);
   });
 
-  it("are refused, with the reason, where the vendor does not run them", () => {
+  it("are refused, with the reason, if the vendor does not run them", () => {
     assert.throws(() => check(["native:x_search"]), /does not run it\. It runs: web_search, /);
-    assert.throws(() => check(["native:web_search"], [LOOK]), /beside functions/);
+    assert.throws(() => check(["native:web_search"], [LOOK]), /together with functions/);
     assert.throws(() => check(["native:google_maps"], [], 1), /price of `native:google_maps`/);
     const claude = createNativeModel("anthropic", "anthropic", "claude-opus-5");
     const bash = { model: "anthropic/c", tools: ["native:bash_20250124"], limits: NO_LIMITS };

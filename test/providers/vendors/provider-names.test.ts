@@ -3,20 +3,20 @@ import { describe, it } from "node:test";
 import { checkProvider, wireFor } from "../../../src/providers/vendors/provider-names.ts";
 
 describe("wireFor", () => {
-  it("speaks Responses to OpenAI, and chat when asked to", () => {
+  it("uses Responses for OpenAI, and chat if requested", () => {
     assert.equal(wireFor("openai", undefined), "openai-responses");
     assert.equal(wireFor("openai", "openai-responses"), "openai-responses");
     assert.equal(wireFor("openai", "openai-chat"), "openai-chat");
   });
 
-  it("says what a vendor speaks when asked for what it does not", () => {
+  it("lists a vendor's wires if another one is requested", () => {
     assert.throws(() => wireFor("mistral", "openai-responses"), {
       code: "invalid_request",
       message: "`mistral` does not speak `openai-responses`. It speaks: openai-chat.",
     });
   });
 
-  it("lists the providers for a name that is none", () => {
+  it("lists the providers for an unknown name", () => {
     assert.throws(() => checkProvider("zzz"), {
       code: "invalid_request",
       message:

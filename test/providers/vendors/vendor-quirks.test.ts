@@ -9,7 +9,7 @@ import { PATIENT_TIMEOUTS, patience } from "../../patience.ts";
 import { request } from "../provider-contract.ts";
 
 describe("Mistral", () => {
-  it("is told the key of its cache, and nothing of how long to keep it", async () => {
+  it("gets the key of its cache, and no retention", async () => {
     await using upstream = await startChatUpstream({ engine: script(reply.text("Oui.")) });
     const transport = createTransport({});
     const provider = createHttpProvider({

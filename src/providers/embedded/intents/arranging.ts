@@ -5,12 +5,15 @@ import { plural } from "../../../base/text.ts";
 import { toDirectory, withoutFence } from "../slots.ts";
 import { isRefusal } from "../tool-results.ts";
 import { isVerbatim, LIST } from "../wording.ts";
-import { callTool, inDirectory, refusal, type Step, writePaths } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import { callTool, inDirectory, type PlanStep, refusal, writePaths } from "./file-steps.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 
 const tools = ["file_ops"];
 const A_FOLDER = "the [(empty|new|old)] (folder|directory|dir)";
-/** A word alone is a path only where "folder" or "directory" says so: "move the meeting" is no order. */
+/**
+ * A single word is a path only after "folder" or "directory": "move the meeting" is not a request to move a
+ * file.
+ */
 const FROM = `([the] [file] {from=file}|${A_FOLDER} {from=path})`;
 const TO = `((to|into) ${A_FOLDER} {into=path}|(to|into) the {into=path} (folder|directory|dir)|into {into=path}|[(to|as)] {to=path})`;
 
@@ -160,7 +163,7 @@ const listFolder = defineIntent<"dir">({
   },
 });
 
-/** Into a folder it keeps its name. */
+/** The path of the target. A file that is moved into a folder keeps its name. */
 function toTarget(from: string, to = "", into?: string): string {
   const folder = into ?? (to.endsWith("/") ? to : undefined);
   if (folder === undefined) return to;
@@ -168,7 +171,7 @@ function toTarget(from: string, to = "", into?: string): string {
   return `${folder.replace(/\/+$/, "")}/${name}`;
 }
 
-function* change(operation: string, input: JsonObject, done: string): Step<Answer> {
+function* change(operation: string, input: JsonObject, done: string): PlanStep<IntentAnswer> {
   const output = yield* callTool("file_ops", { operation, ...input });
   if (isRefusal(output) || output.trim() === "") return refusal("file_ops", output);
   return { text: done, data: { ...input, done: true, result: output } };

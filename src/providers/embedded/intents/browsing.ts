@@ -1,4 +1,4 @@
-/** Intents that go to the web. They need `search_web`, and `fetch` or `scrape_webpage`. */
+/** Intents that use the web. They need `search_web`, and `fetch` or `scrape_webpage`. */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../base/json.ts";
 import { plural } from "../../../base/text.ts";
@@ -48,18 +48,18 @@ const searchWeb = defineIntent<"text">({
   },
 });
 
-/** Search services call it by several names. */
+/** The description of a result, which search services call by several names. */
 function describe(result: JsonObject): string {
   return textIn(result, "description") || textIn(result, "snippet") || textIn(result, "text");
 }
 
 interface Found {
   readonly results: readonly JsonObject[] | undefined;
-  /** What the tool says beside its results: where they come from, what stood in the way. */
+  /** The tool's note beside its results: their source, or what failed. */
   readonly note: string | undefined;
 }
 
-/** The list itself or a list in an object, on one line; a note may come behind it. */
+/** Reads the results: a list, or a list in an object, on one line; a note may follow it. */
 function toResults(output: string): Found {
   const [first = "", ...more] = output.split("\n");
   const whole = tryParseJson(output);
@@ -106,10 +106,10 @@ const readPage = defineIntent<"url" | "summary">({
     const bad = typeof status === "number" && status >= 400;
     const head = bad ? `The server answered ${status}.` : undefined;
     const excuse =
-      summary && "I am no language model and cannot summarise; this is the text itself.";
+      summary && "I am not a language model and cannot summarise; this is the text itself.";
     const named = title === "" ? `The text of ${address}:` : `The text of "${title}" (${address}):`;
     const cut =
-      page?.["truncated"] === true ? "(The page goes on; this is its beginning.)" : undefined;
+      page?.["truncated"] === true ? "(The page continues; this is its beginning.)" : undefined;
     const data = { url: address, title, text: content, content };
     const text = join([head, excuse, named, content, cut]);
     return { text, data, ...(bad ? { failed: true, declined: true } : { material: [content] }) };

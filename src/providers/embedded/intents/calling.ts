@@ -1,4 +1,4 @@
-/** The intent that calls any offered tool with arguments written out: those of MCP servers, your own. */
+/** The intent that calls any offered tool with the given arguments: tools of MCP servers, or the user's own. */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../base/json.ts";
 import { unquote, withoutFence } from "../slots.ts";

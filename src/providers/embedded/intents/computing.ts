@@ -33,7 +33,7 @@ const compute = defineIntent<"text">({
         data: { result: toNumberIfExact(result), value: toNumberIfExact(result), expression },
       };
     } catch (thrown) {
-      // A division by zero is an answer for the person who asked, not a failed run.
+      // A division by zero is an answer for the user, not a failed run.
       return { text: `${expression} has no result: ${toFailure(thrown).message}`, data: {} };
     }
   },
@@ -46,7 +46,7 @@ function withoutEquals(text: string): string {
     .trim();
 }
 
-/** JSON numbers hold 53 bits; a longer result stays text rather than lose its digits. */
+/** The result as a number, or as text if a JSON number (53 bits) would lose digits. */
 export function toNumberIfExact(result: string): number | string {
   const value = Number(result);
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? result : value;

@@ -1,5 +1,5 @@
 /**
- * Intents that hand work to subagents, and the one of a subagent that is asked for its report. They need
+ * Intents that give work to subagents, and the one of a subagent that is asked for its report. They need
  * `subagent`, `parallel_subagent` or `call_subagent`.
  */
 
@@ -7,25 +7,25 @@ import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { clip, cutToChars, plural } from "../../../base/text.ts";
 import { calculate } from "../arithmetic.ts";
 import { type ChildAnswer, readEnvelope, readResults, readWords } from "../child-answers.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { type Share, toShares } from "../shares.ts";
 import { toCount, unquote } from "../slots.ts";
 import { isRefusal } from "../tool-results.ts";
 import { isOneStep } from "../wording.ts";
 import { toNumberIfExact } from "./computing.ts";
-import { callTool, join, refusal, type Step } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent, type ToolRequest } from "./intent.ts";
+import { callTool, join, type PlanStep, refusal } from "./file-steps.ts";
+import { defineIntent, type Intent, type IntentAnswer, type ToolRequest } from "./intent.ts";
 
-/** In the order in which they are taken when none is named. */
+/** The tools in the order of preference, used if the user names none. */
 const TOOLS = ["subagent", "parallel_subagent", "call_subagent"] as const;
 type ToolName = (typeof TOOLS)[number];
 
-/** More would be one turn that nobody can follow. */
+/** The most subagents in one turn. */
 const MAX_CHILDREN = 100;
 
 const AT_ONCE = "[(in parallel|at once|at the same time|side by side|concurrently|simultaneously)]";
 const SUBAGENTS = `[(a|an|the|another|some|several|your|my)] [{count=number}] [(parallel|separate|different)] {who=subagents} ${AT_ONCE}`;
-/** What is to be done with the answers. */
+/** The request for what to do with the answers. */
 const THEN = "[({sum}|{gather})]";
 
 const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gather" | "each">({
@@ -56,7 +56,7 @@ const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gathe
   *plan({ count, who, text = "", tool, sum, each }, conversation) {
     const hands = toHands(count, who);
     const shares = toShares(text, hands);
-    // "Use 3 subagents to count" means parts of one task; "ask three to say hello" means each of them.
+    // In "Use 3 subagents to count" they share one task; in "ask three to say hello" each of them gets it.
     const isJoint =
       each === undefined &&
       /^(?:please )?(?:use|using|with|spawn|start|launch|take)\b/i.test(conversation.order ?? "");
@@ -74,7 +74,7 @@ const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gathe
   },
 });
 
-function toQuestion(problem: string): Answer {
+function toQuestion(problem: string): IntentAnswer {
   const text = `${problem} I have started none.`;
   return { text, data: { error: problem }, failed: true, declined: true };
 }
@@ -83,7 +83,7 @@ function isOneTask(shares: readonly Share[]): boolean {
   return new Set(shares.map(({ prompt }) => prompt)).size === 1;
 }
 
-/** What a call asks subagents to do; empty for other tools. */
+/** The prompts that a call sends to subagents; empty for other tools. */
 export function promptsOf({ name, arguments: given }: ToolRequest): readonly string[] {
   if (!isDelegating(name)) return [];
   const { tasks, task_prompt, prompt } = given;
@@ -94,13 +94,16 @@ export function promptsOf({ name, arguments: given }: ToolRequest): readonly str
   });
 }
 
-/** Undefined for as many as there are parts. */
+/** The number of subagents; undefined for as many as there are parts. */
 function toHands(count: string | undefined, who: string | undefined): number | undefined {
   return toCount(count) ?? (who === undefined || /s$/i.test(who) ? undefined : 1);
 }
 
-/** The one that is named, also when it is not offered; else the first that is. */
-function chooseTool(named: string | undefined, { order = "", tools }: Conversation): ToolName {
+/** The tool that the user names, even if it is not offered; otherwise the first offered one. */
+function chooseTool(
+  named: string | undefined,
+  { order = "", tools }: EmbeddedConversation,
+): ToolName {
   const [, mentioned] =
     /^(?:please\s+)?(?:use|using|call|with|run)\s+(?:the\s+)?(?:tool\s+)?[`"']?(\w+)/i.exec(
       order,
@@ -113,19 +116,19 @@ function chooseTool(named: string | undefined, { order = "", tools }: Conversati
 function* askAll(
   tool: ToolName,
   shares: readonly Share[],
-  { tools }: Conversation,
-): Step<readonly ChildAnswer[] | Answer> {
+  { tools }: EmbeddedConversation,
+): PlanStep<readonly ChildAnswer[] | IntentAnswer> {
   if (tool === "parallel_subagent") {
     const tasks = shares.map(({ label, prompt }) => ({ label, task_prompt: prompt }));
     const output = yield* callTool(tool, { tasks });
     return isRefusal(output) ? refusal(tool, output) : readResults(shares, output);
   }
-  // It has no tools but those that are named.
+  // A subagent has only the tools that are named for it.
   const tool_subset = tools.map(({ name }) => name).filter((name) => !isDelegating(name));
   const isSame = shares.length > 1 && shares[0]?.prompt === shares[1]?.prompt;
   const outputs = yield shares.map(({ label, prompt }, at) => {
     if (tool === "subagent") return { name: tool, arguments: { label, task_prompt: prompt } };
-    // Two calls that are alike are one: each of those with the same prompt is told its number.
+    // Two equal calls would be one, so subagents with the same prompt get a number each.
     const own: JsonObject = isSame ? { system_prompt: `You are number ${at + 1}.` } : {};
     return { name: tool, arguments: { prompt, tool_subset, ...own } };
   });
@@ -135,12 +138,12 @@ function* askAll(
   return shares.map((share, at) => read(share, outputs[at] ?? ""));
 }
 
-/** Whether a tool hands on work: never called unless the user says so in words of his own. */
+/** True for a tool that delegates. It is called only if the user asks for it. */
 export function isDelegating(name: string): boolean {
   return ([...TOOLS, "subagents", "ask_parent"] as readonly string[]).includes(name);
 }
 
-function toReport(answers: readonly ChildAnswer[], wanted: "list" | "sum"): Answer {
+function toReport(answers: readonly ChildAnswer[], wanted: "list" | "sum"): IntentAnswer {
   const whole = answers.filter(({ isWhole }) => isWhole).length;
   const isAll = whole === answers.length;
   const title = isAll
@@ -169,8 +172,8 @@ function describe({ label, text, problem, isWhole }: ChildAnswer): string {
 
 const MAX_PROBLEM_CHARS = 400;
 
-/** A total without one of the answers is called partial, and which it lacks. */
-function addUp(answers: readonly ChildAnswer[]): Answer {
+/** Adds up the answers. A total with missing answers is called partial and names them. */
+function addUp(answers: readonly ChildAnswer[]): IntentAnswer {
   const numbers = answers.flatMap(({ number }) => number ?? []);
   const without = answers.flatMap(({ label, number }) => (number === undefined ? label : []));
   if (numbers.length === 0) return { text: "None of them gave a number to add up." };
@@ -210,11 +213,11 @@ const recap = defineIntent<"ask">({
   plan: (_slots, conversation) => toRecap(conversation),
 });
 
-/** A report is the last answer, not a new one. */
+/** The most characters of a recap. A report repeats the last answer, so it is not a new one. */
 const MAX_RECAP_CHARS = 2000;
 
-/** What a run that is asked for its report says: its last answer, or that it has none. */
-export function toRecap({ before }: Conversation): Answer {
+/** The reply of a run that is asked for its report: its last answer, or a sentence that it has none. */
+export function toRecap({ before }: EmbeddedConversation): IntentAnswer {
   const { said, calls } = before;
   if (said === undefined) {
     const done = calls.length > 0 ? ` after ${plural(calls.length, "tool call")}` : "";

@@ -1,58 +1,58 @@
-/** Steps that several plans share: finding files, reading them, and saying what went wrong. */
+/** Steps that several plans share: finding files, reading them, and describing failures. */
 
 import type { JsonObject } from "../../../base/json.ts";
 import { clip, plural, withThousands } from "../../../base/text.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { isBinaryName } from "../file-kinds.ts";
 import {
   type FindResult,
-  type Line,
+  type NumberedLine,
   parseFind,
   parseRead,
   type ReadResult,
 } from "../tool-results.ts";
-import type { Answer, ToolRequest } from "./intent.ts";
+import type { IntentAnswer, ToolRequest } from "./intent.ts";
 
-/** Files read at most for one request: enough for a folder, and still one turn of parallel calls. */
+/** The most files that one request reads: enough for a folder, and still one turn of parallel calls. */
 const MAX_FILES_READ = 40;
 const MAX_SHOWN = 200;
 
-/** A step of a plan: it may ask for calls on the way to its value. */
-export type Step<Value> = Generator<readonly ToolRequest[], Value, readonly string[]>;
+/** A step of a plan. It may yield tool calls before it returns its value. */
+export type PlanStep<Value> = Generator<readonly ToolRequest[], Value, readonly string[]>;
 
 export interface FileLines {
   readonly path: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly NumberedLine[];
 }
 
-/** One call and what it gave. */
-export function* callTool(name: string, input: JsonObject): Step<string> {
+/** Makes one call and returns its result. */
+export function* callTool(name: string, input: JsonObject): PlanStep<string> {
   const [output = ""] = yield [{ name, arguments: input }];
   return output;
 }
 
-/** Paths below `path` that fit one of the patterns `names`, or all. */
+/** Paths below `path` that match one of the patterns `names`, or all. */
 export function* findPaths(
   path: string,
   type: "f" | "d" | "",
   names: readonly string[],
-): Step<FindResult> {
+): PlanStep<FindResult> {
   const pattern = names.length > 1 ? `{${names.join(",")}}` : (names[0] ?? "");
   const [output = ""] = yield [findCall(path, type, pattern)];
   return parseFind(output);
 }
 
 /**
- * One file's lines. When there is no such file and exactly one of that name elsewhere, that one is
+ * Reads the lines of one file. If there is no such file and exactly one of that name elsewhere, that one is
  * read; `path` in the result says which.
  */
 export function* readPath(
   path: string,
   window: { readonly offset?: number; readonly limit?: number },
-  conversation: Conversation,
-): Step<ReadResult & { readonly path: string; readonly tool: string }> {
+  conversation: EmbeddedConversation,
+): PlanStep<ReadResult & { readonly path: string; readonly tool: string }> {
   const tool = chooseTool(["read", "bash_read"], conversation);
-  const read = function* (one: string): Step<ReadResult> {
+  const read = function* (one: string): PlanStep<ReadResult> {
     const named: JsonObject = tool === "read" ? { path: one } : { filepath: one };
     return parseRead(yield* callTool(tool, { ...named, ...window }));
   };
@@ -74,12 +74,12 @@ export function* readPath(
 
 export interface ReadFiles {
   readonly files: readonly FileLines[];
-  /** What was left out, in words. */
+  /** A text that says which files were left out. */
   readonly skipped: string;
 }
 
-/** The text files among `paths`, read side by side; a refusal where none of them could be read. */
-export function* readAll(paths: readonly string[]): Step<ReadFiles | Answer> {
+/** Reads the text files among `paths` in parallel. Returns a refusal if none of them could be read. */
+export function* readAll(paths: readonly string[]): PlanStep<ReadFiles | IntentAnswer> {
   const texts = paths.filter((path) => !isBinaryName(path));
   const chosen = texts.slice(0, MAX_FILES_READ);
   const outputs =
@@ -103,34 +103,34 @@ export function* readAll(paths: readonly string[]): Step<ReadFiles | Answer> {
   return { files, skipped: notes.filter((note) => note !== false).join(" ") };
 }
 
-/** Paths as a list for people, the end of a very long one left out. */
+/** Writes paths as a list for people. A very long list is shortened. */
 export function writePaths(paths: readonly string[]): string {
   const shown = paths.slice(0, MAX_SHOWN).map((path) => `- ${path}`);
   if (paths.length > MAX_SHOWN) shown.push(`- … and ${paths.length - MAX_SHOWN} more`);
   return shown.join("\n");
 }
 
-export function writeFenced(lines: readonly Line[]): string {
+export function writeFenced(lines: readonly NumberedLine[]): string {
   return fence(lines.map((line) => line.text).join("\n"));
 }
 
-/** With more backticks than the text holds in a row. */
+/** A fence with more backticks than the text has in a row. */
 export function fence(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const marks = "`".repeat(longest + 1);
   return `${marks}\n${text}\n${marks}`;
 }
 
-/** The file's number of lines, whatever window of it was read. */
-export function lastNumber(lines: readonly Line[]): number {
+/** The number of lines of the file, whichever part of it was read. */
+export function lastNumber(lines: readonly NumberedLine[]): number {
   return lines.at(-1)?.number ?? 0;
 }
 
 /**
- * A call that was denied or failed is told as that: nothing was done, and nobody must take it for an empty
- * result, or for an answer.
+ * Reports a call that was denied or failed as a refusal: nothing was done, so the text must not look like
+ * an empty result or an answer.
  */
-export function refusal(tool: string, problem: string): Answer {
+export function refusal(tool: string, problem: string): IntentAnswer {
   const words = problem === "" ? "It gave no output." : toProblem(problem);
   const isDenied = /^tool call \S+ was denied\b/i.test(words);
   const text = isDenied
@@ -139,7 +139,10 @@ export function refusal(tool: string, problem: string): Answer {
   return { text, data: { error: words }, failed: true, declined: true };
 }
 
-/** A result that was too large to be read is no reason: it is cut to its beginning. */
+/**
+ * The most characters of a failed result that are shown. A result that was too large to be read gives no
+ * reason.
+ */
 const MAX_PROBLEM_CHARS = 1000;
 
 function toProblem(problem: string): string {
@@ -148,10 +151,13 @@ function toProblem(problem: string): string {
   return `Its output is too large to be read (${withThousands(words.length)} characters). Ask about a smaller folder. It begins: ${clip(words, 200)}`;
 }
 
-/** Of tools that do the same, the one the user names, or the first that is offered, or the first. */
+/**
+ * Chooses among tools that do the same: the one that the user names, or the first that is offered, or the
+ * first.
+ */
 export function chooseTool(
   names: readonly [string, ...string[]],
-  { order = "", tools }: Conversation,
+  { order = "", tools }: EmbeddedConversation,
 ): string {
   const offered = names.filter((name) => tools.some((tool) => tool.name === name));
   const named = offered.find((name) => new RegExp(`\\b${name}\\b`, "i").test(order));

@@ -1,11 +1,11 @@
-/** Intents about which files there are. They need `bash_find` alone. */
+/** Intents that list files. They need only `bash_find`. */
 
 import { plural } from "../../../base/text.ts";
 import { findKind } from "../file-kinds.ts";
 import { isFilePath, toDirectory } from "../slots.ts";
 import { LIST, MAYBE_IN_DIR } from "../wording.ts";
-import { findPaths, inDirectory, refusal, type Step, writePaths } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import { findPaths, inDirectory, type PlanStep, refusal, writePaths } from "./file-steps.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 
 const tools = ["bash_find"];
 const FILES = "(files?|modules?|scripts?|sources|documents?)";
@@ -124,7 +124,7 @@ const findFile = defineIntent<"name" | "file" | "dir">({
     `(which|what) (directory|folder) (has|contains|holds) {file}`,
     `where (is|are) [the] files? {file} [located]`,
   ],
-  // Quoted words without an extension are rather a text to be found in files.
+  // Quoted words without an extension are more likely a text to search for in files.
   accept: ({ file = "/" }) => file.includes("/") || isFilePath(file),
   *plan({ name, file, dir }) {
     const parts = (name ?? file ?? "").split("/");
@@ -187,7 +187,11 @@ const countFiles = defineIntent<"kind" | "what" | "dir">({
   },
 });
 
-function* answerPaths(path: string, noun: string, extensions: readonly string[]): Step<Answer> {
+function* answerPaths(
+  path: string,
+  noun: string,
+  extensions: readonly string[],
+): PlanStep<IntentAnswer> {
   const found = yield* findPaths(
     path,
     "f",
@@ -203,13 +207,16 @@ function* answerPaths(path: string, noun: string, extensions: readonly string[])
   };
 }
 
-/** A listing of folders may name the folder itself and those above it. */
+/**
+ * True if the entry is below the folder: a listing of folders may name the folder itself and those above
+ * it.
+ */
 function isBelow(entry: string, path: string): boolean {
   const isElsewhere = path === "." || path.startsWith("..") || path.startsWith("/");
   return isElsewhere || entry.startsWith(`${path.replace(/^\.\//, "")}/`);
 }
 
-/** A word that a person would only type for a directory: quoted away, with a slash, or all lower case. */
+/** True for a word that people type for a directory only: quoted, with a slash, or all lower case. */
 function isPathLike(dir: string): boolean {
   return (
     /^[\w./@~+-]+$/.test(toDirectory(dir)) &&

@@ -12,13 +12,13 @@ import {
   inDirectory,
   join,
   lastNumber,
+  type PlanStep,
   type ReadFiles,
   readAll,
   readPath,
   refusal,
-  type Step,
 } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 
 const tools = ["read", "bash_find"];
 const FILES = "(files?|modules?|scripts?)";
@@ -44,7 +44,7 @@ const countLines = defineIntent<"file">({
     "how long is [the] [file] {file}",
     "[(what is|what's|tell me)] the (number of lines|line count|length) (of|in) [the] [file] {file}",
   ],
-  // `src/base` has a slash like a file's path, but is rather a directory.
+  // `src/base` has a slash like a file's path, but is more likely a directory.
   accept: ({ file = "" }) => isFilePath(file) || !file.includes("/"),
   *plan({ file = "" }, conversation) {
     const result = yield* readPath(file, {}, conversation);
@@ -75,13 +75,13 @@ const countLinesAll = defineIntent<"dir">({
     `how many ${LINES} (does|do|has|have) [the files (in|under)] {dir} [(have|contain|hold)] [in total]`,
     `count [all] [the] ${LINES} (of|in|under) [the files (in|under)] {dir}`,
   ],
-  // What names a kind or a file, or wants a count for each, is asked of the other intents.
+  // Requests that name a kind or a file, or ask for a count for each file, belong to the other intents.
   accept: ({ dir = "" }) => !/^(each|every|all)\b/i.test(dir) && !isFilePath(dir),
   *plan({ dir }, conversation) {
     const path = toDirectory(dir);
     const isOffered = conversation.tools.some(({ name }) => name === "bash_ripgrep");
     if (!isOffered) return yield* countByReading(path);
-    // The start of a line is found once in each of them; only how often is asked for.
+    // The start of a line matches once in each line, and only the count is requested.
     const output = yield* callTool("bash_ripgrep", { pattern: "^", files: path, limit: 1 });
     const page = parseResult(output);
     const count = page && numberIn(page, "total");
@@ -90,7 +90,7 @@ const countLinesAll = defineIntent<"dir">({
   },
 });
 
-function* countByReading(path: string): Step<Answer> {
+function* countByReading(path: string): PlanStep<IntentAnswer> {
   const counted = yield* countEach(path, undefined);
   if (!("files" in counted)) return counted;
   const count = counted.files.reduce((sum, file) => sum + lastNumber(file.lines), 0);
@@ -98,7 +98,7 @@ function* countByReading(path: string): Step<Answer> {
   return { text: join([text, counted.skipped]), data };
 }
 
-function toLineCount(path: string, count: number): Answer {
+function toLineCount(path: string, count: number): IntentAnswer {
   const text = `The text files ${inDirectory(path)} have ${plural(count, "line")}.`;
   return { text, data: { path, lines: count, count, total: count, result: count } };
 }
@@ -203,7 +203,7 @@ const compareFiles = defineIntent<"file" | "other">({
   },
 });
 
-function* countEach(path: string, kind: string | undefined): Step<Answer | ReadFiles> {
+function* countEach(path: string, kind: string | undefined): PlanStep<IntentAnswer | ReadFiles> {
   const extensions = kind === undefined ? [] : findKind(kind).extensions;
   const found = yield* findPaths(
     path,
@@ -219,8 +219,9 @@ function writeTable(rows: readonly (readonly [string, number])[]): string {
   return ["| file | lines |", "|---|---:|", ...body].join("\n");
 }
 
-function compare(first: FileLines, second: FileLines): Answer {
-  const [a, b] = [lastNumber(first.lines), lastNumber(second.lines)];
+function compare(first: FileLines, second: FileLines): IntentAnswer {
+  const a = lastNumber(first.lines);
+  const b = lastNumber(second.lines);
   const others = new Set(second.lines.map((line) => line.text));
   const own = new Set(first.lines.map((line) => line.text));
   const onlyFirst = first.lines.filter((line) => !others.has(line.text)).length;

@@ -1,13 +1,13 @@
-/** Intents about the project at hand: what git knows of it, and its tests. They need `shell`. */
+/** Intents about the current project: its git repository and its tests. They need `shell`. */
 
 import { isJsonObject, tryParseJson } from "../../../base/json.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { numberIn, parseRead } from "../tool-results.ts";
-import { callTool, chooseTool, type Step } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import { callTool, chooseTool, type PlanStep } from "./file-steps.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 import { PLAIN_COMMAND, runInShell } from "./running.ts";
 
-/** What is asked, by the slot that holds it, and the command that tells. */
+/** The command that answers each question, by the slot for that question. */
 const QUESTIONS = {
   state: "git status --short --branch",
   branch: "git branch --show-current",
@@ -53,10 +53,10 @@ const askGit = defineIntent<"git" | "words" | keyof typeof QUESTIONS>({
   },
 });
 
-/** What git ends with where it has nothing to tell: outside of a repository, for a word that it does not know. */
+/** The exit code of git if it has nothing to report: outside of a repository, or for an unknown revision. */
 const FATAL = 128;
 
-/** How a project's tests are run, told by a file of it. The first that fits is taken. */
+/** How a project's tests are run, by a file of the project. The first match is used. */
 const RUNNERS: readonly Runner[] = [
   { file: "package.json", command: "npm test", hasTests: hasTestScript },
   { file: "Cargo.toml", command: "cargo test" },
@@ -68,7 +68,7 @@ const RUNNERS: readonly Runner[] = [
 interface Runner {
   readonly file: string;
   readonly command: string;
-  /** Whether the file's text names tests; left out where the file alone says so. */
+  /** True if the file's text names tests; missing if the file alone is enough. */
   hasTests?(text: string): boolean;
 }
 
@@ -102,8 +102,11 @@ const runTests = defineIntent<"command">({
   },
 });
 
-/** Tests that fail are an answer: they were run. Those that did not run, or not to their end, are none. */
-function toVerdict(ran: Answer): Answer {
+/**
+ * Failed tests are an answer, because they were run. Tests that did not run, or not to their end, are not
+ * an answer.
+ */
+function toVerdict(ran: IntentAnswer): IntentAnswer {
   const { exit_code: code, timed_out } = ran.data ?? {};
   if (code === undefined) return ran;
   if (code === 0) return { ...ran, text: `The tests pass. ${ran.text}` };
@@ -112,11 +115,11 @@ function toVerdict(ran: Answer): Answer {
   return { ...ran, text: `The tests did not run to their end. ${ran.text}`, declined: true };
 }
 
-/** What a shell ends with for a command that it cannot start. */
+/** The exit code of a shell for a command that it cannot start. */
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
 
-function* findTestCommand(conversation: Conversation): Step<string | undefined> {
+function* findTestCommand(conversation: EmbeddedConversation): PlanStep<string | undefined> {
   const tool = chooseTool(["read", "bash_read"], conversation);
   for (const { file, command, hasTests } of RUNNERS) {
     const named = tool === "read" ? { path: file } : { filepath: file };

@@ -1,11 +1,11 @@
 /** Intents that show a file or a part of it. They need `read`; `bash_find` helps with mistyped names. */
 
 import { plural } from "../../../base/text.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { toCount } from "../slots.ts";
-import type { Line } from "../tool-results.ts";
-import { join, lastNumber, readPath, refusal, type Step, writeFenced } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import type { NumberedLine } from "../tool-results.ts";
+import { join, lastNumber, type PlanStep, readPath, refusal, writeFenced } from "./file-steps.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 
 const tools = ["read"];
 const SHOW = "(read|show|print|display|open|cat|give|type|output|get|see|view)";
@@ -120,8 +120,10 @@ const lineRange = defineIntent<"from" | "to" | "file">({
     `${SHOW} [me] ${A_FILE} lines? {from=number} (to|through|until|-) {to=number}`,
   ],
   *plan({ from, to, file = "" }, conversation) {
-    const [a, b] = [toCount(from) ?? 1, toCount(to) ?? toCount(from) ?? 1];
-    const [start, end] = [Math.max(1, Math.min(a, b)), Math.max(1, a, b)];
+    const a = toCount(from) ?? 1;
+    const b = toCount(to) ?? toCount(from) ?? 1;
+    const start = Math.max(1, Math.min(a, b));
+    const end = Math.max(1, a, b);
     const window = { offset: start - 1, limit: end - start + 1 };
     const result = yield* readPath(file, window, conversation);
     if (!result.ok) return refusal(result.tool, result.problem);
@@ -169,13 +171,13 @@ const MAX_PASSAGES = 12;
 const MAX_PASSAGE_LINES = 12;
 const DEFAULT_LINES = 10;
 
-function* showFile(file: string, conversation: Conversation): Step<Answer> {
+function* showFile(file: string, conversation: EmbeddedConversation): PlanStep<IntentAnswer> {
   const result = yield* readPath(file, {}, conversation);
   if (!result.ok) return refusal(result.tool, result.problem);
   return excerpt(result.path, lines(lastNumber(result.lines)), result.lines);
 }
 
-function excerpt(path: string, title: string, shown: readonly Line[]): Answer {
+function excerpt(path: string, title: string, shown: readonly NumberedLine[]): IntentAnswer {
   const text = shown.map((line) => line.text).join("\n");
   const data = { path, file: path, text, content: text, lines: shown.map((line) => line.text) };
   if (shown.length === 0)
@@ -187,25 +189,34 @@ function lines(count: number): string {
   return plural(count, "line");
 }
 
-/** "The first line" without a number is one; "the first lines" and "head" are ten, as `head` has it. */
-function defaultLines({ asked }: Conversation): number {
+/**
+ * "The first line" without a number is one line; "the first lines" and "head" are ten, like the program
+ * `head`.
+ */
+function defaultLines({ asked }: EmbeddedConversation): number {
   return /\b(first|last|top|final|bottom|opening|closing)\s+line\b/i.test(asked.join(" "))
     ? 1
     : DEFAULT_LINES;
 }
 
-/** Paragraphs with the phrase, or else with all of its words; a heading brings the paragraph under it. */
-function findPassages(all: readonly Line[], phrase: string): readonly (readonly Line[])[] {
+/**
+ * Paragraphs with the phrase, or otherwise with all of its words. A heading also selects the paragraph
+ * under it.
+ */
+function findPassages(
+  all: readonly NumberedLine[],
+  phrase: string,
+): readonly (readonly NumberedLine[])[] {
   const paragraphs = toParagraphs(all);
   const exact = select(paragraphs, [phrase.toLowerCase()]);
   return exact.length > 0 ? exact : select(paragraphs, phrase.toLowerCase().split(/\s+/));
 }
 
 function select(
-  paragraphs: readonly (readonly Line[])[],
+  paragraphs: readonly (readonly NumberedLine[])[],
   words: readonly string[],
-): readonly (readonly Line[])[] {
-  const chosen = new Map<number, readonly Line[]>();
+): readonly (readonly NumberedLine[])[] {
+  const chosen = new Map<number, readonly NumberedLine[]>();
   for (const [index, paragraph] of paragraphs.entries()) {
     const text = paragraph.map((line) => line.text).join(" ");
     if (!words.every((word) => text.toLowerCase().includes(word))) continue;
@@ -217,8 +228,11 @@ function select(
   return [...chosen.values()];
 }
 
-/** Code has paragraphs of hundreds of lines: of a long one only the lines near a hit are shown. */
-function aroundHits(paragraph: readonly Line[], words: readonly string[]): readonly Line[] {
+/** The lines near a hit. Code has paragraphs of hundreds of lines, so a long one is not shown whole. */
+function aroundHits(
+  paragraph: readonly NumberedLine[],
+  words: readonly string[],
+): readonly NumberedLine[] {
   if (paragraph.length <= MAX_PASSAGE_LINES) return paragraph;
   const hits = paragraph.flatMap((line, at) =>
     words.some((word) => line.text.toLowerCase().includes(word)) ? [at] : [],
@@ -227,8 +241,8 @@ function aroundHits(paragraph: readonly Line[], words: readonly string[]): reado
   return near.slice(0, MAX_PASSAGE_LINES);
 }
 
-function toParagraphs(all: readonly Line[]): Line[][] {
-  const paragraphs: Line[][] = [[]];
+function toParagraphs(all: readonly NumberedLine[]): NumberedLine[][] {
+  const paragraphs: NumberedLine[][] = [[]];
   for (const line of all) {
     if (line.text.trim() === "") paragraphs.push([]);
     else paragraphs.at(-1)?.push(line);
@@ -236,7 +250,7 @@ function toParagraphs(all: readonly Line[]): Line[][] {
   return paragraphs.filter((paragraph) => paragraph.length > 0);
 }
 
-function writePassage(passage: readonly Line[]): string {
+function writePassage(passage: readonly NumberedLine[]): string {
   const first = passage[0]?.number ?? 0;
   const last = lastNumber(passage);
   const where = first === last ? `Line ${first}` : `Lines ${first}-${last}`;

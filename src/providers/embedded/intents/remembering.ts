@@ -1,12 +1,15 @@
-/** Facts told earlier in the conversation, and questions about them. They need no tool. */
+/**
+ * Intents for facts that the user stated earlier in the conversation, and for questions about them. They
+ * need no tool.
+ */
 
-import type { Conversation } from "../conversation.ts";
-import { compileTemplate, type Slots, type Template } from "../template.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
+import { compileTemplate, type PhrasePattern, type Slots } from "../template.ts";
 import { splitSentences, toWording } from "../wording.ts";
 import { defineIntent, type Intent } from "./intent.ts";
 
 const TELL = "(remember|note|note down|keep in mind|memorise|memorize|don't forget)";
-/** With these words in front a fact is surely meant to be kept. */
+/** Words that clearly ask to keep the fact that follows. */
 const EXPLICIT = [
   `${TELL} [that] [{owner}] {thing} (is|are|=) {text}`,
   `${TELL} [{owner}] {thing} : {text}`,
@@ -55,7 +58,7 @@ const recall = defineIntent<"owner" | "thing" | "self">({
     "what (did i tell you|have i told you|do you (know|remember)) [about me] [so far]",
     "what facts do you (know|remember)",
   ],
-  // "What is the capital of France" is no question about the conversation unless it was told.
+  // "What is the capital of France" is not about the conversation, unless the user has stated it.
   accept: ({ owner, thing = "" }, conversation) =>
     owner === undefined || /my/i.test(owner) || readFacts(conversation).has(toKey(thing)),
   plan({ owner = "my", thing, self }, conversation) {
@@ -72,8 +75,8 @@ const recall = defineIntent<"owner" | "thing" | "self">({
   },
 });
 
-/** Everything the user asked to keep, later facts over earlier ones. */
-function readFacts({ earlier, asked }: Conversation): Map<string, string> {
+/** Every fact that the user asked to keep. Later facts replace earlier ones. */
+function readFacts({ earlier, asked }: EmbeddedConversation): Map<string, string> {
   readers ??= [...EXPLICIT, ...NAMES, ...PLAIN].map(compileTemplate);
   const facts = new Map<string, string>();
   for (const sentence of [...earlier, ...asked].flatMap(splitSentences)) {
@@ -85,7 +88,7 @@ function readFacts({ earlier, asked }: Conversation): Map<string, string> {
   return facts;
 }
 
-let readers: Template[] | undefined;
+let readers: PhrasePattern[] | undefined;
 
 function firstMatch(text: string): Slots<string> | undefined {
   for (const read of readers ?? []) {
@@ -95,7 +98,7 @@ function firstMatch(text: string): Slots<string> | undefined {
   return undefined;
 }
 
-/** "My test is failing" tells of a trouble, "my name is Ada" gives a fact. */
+/** True if the sentence states a fact: "my name is Ada" does, "my test is failing" describes a problem. */
 function isFact(slots: { readonly text?: string }, sentence: string): boolean {
   const { text = "" } = slots;
   if (/[?]|[.!;]\s/.test(text) || text.split(/\s+/).length > 12) return false;
@@ -106,7 +109,7 @@ function isFact(slots: { readonly text?: string }, sentence: string): boolean {
   );
 }
 
-/** The same person, seen from the other side. */
+/** Changes "my" to "your" and the like. */
 function toOwner(owner: string): string {
   const sides: Readonly<Record<string, string>> = { my: "your", our: "your", your: "my" };
   return sides[owner.toLowerCase()] ?? "the";

@@ -2,13 +2,21 @@
 
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { clip } from "../../../base/text.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { toList } from "../schema/shape.ts";
 import { withoutFence } from "../slots.ts";
 import { isRefusal, numberIn, parseResult, textIn } from "../tool-results.ts";
 import { isOneStep } from "../wording.ts";
-import { callTool, chooseTool, fence, join, refusal, type Step, writePaths } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import {
+  callTool,
+  chooseTool,
+  fence,
+  join,
+  type PlanStep,
+  refusal,
+  writePaths,
+} from "./file-steps.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 
 const IN_SHELL = "[(in|with|using|on) (the|a) (shell|terminal|command line)]";
 
@@ -41,8 +49,11 @@ const runCommand = defineIntent<"command" | "block" | "words">({
   },
 });
 
-/** One command, and what it printed. */
-export function* runInShell(text: string, conversation: Conversation): Step<Answer> {
+/** Runs one command and returns its output. */
+export function* runInShell(
+  text: string,
+  conversation: EmbeddedConversation,
+): PlanStep<IntentAnswer> {
   const tool = chooseTool(["shell", "terminal"], conversation);
   const output = yield* callTool(tool, toCommand(text));
   const result = parseResult(output);
@@ -58,7 +69,7 @@ export function* runInShell(text: string, conversation: Conversation): Step<Answ
   return { text: join([shown, note]), data, ...(code !== 0 && { failed: true }) };
 }
 
-/** Words that mean to a shell what they mean here, and no setting of a variable in front. */
+/** Commands whose words have no special meaning for a shell, without a variable set in front. */
 export const PLAIN_COMMAND = /^(?![^\s=]*=)[\w@%+=:,./-]+(?: +[\w@%+=:,./-]+)*$/;
 
 function toCommand(text: string): { argv: string[] } | { command: string } {
@@ -116,12 +127,15 @@ const runPython = defineIntent<"code" | "block" | "words">({
   },
 });
 
-/** A hosted interpreter gives what was printed, and nothing around it. */
+/** The printed text, which a hosted interpreter gives without an object around it. */
 function toPrinted(output: string): JsonObject | undefined {
   return isRefusal(output) || output.trim() === "" ? undefined : { stdout: output };
 }
 
-/** "Python is fine" is no code; "print(1). Then read a.md" is more than that. */
+/**
+ * True if the words are code only: "Python is fine" is not code; "print(1). Then read a.md" has more than
+ * code.
+ */
 function looksLikeCode(words: string): boolean {
   const isCode = /[()[\]=*/%<>+]|\d\s*-\s*\d|^import\s/.test(words);
   return isCode && !/[.!?]\s+(?:[Tt]hen\b|\p{Lu})|\s(?:and\s+)?then\s/u.test(words);

@@ -1,11 +1,11 @@
 /**
- * Intents that look for text in files and for files by a pattern. A search tool does the former where
- * one is offered; else the files are found, read side by side, and filtered.
+ * Intents that search for text in files, and for files by a pattern. Text is searched with a search tool if
+ * one is offered; otherwise the files are listed, read in parallel and filtered.
  */
 
 import { isJsonObject } from "../../../base/json.ts";
 import { plural } from "../../../base/text.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { isFilePath, toDirectory } from "../slots.ts";
 import { isRefusal, numberIn, parseResult, textIn } from "../tool-results.ts";
 import { MAYBE_IN_DIR } from "../wording.ts";
@@ -15,12 +15,12 @@ import {
   findPaths,
   inDirectory,
   join,
+  type PlanStep,
   readAll,
   refusal,
-  type Step,
   writePaths,
 } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import { defineIntent, type Intent, type IntentAnswer } from "./intent.ts";
 
 const MAX_HITS = 100;
 const WHERE = "(in|inside|within|under|across|throughout)";
@@ -80,7 +80,7 @@ const findTodos = defineIntent<"what" | "dir">({
     `[(are there|is there|do we have|have we)] (any|some|a|open|more) ${TODOS} [left] ${MAYBE_IN_DIR}`,
     `(what|which) ${TODOS} (are there|do we have|are left|remain|exist) ${MAYBE_IN_DIR}`,
   ],
-  // "Find TODO in src" names the very word, and is a search like any other.
+  // "Find TODO in src" names the exact word, and is an ordinary search.
   accept: ({ what = "" }, { asked }) =>
     /s$/i.test(what) || /\b(comments?|notes?|any)\b/i.test(asked.join(" ")),
   *plan({ what = "", dir }, conversation) {
@@ -89,12 +89,12 @@ const findTodos = defineIntent<"what" | "dir">({
   },
 });
 
-/** The lines with one of the terms in a file or below a folder, as an answer. */
+/** Finds the lines with one of the terms in a file or below a folder, and writes them as an answer. */
 function* searchFor(
   terms: readonly string[],
   path: string,
-  conversation: Conversation,
-): Step<Answer> {
+  conversation: EmbeddedConversation,
+): PlanStep<IntentAnswer> {
   const found = yield* searchFiles(terms, path, conversation);
   if ("text" in found) return found;
   const { hits, total, note } = found;
@@ -106,31 +106,31 @@ function* searchFor(
     return { text: join([`No ${quoted} ${where}${found.looked}.`, note]), data };
   const shown = hits.slice(0, MAX_HITS).map((hit) => `${hit.path}:${hit.line}: ${hit.text}`);
   const rest = total > shown.length ? `… and ${total - shown.length} more` : undefined;
-  // A page of a search may be the first of several: the files of the others are not known.
+  // A page of a search may be the first of several: then the number of files is not known.
   const within = total > hits.length ? "" : ` in ${plural(files.length, "file")}`;
   const title = `${plural(total, "line")} with ${quoted}${within} ${where}:`;
   return { text: join([title, shown.join("\n"), rest, note]), data };
 }
 
-/** Whether the files are a store that is asked, and no folder. */
-function hasOnlyDocuments({ tools }: Conversation): boolean {
+/** True if the files are a document store that a tool searches, and not a folder. */
+function hasOnlyDocuments({ tools }: EmbeddedConversation): boolean {
   const names = new Set(tools.map(({ name }) => name));
   const inFolders = ["bash_ripgrep", "grep", "bash_find", "read", "bash_read"];
   return names.has("file_search") && !inFolders.some((name) => names.has(name));
 }
 
-function* searchDocuments(terms: readonly string[]): Step<Answer> {
+function* searchDocuments(terms: readonly string[]): PlanStep<IntentAnswer> {
   const output = yield* callTool("file_search", { queries: [...terms] });
   if (isRefusal(output)) return refusal("file_search", output);
   const quoted = terms.map((term) => `"${term}"`).join(" or ");
-  if (output.trim() === "") return { text: `The files say nothing of ${quoted}.` };
-  return { text: join([`What the files say of ${quoted}:`, output.trim()]) };
+  if (output.trim() === "") return { text: `The files say nothing about ${quoted}.` };
+  return { text: join([`What the files say about ${quoted}:`, output.trim()]) };
 }
 
 interface Found {
   readonly hits: readonly Hit[];
   readonly total: number;
-  /** How much was looked at, for an answer that found nothing. */
+  /** How much was searched, for an answer that found nothing. */
   readonly looked: string;
   readonly note: string;
 }
@@ -145,8 +145,8 @@ interface Hit {
 function* searchFiles(
   terms: readonly string[],
   path: string,
-  conversation: Conversation,
-): Step<Found | Answer> {
+  conversation: EmbeddedConversation,
+): PlanStep<Found | IntentAnswer> {
   const tool = chooseTool(["bash_ripgrep", "grep"], conversation);
   const isOffered = conversation.tools.some(({ name }) => name === tool);
   if (!isOffered) return yield* searchByReading(terms, path);
@@ -160,7 +160,7 @@ function* searchFiles(
   return { hits, total: numberIn(page, "total") ?? hits.length, looked: "", note: "" };
 }
 
-/** `path:number:text` of `bash_ripgrep`, or the object of `grep`. */
+/** Reads a hit: `path:number:text` of `bash_ripgrep`, or the object of `grep`. */
 function toHit(result: unknown): Hit | undefined {
   if (isJsonObject(result)) {
     const path = textIn(result, "path");
@@ -170,7 +170,7 @@ function toHit(result: unknown): Hit | undefined {
   return path === undefined ? undefined : { path, line: Number(line), text: text.trim() };
 }
 
-function* searchByReading(terms: readonly string[], path: string): Step<Found | Answer> {
+function* searchByReading(terms: readonly string[], path: string): PlanStep<Found | IntentAnswer> {
   let paths: readonly string[] = [path];
   if (!isFilePath(path)) {
     const found = yield* findPaths(path, "f", []);
@@ -189,12 +189,12 @@ function* searchByReading(terms: readonly string[], path: string): Step<Found | 
   return { hits, total: hits.length, looked, note: skipped };
 }
 
-/** As people expect of a search box: a capital letter in the words asks for that very spelling. */
+/** Like a search box: a capital letter in the words makes the search case-sensitive. */
 function includesText(line: string, text: string): boolean {
   return hasCapital(text) ? line.includes(text) : line.toLowerCase().includes(text);
 }
 
-/** The same as a regular expression. */
+/** The searched text as a regular expression. */
 function toPattern(text: string): string {
   const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return hasCapital(text) ? escaped : `(?i:${escaped})`;

@@ -1,8 +1,8 @@
-/** What a file is about, by its own headings and first sentences: nothing is put in other words. */
+/** The intent that says what a file is about, by its own headings and first sentences. Nothing is rephrased. */
 
 import { isJsonObject, tryParseJson } from "../../../base/json.ts";
 import { clip, plural } from "../../../base/text.ts";
-import type { Line } from "../tool-results.ts";
+import type { NumberedLine } from "../tool-results.ts";
 import { join, lastNumber, readPath, refusal } from "./file-steps.ts";
 import { defineIntent, type Intent } from "./intent.ts";
 
@@ -50,8 +50,8 @@ const summariseFile = defineIntent<"file" | "project" | "ask">({
   },
 });
 
-/** A line for each section; of a file without headings, its first sentence and what it defines. */
-function toOutline(lines: readonly Line[]): readonly string[] {
+/** A line for each section. For a file without headings, its first sentence and its definitions. */
+function toOutline(lines: readonly NumberedLine[]): readonly string[] {
   const texts = lines.map((line) => line.text);
   const document = tryParseJson(texts.join("\n"));
   if (isJsonObject(document)) return outlineObject(document);
@@ -83,7 +83,7 @@ const DEFINITION =
   /^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:pub\s+)?(?:function|class|interface|type|const|def|fn|func|struct|enum|trait)\s+\*?\s*([A-Za-z_]\w*)/;
 
 interface Section {
-  /** Empty for what stands before the first heading. */
+  /** Empty for the text before the first heading. */
   readonly heading: string;
   readonly body: string[];
 }
@@ -106,7 +106,7 @@ function toSections(texts: readonly string[]): readonly Section[] {
 
 /** Marks of comments and quotes around prose. */
 const MARKS = /^\s*(?:\/\*\*?|\*\/|\*|\/\/+|#+!?|--|>|"""|''')?\s?/;
-/** Tables, pictures, badges, markup and lists: no sentences. */
+/** Tables, pictures, badges, markup and lists, which are not sentences. */
 const NO_PROSE =
   /^\s*(?:\||!\[|\[!\[|<|[-*+]\s|\d+\.\s|import\b|export\b|from\b|package\b|[{}()[\]])/;
 

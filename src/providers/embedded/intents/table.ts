@@ -1,6 +1,6 @@
 /**
- * Every intent, in the order they are tried: the first that matches is taken. Adding one is adding it
- * to its group's file; a new group is a file and a line here.
+ * Every intent, in the order in which they are tried: the first match is used. To add one, add it to its
+ * group's file; a new group is a file and a line here.
  */
 
 import { ARRANGING } from "./arranging.ts";

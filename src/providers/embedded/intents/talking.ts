@@ -1,4 +1,4 @@
-/** Intents that need no tool and no facts: repeating, greeting, and telling about itself. */
+/** Intents that need no tools and no facts: repeating, greeting, and describing the model itself. */
 
 import { clip } from "../../../base/text.ts";
 import { unquote } from "../slots.ts";
@@ -28,7 +28,7 @@ const repeat = defineIntent<"text" | "loose" | "word">({
     "(say|echo) {loose=text}",
     "(reply|answer|respond) with {word=text}",
   ],
-  // "Say something about cats" asks for new words, which there are none of here.
+  // "Say something about cats" asks for a new text, which this model cannot write.
   accept: ({ loose = "", word = "OK" }) => !NEW_WORDS.test(loose) && isCode(word),
   plan({ text, loose, word }) {
     const asked = text ?? loose ?? word?.replace(/[.!]$/, "") ?? "";
@@ -40,7 +40,7 @@ const repeat = defineIntent<"text" | "loose" | "word">({
 const NEW_WORDS =
   /^(something|anything|what|why|how|who|when|where|which|whether|if|a|an|the|more|your|my|it|that|to)\b/i;
 
-/** A word to be given back as it is: `OK`, `PING-1`; no format that the answer should have. */
+/** True for a word to repeat unchanged: `OK`, `PING-1`. The name of an answer format is not such a word. */
 function isCode(word: string): boolean {
   return /^[\p{Lu}\d_-]+[.!]?$/u.test(word) && !/^(JSON|XML|YAML|HTML|CSV|SVG|SQL)\b/.test(word);
 }
@@ -168,7 +168,10 @@ const useModel = defineIntent({
   }),
 });
 
-/** Helps with what `table` holds; it is passed in because this file's intents are part of it. */
+/**
+ * The intent that lists what `table` contains. The table is passed in because this file's intents are part
+ * of it.
+ */
 export function defineHelp(table: () => readonly Intent[]): Intent {
   return defineIntent({
     name: "help",

@@ -1,4 +1,4 @@
-/** Intents that make files and change what is in them. They need `write` and `edit`. */
+/** Intents that create files and change their text. They need `write` and `edit`. */
 
 import { plural } from "../../../base/text.ts";
 import { withoutFence } from "../slots.ts";

@@ -1,8 +1,8 @@
-/** A value as another type, where its text can be read as one. */
+/** Converts a value to another type if its text can be read as that type. */
 
 import type { Json } from "../../../base/json.ts";
 
-/** None or one value: "30 years" is the number 30, "yes" is `true`, a number is also its text. */
+/** No value or one: "30 years" is the number 30, "yes" is `true`, a number is also its text. */
 export function coerce(type: string, value: Json): readonly Json[] {
   switch (type) {
     case "string":

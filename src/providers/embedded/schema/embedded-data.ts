@@ -1,11 +1,11 @@
-/** Structured data inside a plain text: JSON documents and tables of comma-separated values. */
+/** Finds structured data inside a plain text: JSON documents and tables of comma-separated values. */
 
 import type { Json, JsonObject } from "../../../base/json.ts";
 import { tryParseJson } from "../../../base/json.ts";
 
-/** Longer texts are searched this far: looking for brackets in a large log costs more than it finds. */
+/** Longer texts are searched up to here: searching a large log for brackets costs more than it finds. */
 const MAX_CHARS = 200_000;
-/** Brackets tried at most: each one that closes nowhere costs a look at the whole text. */
+/** The most brackets that are tried: each one without its closing bracket costs a search of the whole text. */
 const MAX_TRIES = 200;
 
 /** The outermost JSON objects and lists in a text. */
@@ -19,13 +19,17 @@ export function findDocuments(text: string): Json[] {
     const end = closingIndex(searched, at);
     const document = end < 0 ? undefined : tryParseJson(searched.slice(at, end + 1));
     if (document !== undefined) documents.push(document);
-    // Past a document that was read; else one step, because an inner bracket may open one.
+    // Continues after a parsed document, otherwise one character further, because an inner bracket may
+    // begin one.
     at = document === undefined ? at + 1 : end + 1;
   }
   return documents;
 }
 
-/** The rows of every table in a text: two lines or more with as many separators, names in the first. */
+/**
+ * The rows of every table in a text: two or more lines with the same number of separators, names in the
+ * first.
+ */
 export function findRows(text: string): JsonObject[] {
   const rows: JsonObject[] = [];
   let header: readonly string[] | undefined;
@@ -38,7 +42,7 @@ export function findRows(text: string): JsonObject[] {
   return rows;
 }
 
-/** "city: Paris, country: France" and lines of that form, as an object; `undefined` when there is none. */
+/** Lines such as "city: Paris, country: France" as an object; `undefined` if there are none. */
 export function findPairs(text: string): JsonObject | undefined {
   const pair =
     /(?:^|[\n,;])\s*(\p{L}[\p{L}\p{N}_ -]{0,30}?)\s*[:=]\s*([^\n]*?)(?=\s*(?:$|\n|[,;]\s*\p{L}[\p{L}\p{N}_ -]{0,30}?\s*[:=]))/gu;
@@ -48,7 +52,7 @@ export function findPairs(text: string): JsonObject | undefined {
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
 
-/** Numbers, `true` and `false` as what they are. */
+/** Reads a value of a pair: numbers, `true` and `false` get their own types. */
 export function toPairValue(value: string): Json {
   const parsed = tryParseJson(value);
   return typeof parsed === "number" || typeof parsed === "boolean" ? parsed : value;
@@ -89,7 +93,7 @@ function splitCells(line: string): string[] | undefined {
   return cells.length > 1 ? cells : undefined;
 }
 
-/** A name is short and no number; a line of prose with commas in it has longer cells. */
+/** True for a short name that is not a number; a line of prose with commas in it has longer cells. */
 function isColumnName(cell: string): boolean {
   return /^\p{L}[\p{L}\p{N}_ -]{0,30}$/u.test(cell) && cell.split(/\s+/).length <= 3;
 }

@@ -1,9 +1,9 @@
 /**
- * What a conversation says, looked up by the names a schema uses.
+ * Values in a conversation, looked up by the names that a schema uses.
  *
- * Records (JSON objects, table rows, an intent's own facts) are looked at first, because there a name
- * stands beside its value; then sentences ("the city is Paris"); then words that usually stand near
- * such a value ("lives in Paris" for `city`).
+ * Records (JSON objects, table rows, an intent's own facts) are searched first, because in them a name is
+ * beside its value; then sentences ("the city is Paris"); then words that are usually near such a value
+ * ("lives in Paris" for `city`).
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
@@ -12,34 +12,34 @@ import { findFormat } from "./formats.ts";
 import { canonical } from "./shape.ts";
 
 export interface Evidence {
-  /** Values `key` may have, the best first. */
+  /** Possible values of `key`, the best first. */
   lookUp(key: string): readonly Json[];
-  /** Values that records give to `key`, for decisions: prose gives none ("only if approved is true"). */
+  /** Values of `key` in records, for decisions. Prose gives none ("only if approved is true"). */
   stated(key: string): readonly Json[];
   /** The words listed after `key`: "tags: red, green and blue". */
   list(key: string): readonly Json[];
-  /** What is said about `key` alone, when a record has an object under that name. */
+  /** The values of `key` alone, if a record has an object under that name. */
   within(key: string): Evidence | undefined;
-  /** Records that speak of at least one of the keys: the rows of a table. */
+  /** Records that have at least one of the keys: the rows of a table. */
   rows(keys: readonly string[]): readonly Evidence[];
   /** Whole JSON documents found in the texts. */
   readonly documents: readonly Json[];
   readonly text: string;
-  /** What to put under `answer` and its like. */
+  /** The text for `answer` and similar keys. */
   readonly answer: string | undefined;
 }
 
 export interface EvidenceSource {
-  /** The most telling text first. */
+  /** The best text first. */
   readonly texts: readonly string[];
   readonly data?: JsonObject | undefined;
   readonly answer?: string | undefined;
 }
 
-/** Every key is looked for in all of the text, so a very long one is read this far only. */
+/** Every key is searched in all of the text, so only this many characters of a long text are used. */
 const MAX_CHARS = 200_000;
 
-/** Of everything that the texts hold anywhere, for arguments that must be made up. */
+/** Evidence from all texts, for arguments that must have a value. */
 export function createEvidence({ texts, data, answer }: EvidenceSource): Evidence {
   const text = texts.join("\n").slice(0, MAX_CHARS);
   const documents = texts.flatMap(findDocuments);
@@ -47,11 +47,11 @@ export function createEvidence({ texts, data, answer }: EvidenceSource): Evidenc
   return toEvidence({ text, documents, records: records.map(toRecords), answer });
 }
 
-/** Texts, told apart by whether they are data. */
+/** Texts, divided into data and prose. */
 export interface Material {
-  /** Each is a document, a table or a list of pairs that stands by itself. */
+  /** Each is a document, a table or a list of pairs, without other text around it. */
   readonly documents: readonly Json[];
-  /** Texts with other words in them: they state texts and numbers, and decide nothing. */
+  /** Texts with other words in them. Texts and numbers are taken from them, but no decisions. */
   readonly prose: readonly string[];
 }
 
@@ -61,7 +61,10 @@ export interface StatedSource extends Material {
   readonly answer?: string | undefined;
 }
 
-/** Of what is stated alone, for an answer. A name that has several values in the documents has none. */
+/**
+ * Evidence for an answer, from explicit statements only. A name with several values in the documents has
+ * none.
+ */
 export function createStatedEvidence(source: StatedSource): Evidence {
   const { documents, prose, data, answer } = source;
   const text = prose.join("\n").slice(0, MAX_CHARS);
@@ -70,13 +73,13 @@ export function createStatedEvidence(source: StatedSource): Evidence {
 }
 
 interface Sources {
-  /** With other words around the values. */
+  /** With the words around the values. */
   readonly text: string;
   readonly documents: readonly Json[];
-  /** The surest first. */
+  /** The most reliable first. */
   readonly records: readonly (readonly JsonObject[])[];
   readonly answer: string | undefined;
-  /** Whether a name that has several values among records of one level has none. */
+  /** True if a name that has several values among records of one level has none. */
   readonly isStrict?: true;
 }
 
@@ -116,7 +119,7 @@ function toEvidence({ text, documents, records, answer, isStrict }: Sources): Ev
 
 const NOTHING = { text: "", documents: [], answer: undefined } as const;
 
-/** The objects among documents, and in lists that are documents. */
+/** The objects among documents, and those in lists. */
 function toRecords(documents: readonly Json[]): JsonObject[] {
   return documents
     .flatMap((document) => (Array.isArray(document) ? document : [document]))
@@ -147,10 +150,10 @@ function fromRecords(records: readonly JsonObject[], key: string): Json[] {
 }
 
 const LETTERS = "[\\p{L}'’-]*";
-/** One or several words that begin with capitals. */
+/** One or more capitalized words. */
 export const NAME = `\\p{Lu}${LETTERS}(?:\\s+\\p{Lu}${LETTERS})*`;
 const QUOTED = "\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`";
-/** It begins where a number does: one that began anywhere would read a long one again at each digit. */
+/** Starts only where a number does: otherwise a long one would be read again at each digit. */
 const NUMBER = "(?<!\\d,?)-?\\d[\\d,]*(?:\\.\\d+)?";
 
 function fromSentences(text: string, key: string): string[] {
@@ -172,7 +175,7 @@ function fromSentences(text: string, key: string): string[] {
   ];
 }
 
-/** The value at the start of a line's rest, as far as it may reach: to a comma, an "and", the end. */
+/** The value at the beginning of the rest of a line: up to a comma, an "and", or the end. */
 function readValue(tail: string): string[] {
   const quoted = new RegExp(`^(?:${QUOTED})`).exec(tail);
   if (quoted) return [quoted[1] ?? quoted[2] ?? quoted[3] ?? ""];
@@ -207,7 +210,7 @@ function keyPattern(key: string): string | undefined {
   return words === "" ? undefined : words.split(" ").join("[\\s_-]*");
 }
 
-/** Lower case or with a capital, for patterns in which capitals mean something. */
+/** Matches the words in lower case or capitalized, for patterns that are otherwise case-sensitive. */
 function flexible(words: string): string {
   return words.replace(/^\p{Ll}/u, (first) => `[${first}${first.toUpperCase()}]`);
 }
@@ -259,7 +262,7 @@ function fromHints(text: string, key: string): string[] {
   return HINTS.filter(({ keys }) => keys.test(plain)).flatMap(({ find }) => find(text));
 }
 
-/** What the first group that took part in each match holds. */
+/** The first matched group of each match. */
 function matches(text: string, pattern: string): string[] {
   return [...text.matchAll(new RegExp(pattern, "gu"))].flatMap(([, ...groups]) =>
     groups.filter((group) => group !== undefined).slice(0, 1),

@@ -1,12 +1,12 @@
 /**
  * Fills a JSON schema from evidence, in one of two ways.
  *
- * An answer (`fillHeld`) has only what the evidence states under the key's name. A required key that nothing
- * states leaves the whole schema unfilled: a guess would look like an answer.
+ * An answer (`fillHeld`) contains only values that the evidence states under the key's name. If a required
+ * key has no value, the whole schema stays unfilled: a guess would look like an answer.
  *
- * The arguments of a forced call (`fillSchema`) must be there, so a gap takes a value that no other key has
- * claimed, and last the plainest value that fits. The result fits the schema for every keyword that `fits.ts`
- * knows, if such a value can be made.
+ * The arguments of a forced call (`fillSchema`) must have values, so a gap takes a value that no other key
+ * has used, or else the plainest value that is valid. The result fits the schema for every keyword that
+ * `fits.ts` knows, if such a value can be made.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
@@ -20,10 +20,10 @@ import { createLeftovers, type Leftovers } from "./leftovers.ts";
 import { addMissing, sampleEntry, sampleValue } from "./sample-value.ts";
 import { flatten, isSame, merge, toList, toObject, typesOf } from "./shape.ts";
 
-/** Found values are looked for this deep; below, only what must be there is made. */
+/** The depth to which values are searched; below, only required values are made. */
 const MAX_DEPTH = 8;
 
-/** Where in the schema and in the evidence the filling stands. */
+/** A position in the schema and in the evidence. */
 interface Spot {
   readonly key: string;
   readonly evidence: Evidence;
@@ -32,26 +32,26 @@ interface Spot {
   readonly depth: number;
 }
 
-/** Where values come from, and what is done about a required key that has none. */
+/** The sources of values, and the rule for a required key without one. */
 interface Gaps {
   readonly scalars: typeof findScalars;
   readonly options: typeof findOptions;
-  /** Values of a key whose schema names no type. */
+  /** Values of a key whose schema has no type. */
   untyped(key: string, evidence: Evidence): readonly Json[];
-  /** An entry of a list as a value of that type, or nothing. */
+  /** Converts an entry of a list to a type, or returns nothing. */
   readonly entry: typeof coerce;
-  /** Values that stand under no name; undefined where those count for nothing. */
+  /** Values without a name; undefined if they are not used. */
   readonly leftovers: Leftovers | undefined;
-  /** The value of a required key that nothing was found for. */
+  /** The value of a required key that was not found. */
   value(part: Json | undefined, spot: Spot): Json | undefined;
-  /** Whether an object or list that lacks something is filled up all the same. */
+  /** True if an object or list is filled even if a value is missing. */
   readonly areFilled: boolean;
 }
 
-/** What a schema may take; it is a client's, and may ask for a billion of something. */
+/** The limit on a schema's time. A schema comes from a client, and may ask for a billion values. */
 const FILL = { limitMs: 500, what: "The schema" };
 
-/** Rejects with `invalid_request` what takes too long. */
+/** Rejects with `invalid_request` if it takes too long. */
 export function fillSchema(schema: JsonObject, evidence: Evidence): Json {
   return runWithin(FILL, () => fillAll(schema, evidence));
 }
@@ -61,14 +61,17 @@ function fillAll(schema: JsonObject, evidence: Evidence): Json {
   return fillFrom(schema, evidence, gaps) ?? sampleValue(schema, { root: schema, depth: 0 }) ?? {};
 }
 
-/** What the evidence states, or the first required key that it says nothing of; empty where that is all of it. */
-export type Held = { readonly value: Json } | { readonly missing: string };
+/**
+ * The value that the evidence states, or the first required key without one; empty if no single key is
+ * missing.
+ */
+export type FilledSchema = { readonly value: Json } | { readonly missing: string };
 
-/** Rejects with `invalid_request` what takes too long. */
-export function fillHeld(schema: JsonObject, evidence: Evidence): Held {
+/** Rejects with `invalid_request` if it takes too long. */
+export function fillHeld(schema: JsonObject, evidence: Evidence): FilledSchema {
   const missing: string[] = [];
   const value = runWithin(FILL, () => fillFrom(schema, evidence, onlyStated(missing)) ?? null);
-  // Null is no answer by itself: it says that nothing is known.
+  // Null alone is not an answer: it means that nothing is known.
   return value === null ? { missing: missing[0] ?? "" } : { value };
 }
 
@@ -91,7 +94,7 @@ function madeUp(evidence: Evidence): Gaps {
   };
 }
 
-/** `missing` is given the keys that nothing was found for. */
+/** Collects the keys without a value in `missing`. */
 function onlyStated(missing: string[]): Gaps {
   return {
     scalars: findStatedScalars,
@@ -101,7 +104,8 @@ function onlyStated(missing: string[]): Gaps {
     leftovers: undefined,
     value(part, { key, root, evidence }) {
       const flat = flatten(part, root);
-      // The input must state it like any other value: "approved" that can only be true is a decision, too.
+      // A constant must be stated like any other value: "approved" that can only be true is still a
+      // decision.
       const [only] = findStatedOptions([flat["const"] ?? null], key, evidence);
       if (only !== undefined) return only;
       if (fits(flat, null, root)) return null;
@@ -112,12 +116,12 @@ function onlyStated(missing: string[]): Gaps {
   };
 }
 
-/** `{}` fits many schemas and says nothing. */
+/** `{}` fits many schemas and contains nothing. */
 function isTelling(document: Json): boolean {
   return (Array.isArray(document) ? document : Object.keys(toObject(document))).length > 0;
 }
 
-/** The value the evidence gives, or `undefined` when it gives none. */
+/** The value from the evidence, or `undefined` if there is none. */
 function fill(schema: Json | undefined, spot: Spot): Json | undefined {
   const flat = flatten(schema, spot.root);
   if (spot.depth > MAX_DEPTH || flat["const"] !== undefined) return undefined;
@@ -146,7 +150,7 @@ function* findCandidates(schema: JsonObject, spot: Spot): Generator<Json> {
 
 function* fillBranches(schema: JsonObject, spot: Spot): Generator<Json> {
   const { anyOf, oneOf, ...rest } = schema;
-  // With both present the second choice stays in the schema and is made one level down.
+  // If both are present, the second choice stays in the schema and is made one level down.
   const others: JsonObject = anyOf !== undefined && oneOf !== undefined ? { ...rest, oneOf } : rest;
   for (const branch of toList(anyOf ?? oneOf)) {
     const merged = merge(others, flatten(branch, spot.root));
@@ -164,7 +168,7 @@ function* fillObject(schema: JsonObject, spot: Spot): Generator<Json> {
     const value = fill(part, { ...deeper, key });
     if (value !== undefined) made[key] = value;
   }
-  // Below the root an object nothing is known about is left to the caller: it may be optional.
+  // Below the root, the caller decides about an object without known values: it may be optional.
   const isUnknown = Object.keys(made).length === 0;
   if (isUnknown && spot.depth > 0) return;
   if (!fillRequired(made, schema, deeper)) return;
@@ -173,7 +177,7 @@ function* fillObject(schema: JsonObject, spot: Spot): Generator<Json> {
   yield inOrder(made, Object.keys(properties));
 }
 
-/** False when a required key has no value, where that leaves the whole object unfilled. */
+/** False if a required key has no value and the whole object therefore stays unfilled. */
 function fillRequired(made: Record<string, Json>, schema: JsonObject, spot: Spot): boolean {
   const properties = toObject(schema["properties"]);
   const missing = toList(schema["required"]).map(String);
@@ -188,11 +192,11 @@ function fillRequired(made: Record<string, Json>, schema: JsonObject, spot: Spot
     });
 }
 
-/** A word, a name or a number of the request that no other key has taken. */
+/** A word, a name or a number of the request that no other key has used. */
 function claim(schema: Json | undefined, { root, gaps }: Spot): Json | undefined {
   const flat = flatten(schema, root);
   const isFixed = ["const", "enum", "default"].some((keyword) => flat[keyword] !== undefined);
-  // Where nothing may be said, nothing is better than a guess.
+  // If null is allowed, it is better than a guess.
   if (isFixed || typesOf(flat).includes("null")) return undefined;
   return gaps.leftovers?.take(flat, (value) => fits(flat, value, root));
 }
@@ -219,7 +223,7 @@ function* fillArray(schema: JsonObject, spot: Spot): Generator<Json> {
   yield kept;
 }
 
-/** A record may say that there are none, which is not the same as saying nothing. */
+/** A record may say that a list is empty, which differs from not naming the list. */
 function* emptyLists({ key, evidence }: Spot): Generator<Json> {
   if (evidence.lookUp(key).some((value) => Array.isArray(value) && value.length === 0)) yield [];
 }

@@ -1,4 +1,4 @@
-/** Values for one key that is no list and no object, the best first. They may not fit: check them. */
+/** Values for a key that is not a list or an object, the best first. They may be invalid: check them. */
 
 import type { Json, JsonObject } from "../../../base/json.ts";
 import { clip } from "../../../base/text.ts";
@@ -25,7 +25,7 @@ export function* findScalars(
   yield* findWholeText(key, evidence);
 }
 
-/** Options named beside the key, then those that stand anywhere in the text, in the text's order. */
+/** Options named beside the key, then those anywhere in the text, in the text's order. */
 export function* findOptions(
   options: readonly Json[],
   key: string,
@@ -64,7 +64,7 @@ export function findPattern(pattern: string, text: string): string[] {
   return text.split(/[\s,;"'`()]+/).filter((word) => word !== "" && whole?.test(word) === true);
 }
 
-/** Keys that ask for the answer itself, and keys that ask for the text as such. */
+/** The answer for keys that ask for it, and the text for keys that ask for it. */
 function* findWholeText(key: string, { answer, text }: Evidence): Generator<string> {
   const plain = toPlainKey(key);
   const isAnswer = /\b(answer|reply|response|result|output|explanation|reason|message)$/.test(

@@ -1,7 +1,7 @@
 /**
- * Values that the evidence states under a key's own name, for an answer. A word of the request that only
- * sounds like the key is none: "should it be approved?" does not say that it is. Decisions (booleans, options,
- * constants, and what may be anything) are taken from data alone.
+ * Values that the evidence states under a key's own name, for an answer. A word of the request that
+ * resembles the key is not a value: "should it be approved?" does not say that it is. Decisions (booleans,
+ * options, constants, and values of any type) are taken from data alone.
  */
 
 import type { Json, JsonObject } from "../../../base/json.ts";
@@ -27,13 +27,16 @@ export function* findStatedScalars(
   if (isAnswer && evidence.answer !== undefined) yield evidence.answer;
 }
 
-/** Of several, nobody says which is meant. */
+/** With several values, it is unknown which one is meant. */
 function onlyOne(found: readonly string[]): readonly string[] {
   const different = [...new Set(found)];
   return different.length === 1 ? different : [];
 }
 
-/** A ticket's name has digits in it. A verdict has none: `^(approve|reject)$` must find no word of a sentence. */
+/**
+ * True for a pattern with digits, such as a ticket's number. A verdict has none: `^(approve|reject)$` must
+ * not match a word of a sentence.
+ */
 function isCode(word: string): boolean {
   return /\d/.test(word);
 }
@@ -50,14 +53,18 @@ export function* findStatedOptions(
   }
 }
 
-/** A list of decisions is one of JSON. */
+/** A list of decisions must be JSON. */
 export function toStatedEntry(type: string, value: Json): readonly Json[] {
   return type === "boolean" && typeof value !== "boolean" ? [] : coerce(type, value);
 }
 
 const DECISIONS: Readonly<Record<string, boolean>> = {
-  ...{ true: true, yes: true, on: true },
-  ...{ false: false, no: false, off: false },
+  true: true,
+  yes: true,
+  on: true,
+  false: false,
+  no: false,
+  off: false,
 };
 
 function* findDecisions(key: string, evidence: Evidence): Generator<boolean> {

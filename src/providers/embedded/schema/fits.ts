@@ -1,6 +1,6 @@
 /**
- * Whether a value fits a schema: enough of JSON Schema to choose between candidates without loading
- * a validator. The run's own check of the finished document is the full one.
+ * Checks whether a value fits a schema: enough of JSON Schema to choose between candidates without loading
+ * a validator. The run's own check of the finished document is complete.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
@@ -109,7 +109,7 @@ function hasRepeats(values: readonly Json[]): boolean {
   );
 }
 
-/** `undefined` for a pattern that is none; the run's own check will say so. */
+/** `undefined` for an invalid pattern, which the run's own check reports. */
 export function toPattern(source: string): RegExp | undefined {
   try {
     return new RegExp(source, "u");

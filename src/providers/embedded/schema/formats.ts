@@ -1,9 +1,9 @@
-/** String formats: how each is recognised, found in a text, and stood in for when nothing is known. */
+/** A string format: how to recognize it and find it in a text, and a sample value for when nothing is known. */
 
 interface Format {
   /** The source of a regular expression for one value. */
   readonly pattern: string;
-  /** A value that says nothing and fits. */
+  /** A valid value without content. */
   readonly sample: string;
 }
 
@@ -51,7 +51,7 @@ export function sampleFormat(format: string): string | undefined {
 /** Every value of that format in a text, in the text's order. */
 export function findFormat(format: string, text: string): string[] {
   const { pattern } = lookUp(format) ?? {};
-  // A host name has no shape of its own: every word would be one.
+  // A host name has no form of its own: every word would match.
   if (pattern === undefined || format === "hostname") return [];
   const found = [...text.matchAll(new RegExp(pattern, "g"))].map(([value]) => value);
   if (format === "date") found.push(...findWrittenDates(text));

@@ -1,18 +1,21 @@
 /**
- * What a request that no intent understands gives to fill a schema from. It gives something in two cases: its
- * words ask for an extraction or a conversion in one of the known forms, or it is nothing but data. Everything
- * else, in any language, asks for something that only a language model could answer, and gives nothing.
+ * Finds what may fill a schema in a request that no intent understands. There are two cases: the request
+ * asks for an extraction or a conversion in one of the known forms, or it is nothing but data. Every other
+ * request, in any language, asks for something that only a language model could answer, and is not used.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
-import type { Conversation } from "../conversation.ts";
+import type { EmbeddedConversation } from "../conversation.ts";
 import { splitMessage } from "../prompt.ts";
 import { type Material, toPlainKey } from "./evidence.ts";
 import { readExtraction } from "./extraction.ts";
 import { toWholeData, type WholeData } from "./whole-data.ts";
 
-/** `schema` is left out where any object will do. Undefined when nothing may be filled from the request. */
-export function findGiven(conversation: Conversation, schema?: JsonObject): Material | undefined {
+/** `schema` is missing if any object will do. Undefined if nothing may be filled from the request. */
+export function findGiven(
+  conversation: EmbeddedConversation,
+  schema?: JsonObject,
+): Material | undefined {
   const { order = "", asked, attachments, earlier } = conversation;
   const inline = readExtraction(order);
   if (inline === undefined) return findBareData(conversation, schema);
@@ -32,11 +35,11 @@ export function sortMaterial(texts: readonly string[]): Material {
 }
 
 /**
- * The input, where it is one text and nothing but data. A prompt beside other input is an order, however much it
- * looks like data: "gate: deploy or not".
+ * The input, if it is one text and nothing but data. A prompt beside other input is a request, however much
+ * it looks like data: "gate: deploy or not".
  */
 function findBareData(
-  { asked, attachments }: Conversation,
+  { asked, attachments }: EmbeddedConversation,
   schema: JsonObject | undefined,
 ): Material | undefined {
   const texts = asked.filter((text) => text.trim() !== "");
@@ -45,7 +48,10 @@ function findBareData(
   return data && isMeant(data, schema) ? { documents: [data.value], prose: [] } : undefined;
 }
 
-/** "Verdict: approved" may be an order. It is data where the schema has a `verdict`, or where there are more pairs. */
+/**
+ * "Verdict: approved" may be a request. It is data if the schema has a `verdict`, or if there are more
+ * pairs.
+ */
 function isMeant({ kind, value }: WholeData, schema: JsonObject | undefined): boolean {
   const names = Object.keys((Array.isArray(value) ? value[0] : value) ?? {}).map(toPlainKey);
   if (kind === "document") return true;

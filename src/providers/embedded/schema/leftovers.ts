@@ -1,6 +1,6 @@
 /**
- * Values of the request that stand under no name: quoted words, proper names, numbers, the words after
- * "for". They are given out once each, in the order of the text, to keys that must have a value.
+ * Values of the request without a name: quoted words, proper names, numbers, the words after "for". Each is
+ * used once, in the order of the text, for keys that must have a value.
  */
 
 import type { Json, JsonObject } from "../../../base/json.ts";
@@ -9,9 +9,9 @@ import { findFormat } from "./formats.ts";
 import { typesOf } from "./shape.ts";
 
 export interface Leftovers {
-  /** The next value of the right type that `suits`, which nobody gets again. */
+  /** The next value of the right type that `suits`. It is not returned again. */
   take(schema: JsonObject, suits: (value: Json) => boolean): Json | undefined;
-  /** Everything of the right type, for a list; it stays available. */
+  /** Every value of the right type, for a list. They can be returned again. */
   all(schema: JsonObject): Json[];
 }
 
@@ -53,7 +53,7 @@ function findQuoted(text: string): string[] {
   return [...text.matchAll(quoted)].map(([, a, b, c, d]) => a ?? b ?? c ?? d ?? "");
 }
 
-/** Capitalised words that do not just begin a sentence. */
+/** Capitalized words that do not just begin a sentence. */
 function findNames(text: string): string[] {
   const names = [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${NAME}`, "gu"))];
   return names.flatMap(({ 0: name, index }) => {
@@ -64,7 +64,7 @@ function findNames(text: string): string[] {
   });
 }
 
-/** What follows a preposition, up to the next mark: "for small cars", "about the weather". */
+/** The words after a preposition, up to the next mark: "for small cars", "about the weather". */
 function findObjects(text: string): string[] {
   const objects =
     /\b(?:for|about|with|of|on|in|to|from|named|called)\s+(?:the\s+|a\s+|an\s+)?([^\s,.;:?!][^,.;:?!\n]*)/giu;

@@ -1,21 +1,21 @@
 /**
- * A text that matches a regular expression, for the simple ones schemas are written with: literals,
- * classes, groups, choices and counts. Anything else gives text that may not match, so check it.
+ * Writes a text that matches a regular expression, for the simple ones in schemas: literals, classes,
+ * groups, choices and counts. For any other the text may not match, so check it.
  */
 
 interface Cursor {
   readonly source: string;
   at: number;
-  /** Repetitions more than the least, where the pattern lets them. */
+  /** Repetitions above the minimum, where the pattern allows them. */
   readonly extra: number;
 }
 
-/** `extra` asks for that many repetitions more than the least: a longer text of the same pattern. */
+/** `extra` is the number of repetitions above the minimum, for a longer text of the same pattern. */
 export function samplePattern(source: string, extra: number): string {
   return writeChoice({ source, at: 0, extra });
 }
 
-/** The first alternative; the others are read past. */
+/** Writes the first alternative and skips the others. */
 function writeChoice(cursor: Cursor): string {
   const first = writeSequence(cursor);
   while (cursor.source[cursor.at] === "|") {

@@ -1,8 +1,8 @@
 /**
- * The plainest value that fits a schema, for what a text does not say.
+ * The plainest value that fits a schema, for values that a text does not state.
  *
- * It prefers what the schema itself offers (`default`, `examples`), then values that read as "not
- * known". `variant` asks for a different value of the same schema, for lists without repeats.
+ * It prefers what the schema itself offers (`default`, `examples`), then values that read as "not known".
+ * `variant` asks for a different value of the same schema, for lists without repeats.
  */
 
 import type { Json, JsonObject } from "../../../base/json.ts";
@@ -11,16 +11,20 @@ import { sampleFormat } from "./formats.ts";
 import { samplePattern } from "./sample-pattern.ts";
 import { flatten, isSame, merge, toList, toObject, typesOf } from "./shape.ts";
 
-/** Deeper than this only what must be there is made: recursive schemas have no bottom of their own. */
+/** Below this depth only required values are made: recursive schemas do not end by themselves. */
 const MAX_DEPTH = 12;
 
-export interface Place {
+export interface SamplePlace {
   readonly root: JsonObject;
   readonly depth: number;
 }
 
-/** `undefined` when no value was found that fits. */
-export function sampleValue(schema: Json | undefined, place: Place, variant = 0): Json | undefined {
+/** `undefined` if no valid value was found. */
+export function sampleValue(
+  schema: Json | undefined,
+  place: SamplePlace,
+  variant = 0,
+): Json | undefined {
   if (place.depth > MAX_DEPTH) return undefined;
   const flat = flatten(schema, place.root);
   let skip = variant;
@@ -33,7 +37,7 @@ export function sampleValue(schema: Json | undefined, place: Place, variant = 0)
   return last;
 }
 
-function* candidates(schema: JsonObject, place: Place, variant: number): Generator<Json> {
+function* candidates(schema: JsonObject, place: SamplePlace, variant: number): Generator<Json> {
   if (schema["const"] !== undefined) yield schema["const"];
   if (schema["default"] !== undefined) yield schema["default"];
   yield* toList(schema["examples"]);
@@ -51,7 +55,7 @@ function* candidates(schema: JsonObject, place: Place, variant: number): Generat
   }
 }
 
-function* fromBranches(schema: JsonObject, place: Place, variant: number): Generator<Json> {
+function* fromBranches(schema: JsonObject, place: SamplePlace, variant: number): Generator<Json> {
   const { anyOf, oneOf, ...rest } = schema;
   const branches = anyOf ?? oneOf;
   if (branches === undefined) return;
@@ -64,7 +68,12 @@ function* fromBranches(schema: JsonObject, place: Place, variant: number): Gener
   for (const value of values) if (value !== undefined) yield value;
 }
 
-function* ofType(type: string, schema: JsonObject, place: Place, variant: number): Generator<Json> {
+function* ofType(
+  type: string,
+  schema: JsonObject,
+  place: SamplePlace,
+  variant: number,
+): Generator<Json> {
   switch (type) {
     case "string":
       return yield* texts(schema, variant);
@@ -126,7 +135,7 @@ function* numbers(schema: JsonObject, type: string, variant: number): Generator<
   }
 }
 
-/** The tighter of two bounds that were given; both are tried as they stand and one step further. */
+/** The tighter of two given bounds. Both are tried as they are and one step further. */
 function bound(schema: JsonObject, keywords: readonly [string, string]): number | undefined {
   const given = keywords.flatMap((keyword) => {
     const value = schema[keyword];
@@ -136,7 +145,7 @@ function bound(schema: JsonObject, keywords: readonly [string, string]): number 
   return keywords[0] === "minimum" ? Math.max(...given) : Math.min(...given);
 }
 
-function* arrays(schema: JsonObject, place: Place, variant: number): Generator<Json> {
+function* arrays(schema: JsonObject, place: SamplePlace, variant: number): Generator<Json> {
   const first = toList(schema["prefixItems"]);
   const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 0;
   const most = typeof schema["maxItems"] === "number" ? schema["maxItems"] : least + variant;
@@ -151,15 +160,15 @@ function* arrays(schema: JsonObject, place: Place, variant: number): Generator<J
   }
 }
 
-/** Where the next entry of a list goes, and those before it. */
+/** The position of the next entry of a list, and the entries before it. */
 interface EntrySpot {
-  readonly place: Place;
+  readonly place: SamplePlace;
   readonly taken: readonly Json[];
 }
 
 /**
- * The next entry of a list. Entries differ only where the list asks for it: looking for another value tries many,
- * and lists of lists would multiply that at each level.
+ * The next entry of a list. Entries differ only if the list requires it: looking for another value tries
+ * many, and lists of lists would multiply that at each level.
  */
 export function sampleEntry(
   list: JsonObject,
@@ -175,7 +184,7 @@ export function sampleEntry(
   return sampleValue(schema, deeper);
 }
 
-function* objects(schema: JsonObject, place: Place, variant: number): Generator<Json> {
+function* objects(schema: JsonObject, place: SamplePlace, variant: number): Generator<Json> {
   const properties = toObject(schema["properties"]);
   const deeper = { ...place, depth: place.depth + 1 };
   for (let attempt = 0; attempt <= variant; attempt++) {
@@ -193,8 +202,12 @@ function* objects(schema: JsonObject, place: Place, variant: number): Generator<
   }
 }
 
-/** Up to `minProperties`: optional ones first, then names of our own. */
-export function addMissing(made: Record<string, Json>, schema: JsonObject, place: Place): void {
+/** Adds properties up to `minProperties`: optional ones first, then names of our own. */
+export function addMissing(
+  made: Record<string, Json>,
+  schema: JsonObject,
+  place: SamplePlace,
+): void {
   const least = typeof schema["minProperties"] === "number" ? schema["minProperties"] : 0;
   const properties = toObject(schema["properties"]);
   const spare = Array.from({ length: least }, (_, index) => `key${index + 1}`);

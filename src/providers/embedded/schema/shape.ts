@@ -1,14 +1,17 @@
 /**
- * JSON Schema made flat: references followed and `allOf` merged, so that the rest of this folder sees
+ * Flattens JSON Schema: references are resolved and `allOf` is merged, so that the rest of this folder sees
  * one plain object of keywords at a time. Choices (`anyOf`, `oneOf`) stay choices.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
 
-/** References to follow before a schema is taken for endless: longer chains are not written by hand. */
+/**
+ * The most references that are followed before a schema counts as endless. People do not write longer
+ * chains.
+ */
 const MAX_HOPS = 32;
 
-/** `true` and `{}` allow everything; `false` is flattened to a schema nothing fits. */
+/** `true` and `{}` allow everything; `false` becomes a schema that no value fits. */
 export function flatten(schema: Json | undefined, root: JsonObject, hops = 0): JsonObject {
   if (schema === false) return { not: {} };
   if (!isJsonObject(schema) || hops > MAX_HOPS) return {};
@@ -21,7 +24,7 @@ export function flatten(schema: Json | undefined, root: JsonObject, hops = 0): J
   return flat;
 }
 
-/** The schema that asks for both. What the two say about one keyword is tightened, not overwritten. */
+/** The schema that requires both. If both have a keyword, the tighter value is used. */
 export function merge(a: JsonObject, b: JsonObject): JsonObject {
   const merged: Record<string, Json | undefined> = { ...a };
   for (const [keyword, value] of Object.entries(b)) {
@@ -31,7 +34,7 @@ export function merge(a: JsonObject, b: JsonObject): JsonObject {
   return merged;
 }
 
-/** The types a value may have; those the keywords speak of when `type` itself is missing. */
+/** The types that a value may have. If `type` is missing, those that the keywords are about. */
 export function typesOf(schema: JsonObject): readonly string[] {
   const { type } = schema;
   if (typeof type === "string") return [type];
@@ -74,7 +77,10 @@ export function canonical(value: Json | undefined): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 
-/** Follows a reference inside the document: `#`, `#/$defs/name`, `#name`. Others allow everything. */
+/**
+ * Follows a reference inside the document: `#`, `#/$defs/name`, `#name`. Any other reference allows
+ * everything.
+ */
 function follow(reference: string, root: JsonObject): Json | undefined {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return findAnchor(root, reference.replace(/^#/, ""));
@@ -150,7 +156,8 @@ function mergeProperties(a: JsonObject, b: JsonObject): JsonObject {
 }
 
 function mergeTypes(a: Json, b: Json): Json {
-  const [first, second] = [typesOf({ type: a }), typesOf({ type: b })];
+  const first = typesOf({ type: a });
+  const second = typesOf({ type: b });
   const both = first.flatMap((type) => {
     if (second.includes(type)) return [type];
     if (type === "integer" && second.includes("number")) return ["integer"];
@@ -166,7 +173,8 @@ function distribute(a: readonly Json[], b: readonly Json[]): Json {
 
 function leastCommonMultiple(a: number, b: number): number {
   if (!Number.isInteger(a) || !Number.isInteger(b)) return Math.max(a, b);
-  let [x, y] = [a, b];
+  let x = a;
+  let y = b;
   while (y !== 0) [x, y] = [y, x % y];
   return (a / x) * b;
 }

@@ -1,6 +1,7 @@
 /**
- * A text that is nothing but data: a JSON document, JSON lines, a table, or lines and clauses `name: value`.
- * JSON inside of something else is not: a diff that adds `{"approved": true}` states nothing.
+ * Recognizes a text that is nothing but data: a JSON document, JSON lines, a table, or lines and clauses
+ * `name: value`. JSON inside another text does not count: a diff that adds `{"approved": true}` states
+ * nothing.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../../base/json.ts";
@@ -8,12 +9,15 @@ import { withoutFence } from "../slots.ts";
 import { findRows, toPairValue } from "./embedded-data.ts";
 
 export interface WholeData {
-  /** How sure it is data: JSON is never anything else, a table seldom, and a pair may be a sentence. */
+  /**
+   * How certain it is that the text is data: JSON always is, a table nearly always, and a pair may be a
+   * sentence.
+   */
   readonly kind: "document" | "table" | "pairs";
   readonly value: JsonObject | readonly Json[];
 }
 
-/** Longer texts are not looked at: no record is that long, and a log is not one. */
+/** Longer texts are not examined: a record is not that long, and a log is not one. */
 const MAX_CHARS = 200_000;
 
 export function toWholeData(text: string): WholeData | undefined {
@@ -45,7 +49,7 @@ const KEY = "\\p{L}[\\p{L}\\p{N}_ -]{0,30}?";
 const NEXT_PAIR = new RegExp(`\\r?\\n|[,;]\\s+(?=${KEY}\\s*[:=])`, "u");
 const PAIR = new RegExp(`^(${KEY})\\s*[:=]\\s*(\\S.*?)[,;]?$`, "u");
 
-/** Undefined when anything but pairs is in it, or when a name is given two values. */
+/** Undefined if the text has anything but pairs, or if a name has two values. */
 function toPairs(text: string): JsonObject | undefined {
   const pairs = new Map<string, string>();
   for (const clause of text.split(NEXT_PAIR)) {

@@ -1,4 +1,4 @@
-/** Other vendors with a model that one may be given unasked. */
+/** Other vendors whose row has a default model. */
 
 import type { Vendor } from "../vendor.ts";
 import {
@@ -79,7 +79,7 @@ export const HOSTED = {
     summary: "DeepSeek",
   },
   xai: {
-    // Its chat API has none of its tools.
+    // The chat API of xAI has none of its tools.
     wire: "openai-responses",
     alternatives: ["openai-chat"],
     baseUrl: "https://api.x.ai/v1",
@@ -135,7 +135,7 @@ export const HOSTED = {
     keyUrl: "https://build.nvidia.com",
     local: false,
     defaultModel: undefined,
-    // Users report it wanted back by models that think; the vendor's own pages do not name the field.
+    // Users report that thinking models want it back; the vendor's own pages do not name the field.
     quirks: { ...COMPATIBLE, reasoningField: "reasoning_content" },
     summary: "NVIDIA NIM: open models",
   },
@@ -181,7 +181,7 @@ export const HOSTED = {
     auth: "bearer",
     keyUrl: "https://huggingface.co/settings/tokens",
     local: false,
-    // The token is on many machines for downloads alone, so it is no wish to be billed.
+    // Many machines have this token for downloads only, so it must not choose a paid model by itself.
     defaultModel: undefined,
     quirks: COMPATIBLE,
     summary: "Hugging Face Inference Providers: open models",

@@ -1,4 +1,4 @@
-/** Servers of the user's own, on this machine unless an address says otherwise. */
+/** The user's own servers, on this machine unless an address says otherwise. */
 
 import type { Vendor } from "../vendor.ts";
 import { COMPATIBLE, STATELESS_COMPATIBLE, VLLM } from "../vendor-quirks.ts";
@@ -11,7 +11,7 @@ export const LOCAL = {
     baseUrlVariable: "OLLAMA_HOST",
     basePath: "",
     wirePaths: { "openai-chat": "/v1", "openai-responses": "/v1" },
-    // Asked for by a hosted Ollama alone.
+    // Only a hosted Ollama requires it.
     keyVariable: "OLLAMA_API_KEY",
     auth: "bearer",
     local: true,
@@ -61,7 +61,7 @@ export const LOCAL = {
     local: true,
     own: true,
     defaultModel: undefined,
-    // Of a server we know nothing of, the fields of the API's oldest form are asked.
+    // An unknown server gets only the fields of the API's oldest form.
     quirks: { ...COMPATIBLE, reasoningField: "reasoning_content", extraContent: true },
     summary: "Any OpenAI-compatible server: give its base URL with --url",
   },

@@ -1,4 +1,4 @@
-/** The vendors that most keys are of, and the clouds. */
+/** The vendors that most keys are for, and the clouds. */
 
 import type { Vendor } from "../vendor.ts";
 import { OPENAI } from "../vendor-quirks.ts";

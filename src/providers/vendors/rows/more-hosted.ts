@@ -1,4 +1,4 @@
-/** Vendors that are asked by name alone: they are on nobody's list of usual models. */
+/** Vendors without a default model: they are used only if the user names them. */
 
 import type { Vendor } from "../vendor.ts";
 import { COMPATIBLE, MINIMAX, MOONSHOT, STATELESS_COMPATIBLE } from "../vendor-quirks.ts";
@@ -69,7 +69,7 @@ export const MORE_HOSTED = {
     local: false,
     defaultModel: undefined,
     quirks: MINIMAX,
-    // Else its thoughts stand in the text, between tags.
+    // Otherwise its reasoning is in the text, between tags.
     fields: { options: { reasoning_split: true } },
     summary: "MiniMax",
   },

@@ -36,7 +36,7 @@ interface Group {
   readonly clock: ManualClock;
   readonly healths: DeploymentHealths;
   readonly deployments: readonly OpenDeployment[];
-  /** Which deployments were asked, in that order. */
+  /** The asked deployments, in order. */
   readonly asked: string[];
   readonly requests: ModelRequest[];
 }
@@ -54,8 +54,14 @@ export function open(
     const { replies = [], provider, ...more } = "length" in one ? { replies: one } : (one as Given);
     const inner = provider ?? createScriptedProvider(...replies);
     return {
-      ...{ label, model: `custom/${label}`, weight: 1, isFallback: false, mark: label },
-      ...{ contextTokens: undefined, sealed: undefined, checkInput() {} },
+      label,
+      model: `custom/${label}`,
+      weight: 1,
+      isFallback: false,
+      mark: label,
+      contextTokens: undefined,
+      sealed: undefined,
+      checkInput() {},
       ...more,
       health: healths.of(label, label),
       provider: {
@@ -93,7 +99,7 @@ export async function ask(
     onEnd();
   };
   reading.then(over, over);
-  // Waits are part of the answer: the clock moves until it is there.
+  // Waits are part of the answer: the clock moves until it is complete.
   while (!isOver) await clock.advance(100);
   await reading;
   return events;

@@ -1,4 +1,4 @@
-/** Entra ID and the identities of machines, as far as a loopback goes: they give tokens, and refuse. */
+/** Stand-ins on the loopback for Entra ID and the identities of machines: they give tokens, and refuse. */
 
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,19 +15,19 @@ export interface TokenServer extends AsyncDisposable {
   readonly requests: readonly TokenRequest[];
   /** The tokens that it has given, oldest first. */
   readonly given: readonly string[];
-  /** From now on it refuses with this status and body. */
+  /** Makes it refuse every later request with this status and body. */
   refuse(status: number, body: object): void;
 }
 
 export const SECRET = "client-secret-0123456789";
 export const ASSERTION = "federated-assertion-0123456789";
 
-/** Tokens of this form are what Entra ID gives; nobody reads what is in them. */
+/** A token in the form of Entra ID's, whose content is never read. */
 function makeToken(count: number): string {
   return `eyJ0eXAiOiJKV1Qi.eyJjb3VudCI6${count}abcdefgh.c2lnbmF0dXJl${count}`;
 }
 
-/** Each token is good for `lifeSeconds` from `nowMs` on. */
+/** Each token is valid for `lifeSeconds` from `nowMs` on. */
 export async function startTokenServer({
   lifeSeconds = 3600,
   nowMs = () => Date.now(),
@@ -47,7 +47,7 @@ export async function startTokenServer({
     if (status !== 200) return response.end(JSON.stringify(body));
     const access_token = makeToken(given.length + 1);
     given.push(access_token);
-    // Machines tell the time of the end, as text; Entra ID tells how long it is.
+    // Machines send the time of the end, as text; Entra ID sends the number of seconds.
     const life =
       request.method === "GET"
         ? { expires_on: String(Math.floor(nowMs() / 1000) + lifeSeconds) }
@@ -71,7 +71,7 @@ export async function startTokenServer({
 
 const RESOURCE = "https://cognitiveservices.azure.com";
 
-/** What each of the real ones asks for; 404 elsewhere. */
+/** What each of the real endpoints expects; 404 elsewhere. */
 const PLACES: Readonly<Record<string, (asked: TokenRequest) => boolean>> = {
   "/tenant-1/oauth2/v2.0/token": ({ form }) =>
     (form.get("client_secret") === SECRET || form.get("client_assertion") === ASSERTION) &&
