@@ -1,9 +1,9 @@
 /**
- * The built-in tools' way to say what they take: fields that are both the JSON schema the model sees
- * and the check of what it sends.
+ * Declares the arguments of built-in tools: fields that are both the JSON schema for the model and the
+ * check of its arguments.
  *
- * In place of zod, which `defineTool` uses: every run sends these schemas, and loading zod for them
- * costs a third of the time to the first request (bench/start.ts).
+ * In place of zod, which `defineTool` uses: every run sends these schemas, and loading zod for them costs a
+ * third of the time to the first request (bench/start.ts).
  */
 
 import { Failure } from "../base/failure.ts";
@@ -11,10 +11,10 @@ import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { clip } from "../base/text.ts";
 import type { Effect, Targets, Tool, ToolContext, ToolOutput } from "./tool.ts";
 
-/** One argument. `check` gives the value back, or says what is wrong with it. */
+/** One argument. `check` returns the value, or the problem with it. */
 interface Field<Value> {
   readonly schema: JsonObject;
-  /** In place of a value that is missing; undefined makes the argument required. */
+  /** The default of a missing value; undefined makes the argument required. */
   readonly otherwise: { readonly value: Value } | undefined;
   check(value: Json): { readonly value: Value } | { readonly problem: string };
 }
@@ -89,7 +89,7 @@ export function integer(description: string, options: IntegerOptions): Field<num
   };
 }
 
-/** Texts in a row, such as the words of a command. Left out, it is undefined. */
+/** A list of texts, such as the words of a command. If missing, it is undefined. */
 export function texts(description: string): Field<readonly string[] | undefined> {
   return {
     schema: { type: "array", items: { type: "string" }, description },
@@ -101,7 +101,7 @@ export function texts(description: string): Field<readonly string[] | undefined>
   };
 }
 
-/** A text that may be left out, where no text stands for that. */
+/** A text that may be left out and has no default. */
 export function optionalText(description: string): Field<string | undefined> {
   return {
     schema: { type: "string", description },
@@ -141,7 +141,7 @@ function toSchema(fields: Fields): JsonObject {
   return { type: "object", required, properties, additionalProperties: false };
 }
 
-/** Names every problem at once, so that the model mends them in one go. */
+/** Checks all arguments and names every problem at once, so that the model can fix them together. */
 function parseInput(tool: string, fields: Fields, input: Json): JsonObject {
   if (!isJsonObject(input)) throw unfit(tool, ["the arguments must be an object"]);
   const problems = Object.keys(input)
@@ -149,7 +149,7 @@ function parseInput(tool: string, fields: Fields, input: Json): JsonObject {
     .map((name) => `${clip(name, 40)}: there is no such argument`);
   const values = Object.entries(fields).map(([name, field]) => {
     const given = input[name];
-    // Models write null for what they leave out.
+    // Models write null for an argument that they leave out.
     const checked = given === undefined || given === null ? field.otherwise : field.check(given);
     if (!checked) problems.push(`${name}: is missing`);
     else if ("problem" in checked) problems.push(`${name}: ${checked.problem}`);

@@ -1,6 +1,6 @@
 /**
- * Every built-in tool, one row each. Only what a tool takes is loaded with it; what it does comes with
- * its first call.
+ * Every built-in tool, one row each. A tool's arguments are loaded with its row, its code with its first
+ * call.
  */
 
 import { shellTool } from "./commands/shell.ts";
@@ -14,26 +14,27 @@ import { globTool } from "./files/glob.ts";
 import { grepTool } from "./files/grep.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
-import { createPythonTool, type PythonOptions } from "./python/python-execute.ts";
+import { createPythonTool } from "./python/python-execute.ts";
+import type { PythonOptions } from "./python/run-python.ts";
 import type { Skill } from "./skills/skill.ts";
 import { createSkillTool } from "./skills/skill-tool.ts";
 import type { Tool } from "./tool.ts";
 import { createFetchTool } from "./web/fetch.ts";
 import type { WebSettings } from "./web/network/open-web.ts";
 import { createScrapeWebpageTool } from "./web/scrape-webpage.ts";
-import { createSearchWebTool, type SearchSettings } from "./web/search-web.ts";
+import { createSearchWebTool, type WebSearchSettings } from "./web/search-web.ts";
 
 export interface CatalogueRow {
   readonly tool: Tool;
-  /** Whether it is offered when no tools are named: one tool for each thing that can be done. */
+  /** True if it is offered when no tools are named: one tool for each kind of work. */
   readonly isUsual: boolean;
 }
 
 export interface CatalogueSettings {
   readonly python: PythonOptions;
   readonly web: WebSettings;
-  readonly search: SearchSettings;
-  /** What the tool `skill` loads; without any there is no such tool. */
+  readonly search: WebSearchSettings;
+  /** The skills that the tool `skill` can load. Without any, the tool does not exist. */
   readonly skills: readonly Skill[];
 }
 
@@ -69,5 +70,5 @@ export const CATALOGUE_DEFAULTS: CatalogueSettings = {
   skills: [],
 };
 
-/** As it is when nothing is set. */
+/** The catalogue without any settings. */
 export const CATALOGUE: readonly CatalogueRow[] = createCatalogue(CATALOGUE_DEFAULTS);

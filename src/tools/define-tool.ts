@@ -1,7 +1,7 @@
 /**
- * Your own tools. Their parameters are a zod schema, which ties what the model is told to the type of what the
- * tool gets; or a JSON schema, as MCP servers have it; or any Standard Schema (zod 3, Valibot, ArkType) beside
- * the JSON schema that says the same to the model.
+ * Defines tools of your own. Their parameters are a zod schema, which makes the tool's input type match the
+ * schema that the model gets; or a JSON schema, as in MCP; or any Standard Schema (zod 3, Valibot, ArkType)
+ * beside an equivalent JSON schema for the model.
  */
 
 import { z } from "zod";
@@ -12,15 +12,15 @@ import type { Effect, Targets, Tool, ToolContext, ToolOutput } from "./tool.ts";
 interface Rest<In> {
   readonly name: string;
   readonly description: string;
-  /** Whether it changes nothing, and so may run beside others. */
+  /** True if it changes nothing, so that it may run in parallel with others. */
   readonly readOnly: boolean;
-  /** What it does to the world. Left out, it is a function of your program, which nobody asks about. */
+  /** The effect on the world. If missing, it is a function of your program, which needs no approval. */
   readonly effect?: Effect;
-  /** How long a call may take, in place of the runtime's own limit. */
+  /** The time limit of a call, in place of the runtime's own limit. */
   readonly timeoutMs?: number;
   /** The paths, hosts or command that a call names, so that grants and rules apply to them. */
   targets?(input: In): Targets;
-  /** Throw a `Failure`, or anything, to tell the model what was wrong. */
+  /** Throw a `Failure` or any error to tell the model what was wrong. */
   run(input: In, context: ToolContext): Promise<Json | ToolOutput>;
 }
 
@@ -45,14 +45,17 @@ type ZodDefinition<Schema extends z.ZodType> = Rest<z.infer<Schema>> & {
 };
 
 type JsonDefinition = Rest<JsonObject> & {
-  /** A JSON schema of an object. The model is told it; what a call brings is an object, and not checked further. */
+  /**
+   * A JSON schema of an object, for the model. The arguments of a call must be an object and are not
+   * checked further.
+   */
   readonly parameters: JsonObject;
 };
 
 type StandardDefinition<Out> = Rest<Out> & {
-  /** What the model is told. */
+  /** The JSON schema for the model. */
   readonly parameters: JsonObject;
-  /** What checks a call's arguments, at once: a promise is refused. */
+  /** Checks a call's arguments, synchronously: a promise is refused. */
   readonly validate: StandardSchema<Out>;
 };
 
@@ -74,13 +77,13 @@ export function defineTool(
     effect,
     timeoutMs,
     parse,
-    // What `parse` has given is what the definition's own schema promises.
+    // `parse` has returned what the definition's own schema promises.
     targets: (input) => definition.targets?.(input as never) ?? {},
     run: (input, context) => definition.run(input as never, context),
   };
 }
 
-/** What every vendor takes. */
+/** The names that every vendor accepts. */
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 function checkName(name: string): void {

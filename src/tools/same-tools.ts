@@ -1,4 +1,4 @@
-/** Tools that do one thing under several names. Whoever has it under one of them may name it by any. */
+/** Tools that do the same under several names. A run that has one of them may use any of the names. */
 
 const SAME: readonly (readonly string[])[] = [
   ["read", "bash_read"],
@@ -8,7 +8,7 @@ const SAME: readonly (readonly string[])[] = [
   ["fetch", "scrape_webpage"],
 ];
 
-/** What `wanted` is called among `own`; itself where none of them is it. */
+/** The name of `wanted` among `own`; `wanted` itself if none matches. */
 export function toOwnName(wanted: string, own: readonly string[]): string {
   if (own.includes(wanted)) return wanted;
   const names = SAME.find((same) => same.includes(wanted)) ?? [];

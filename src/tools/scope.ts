@@ -1,37 +1,37 @@
 /**
- * What a run keeps between its tool calls: an interpreter, a temporary folder. Opened by the first
- * call that needs it, closed with the run, in the opposite order.
+ * An object that a run keeps between its tool calls: an interpreter, a temporary folder. The first call
+ * that needs it opens it; objects are closed with the run, in the opposite order.
  */
 
-export interface Kept {
+export interface ScopedResource {
   close(): Promise<void>;
 }
 
-export interface Scope {
-  /** The thing under this key; `open` is called when there is none, once for all who ask meanwhile. */
-  keep<Thing extends Kept>(key: string, open: () => Promise<Thing>): Promise<Thing>;
-  /** Closes the thing under this key, if there is one: the next `keep` opens it anew. */
+export interface RunScope {
+  /** The object with this key. If there is none, `open` is called, once for all callers meanwhile. */
+  keep<Thing extends ScopedResource>(key: string, open: () => Promise<Thing>): Promise<Thing>;
+  /** Closes the object with this key, if there is one. The next `keep` opens a new one. */
   drop(key: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export function createScope(): Scope {
-  const kept = new Map<string, Promise<Kept>>();
+export function createScope(): RunScope {
+  const kept = new Map<string, Promise<ScopedResource>>();
 
   async function drop(key: string): Promise<void> {
     const thing = kept.get(key);
     kept.delete(key);
-    // What could not be opened has nothing to close; whoever asked for it was told.
+    // An object that could not be opened needs no close; its caller got the error.
     await (await thing?.catch(() => undefined))?.close();
   }
 
   return {
-    keep<Thing extends Kept>(key: string, open: () => Promise<Thing>): Promise<Thing> {
+    keep<Thing extends ScopedResource>(key: string, open: () => Promise<Thing>): Promise<Thing> {
       const known = kept.get(key) as Promise<Thing> | undefined;
       if (known !== undefined) return known;
       const opening = open();
       kept.set(key, opening);
-      // What failed to open may be tried again.
+      // A failed opening may be tried again.
       opening.catch(() => kept.get(key) === opening && kept.delete(key));
       return opening;
     },

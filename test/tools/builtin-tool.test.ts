@@ -18,7 +18,7 @@ const tool = defineBuiltin({
 });
 
 describe("defineBuiltin", () => {
-  it("tells the model the schema of what it may write", () => {
+  it("gives the model the schema of its arguments", () => {
     assert.deepEqual(tool.spec.parameters, {
       type: "object",
       required: ["path"],
@@ -32,7 +32,7 @@ describe("defineBuiltin", () => {
     });
   });
 
-  it("fills in what is left out, and takes null for left out", () => {
+  it("fills in missing arguments, and takes null for a missing one", () => {
     const whole = { path: "a", name: "", limit: 20, kind: "" };
     assert.deepEqual(tool.parse({ path: "a" }), whole);
     assert.deepEqual(tool.parse({ path: "a", name: null, limit: null, kind: null }), whole);

@@ -18,7 +18,7 @@ const weather = defineTool({
 });
 
 describe("defineTool", () => {
-  it("tells the model the schema of what it may write", () => {
+  it("gives the model the schema of its arguments", () => {
     assert.deepEqual(weather.spec, {
       type: "function",
       name: "weather",
@@ -31,26 +31,26 @@ describe("defineTool", () => {
           days: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 },
           unit: { type: "string", enum: ["c", "f"] },
         },
-        // What has a default may be left out.
+        // A field with a default may be left out.
         required: ["city"],
       },
     });
   });
 
-  it("hands the checked arguments on, defaults filled in", async () => {
+  it("passes on the checked arguments, with defaults filled in", async () => {
     const input = weather.parse({ city: "Oslo", unknown: true });
     assert.deepEqual(input, { city: "Oslo", days: 1 });
     assert.equal(await weather.run(input, await toContext("/")), "Oslo 1");
   });
 
-  it("names every argument that does not fit", () => {
+  it("names every invalid argument", () => {
     assert.throws(() => weather.parse({ days: 0, unit: "k" }), {
       code: "invalid_request",
       message: /^The arguments of `weather` do not fit: city: .+; days: .+; unit: .+\.$/,
     });
   });
 
-  it("says so when the arguments are no object at all", () => {
+  it("reports arguments that are not an object", () => {
     assert.throws(() => weather.parse([1]), /do not fit: arguments: /);
   });
 });
@@ -70,7 +70,7 @@ describe("the built-in tools", () => {
     });
   }
 
-  it("have names of their own", () => {
+  it("no two built-in tools have the same name", () => {
     assert.equal(new Set(CATALOGUE.map(({ tool }) => tool.spec.name)).size, CATALOGUE.length);
   });
 });
@@ -91,7 +91,7 @@ describe("a tool with a schema that is not of zod 4", () => {
     },
   };
 
-  it("tells the model its JSON schema, and gets what the model wrote", () => {
+  it("gives the model its JSON schema, and gets the model's arguments unchanged", () => {
     const tool = defineTool({ ...rest, parameters, run: async ({ city = null }) => city });
     assert.deepEqual(tool.spec.parameters, parameters);
     assert.deepEqual(tool.parse({ city: "Oslo" }), { city: "Oslo" });
@@ -107,7 +107,7 @@ describe("a tool with a schema that is not of zod 4", () => {
     );
   });
 
-  it("is refused with another library's schema alone, and with a name no vendor takes", () => {
+  it("is refused with only another library's schema, and with a name that no vendor accepts", () => {
     const foreign = JSON.parse('{"~standard": {}}');
     assert.throws(() => defineTool({ ...rest, parameters: foreign, run: async () => "x" }), {
       code: "invalid_request",

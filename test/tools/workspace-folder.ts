@@ -1,4 +1,4 @@
-/** A workspace in a temporary folder, for the tests of the tools that work in one. */
+/** A workspace in a temporary folder, for the tests of tools that work in one. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ export interface WorkspaceFolder extends Disposable {
   readonly root: string;
   /** Writes a file and the folders above it. */
   write(path: string, content: string | Uint8Array): void;
-  /** Calls the tool as a model does: through the gate, with JSON. All that is asked about is allowed. */
+  /** Calls the tool like a model: through the gate, with JSON. Everything that needs approval is allowed. */
   call(tool: Tool, input: object, parts?: Partial<GateParts>): Promise<TextResult>;
 }
 
@@ -74,7 +74,7 @@ export const NO_COMMANDS: Sandbox = {
   close: async () => {},
 };
 
-/** A gate that lets everything through that nothing forbids. */
+/** A gate that allows everything that is not forbidden. */
 export async function toGateParts(root: string, tools: readonly Tool[]): Promise<GateParts> {
   return {
     tools,

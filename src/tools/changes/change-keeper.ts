@@ -1,6 +1,6 @@
 /**
- * Keeps how files were before the calls of one run changed them, as events of its log. Content is kept once for
- * each hash, within bounds. A file that holds keys is never kept: the record has no secrets.
+ * Keeps the states of files before the calls of one run changed them, as events of its log. Content is kept
+ * once for each hash, within limits. A file with keys is never kept: the record has no secrets.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -14,9 +14,9 @@ import {
   MAX_RUN_BYTES,
 } from "../../protocol/file-changes.ts";
 import { isSensitive } from "../workspace/protected.ts";
-import type { Seen } from "./file-states.ts";
+import type { SeenFile } from "./file-states.ts";
 
-/** A file event without the call that it belongs to. */
+/** A file event before its call is known. */
 export type Unowned<Event extends FileEvent = FileEvent> = Event extends FileEvent
   ? Omit<Event, "call_id">
   : never;
@@ -24,7 +24,7 @@ export type Unowned<Event extends FileEvent = FileEvent> = Event extends FileEve
 export type KeepEvents = (events: readonly Unowned[]) => Promise<unknown>;
 
 export interface ChangeKeeper {
-  before(path: string, seen: Seen, how?: Happened): Unowned;
+  before(path: string, seen: SeenFile, how?: Happened): Unowned;
   after(path: string, state: FileState): Unowned;
 }
 
@@ -42,8 +42,11 @@ export function createChangeKeeper({ clock, redact }: KeeperParts): ChangeKeeper
   const kept = new Set<string>();
   let keptBytes = 0;
 
-  /** What is written of a file's content: the content, why it is not, or nothing where the log has it. */
-  function keep(path: string, { state, content }: Seen): Kept {
+  /**
+   * The part of a file's content to record: the content, the reason why it is missing, or nothing if the
+   * log has it.
+   */
+  function keep(path: string, { state, content }: SeenFile): Kept {
     if (state.kind !== "file") return {};
     if (isSensitive(path)) return { lost: "keys" };
     if (state.sha256 === null) return { lost: "unread" };
@@ -73,7 +76,10 @@ interface Kept {
   readonly lost?: LostReason;
 }
 
-/** As text where that gives the same bytes back: it is shorter, and can be read in the record. */
+/**
+ * Encodes content as text if that gives the same bytes back: it is shorter, and people can read it in the
+ * record.
+ */
 function encode(content: Buffer, text: string): KeptContent {
   return Buffer.from(text, "utf8").equals(content)
     ? { encoding: "utf8", data: text }

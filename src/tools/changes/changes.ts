@@ -1,6 +1,6 @@
 /**
- * What a gate has to keep the changes of its run: the workspace of a call, written down as it changes, and for a
- * call that starts programs the folder compared before and after it.
+ * Keeps the changes of a run for its gate: the workspace of a call records its changes, and for a call that
+ * starts programs the folder is compared before and after.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -19,12 +19,12 @@ import { recordWorkspace } from "./recorded-workspace.ts";
 import { compareScans, type Scan, scanFolder } from "./scan-folder.ts";
 
 export interface Changes {
-  /** Runs a call with a workspace that keeps what it changes. */
+  /** Runs a call with a workspace that records its changes. */
   around<Out>(call: ChangingCall, work: (workspace: Workspace) => Promise<Out>): Promise<Out>;
 }
 
 export interface ChangingCall {
-  /** Whether it starts programs, or asks those of others: what they change is seen by comparing alone. */
+  /** True if it starts programs, or asks those of others: only a comparison shows what they change. */
   readonly startsPrograms: boolean;
   readonly keep: KeepEvents;
 }
@@ -42,7 +42,7 @@ export function createChanges(parts: ChangesParts): Changes {
   const nowMs = (): number => clock.now();
   let opened: Promise<FileStates> | undefined;
   let keeper: ChangeKeeper | undefined;
-  /** The last look, for what it knows of files that have not changed since. */
+  /** The last scan, which knows the files that have not changed since. */
   let last: Scan | undefined;
 
   return {
@@ -64,8 +64,8 @@ export function createChanges(parts: ChangesParts): Changes {
       try {
         result = await work(recorded.workspace);
       } catch (thrown) {
-        // What went wrong with the call matters more; a change that could not be written down is one that an undo
-        // does not know, and says so (`file_watch` is missing).
+        // A failure of the call matters more. A change that could not be recorded cannot be undone, and an
+        // undo says so (`file_watch` is missing).
         await compare().catch(() => undefined);
         throw thrown;
       }

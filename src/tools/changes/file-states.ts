@@ -1,6 +1,7 @@
 /**
- * What lies at a path of a workspace, with its content: read the way tools read, held between the check of the
- * path and its use. A path is what it says: one that leads over a link is refused, because it is another file.
+ * Reads the entry at a path of a workspace, with its content. Like for tools, the entry is held open
+ * between the check of the path and its use. A path that leads through a link is refused, because it is
+ * another file.
  */
 
 import { createHash } from "node:crypto";
@@ -10,25 +11,25 @@ import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { type FileState, NOTHING_THERE } from "../../protocol/file-changes.ts";
-import { findHoldWay, HOLDS, type Hold } from "../workspace/hold.ts";
+import { type FolderHold, findHoldWay, HOLDS } from "../workspace/hold.ts";
 import { type Jail, type Resolved, resolveInside } from "../workspace/resolve-inside.ts";
 
-export interface Seen {
+export interface SeenFile {
   readonly state: FileState;
-  /** Of a file of at most `maxBytes`. */
+  /** The content of a file of at most `maxBytes`. */
   readonly content: Buffer | undefined;
 }
 
 export interface FileStates {
   readonly root: string;
-  readonly hold: Hold;
-  /** Rejects with `forbidden` for a path that leads elsewhere, or to what is protected. */
-  look(path: string, maxBytes: number): Promise<Seen>;
-  /** The path, checked, and what lies there. */
+  readonly hold: FolderHold;
+  /** Rejects with `forbidden` for a path that leads elsewhere, or to a protected file. */
+  look(path: string, maxBytes: number): Promise<SeenFile>;
+  /** The checked path and the entry there. */
   find(path: string): Promise<Resolved>;
 }
 
-/** Rejects where there is no such folder. */
+/** Rejects if there is no such folder. */
 export async function openFileStates(folder: string): Promise<FileStates> {
   const root = await realpath(folder);
   const hold = HOLDS[await findHoldWay(root)];
@@ -43,7 +44,7 @@ export async function openFileStates(folder: string): Promise<FileStates> {
     hold,
     find,
     async look(path, maxBytes) {
-      // Below a link that took the place of a folder there is nothing of this name.
+      // A link that replaced a folder has nothing below it.
       if (hasLinkAbove(root, path)) return NOTHING;
       const { path: place, stats } = await find(path);
       return stats ? await lookAt({ place, path, hold, maxBytes }, stats) : NOTHING;
@@ -51,7 +52,7 @@ export async function openFileStates(folder: string): Promise<FileStates> {
   };
 }
 
-const NOTHING: Seen = { state: NOTHING_THERE, content: undefined };
+const NOTHING: SeenFile = { state: NOTHING_THERE, content: undefined };
 
 function hasLinkAbove(root: string, path: string): boolean {
   for (let end = path.indexOf("/"); end > 0; end = path.indexOf("/", end + 1)) {
@@ -61,7 +62,7 @@ function hasLinkAbove(root: string, path: string): boolean {
   return false;
 }
 
-/** Below what is a file there is nothing. */
+/** A file has nothing below it. */
 function toMissing(root: string, path: string): (thrown: unknown) => Resolved {
   return (thrown) => {
     if (!(thrown instanceof Failure) || thrown.code !== "not_found") throw thrown;
@@ -77,11 +78,11 @@ function toElsewhere(path: string): Failure {
 interface Looking {
   readonly place: string;
   readonly path: string;
-  readonly hold: Hold;
+  readonly hold: FolderHold;
   readonly maxBytes: number;
 }
 
-async function lookAt({ place, path, hold, maxBytes }: Looking, stats: Stats): Promise<Seen> {
+async function lookAt({ place, path, hold, maxBytes }: Looking, stats: Stats): Promise<SeenFile> {
   if (stats.isDirectory()) return { state: toFolder(stats), content: undefined };
   if (stats.isSymbolicLink()) {
     return { state: { kind: "link", target: await readlink(place) }, content: undefined };
@@ -101,8 +102,8 @@ function toFolder({ mode }: Stats): FileState {
 
 const PIECE_BYTES = 256 * 1024;
 
-/** The hash of all of it, and all of it where that is not more than `maxBytes`. */
-async function readSeen(handle: FileHandle, maxBytes: number): Promise<Seen> {
+/** The hash of the whole file, and its content if that is not more than `maxBytes`. */
+async function readSeen(handle: FileHandle, maxBytes: number): Promise<SeenFile> {
   const { mode } = await handle.stat();
   const hash = createHash("sha256");
   let pieces: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * A workspace whose changes are written down for one call: how a file is, then the change, then how it is after
- * it. What cannot be written down is not done. Reading goes through untouched.
+ * A workspace that records the changes of one call: the state of a file, then the change, then its new
+ * state. A change that cannot be recorded is not made. Reading is not recorded.
  */
 
 import { readdir } from "node:fs/promises";
@@ -15,7 +15,7 @@ const { basename, dirname, join } = posix;
 
 export interface RecordedWorkspace {
   readonly workspace: Workspace;
-  /** From here on nothing is changed through it: a call that was left behind must not change files unseen. */
+  /** Refuses all later changes: a call that was abandoned must not change files unrecorded. */
   end(): void;
 }
 
@@ -33,7 +33,8 @@ export function recordWorkspace(parts: Parts): RecordedWorkspace {
     paths: () => Promise<readonly string[]>,
     work: () => Promise<void>,
   ): Promise<void> => {
-    if (isOver) throw new Failure("tool_failed", "The call is over: it changes no more files.");
+    if (isOver)
+      throw new Failure("tool_failed", "The call has ended: it can no longer change files.");
     await changeRecorded(parts, await paths(), work);
   };
   const recorded: Workspace = {
@@ -88,14 +89,14 @@ async function changeRecorded(
   try {
     await work();
   } finally {
-    // Also of a change that failed in the middle: then it is seen what came of it.
+    // Also after a change that failed in the middle, to see its result.
     const after = [];
     for (const path of paths) after.push(keeper.after(path, (await states.look(path, 0)).state));
     await keep(after);
   }
 }
 
-/** The path, and the folders above it that a change makes. */
+/** The path, and the folders above it that a change creates. */
 async function withMissing({ states }: Parts, path: string): Promise<readonly string[]> {
   const paths = [path];
   for (let above = dirname(path); above !== "."; above = dirname(above)) {
@@ -105,14 +106,17 @@ async function withMissing({ states }: Parts, path: string): Promise<readonly st
   return paths;
 }
 
-/** The entry that a path names, where the last part is meant itself although it is a link. */
+/** The entry that a path names. If the last part is a link, the link itself. */
 async function findEntry(workspace: Workspace, path: string): Promise<string> {
-  // `..` and the root are no entries: the workspace says what is wrong with them.
+  // `..` and the root are not entries: the workspace reports the problem.
   if (/^\.{0,2}$/.test(basename(path))) return (await workspace.locate(path, "write")).relative;
   return join((await workspace.follow(dirname(path))).relative, basename(path));
 }
 
-/** So many entries of a folder that is moved are kept. Of a larger one the folder alone is, and an undo refuses it. */
+/**
+ * The most entries of a moved folder that are recorded. Of a larger one only the folder is, and an undo
+ * refuses it.
+ */
 const MAX_MOVED = 5000;
 
 /** Every path that a move empties or fills: the entry itself, and all below it. */

@@ -1,10 +1,10 @@
 /**
- * Brings files of a workspace to given states, all of them or none.
+ * Restores files of a workspace to given states, all of them or none.
  *
- * In this order: every file is compared with what it must be; all new content is written beside its place; all
- * are compared again; only then names are changed. What fails in the middle is taken back. After a crash the
- * same call again finds each file either as it was or as it is to be, and finishes; a file that is neither, which
- * somebody changed meanwhile, takes everything back.
+ * In this order: every file is compared with its expected state; all new content is written beside its
+ * target; all files are compared again; only then names are changed. If a step fails in the middle,
+ * everything is taken back. After a crash the same call finds each file in its old or its new state, and
+ * finishes. If a file has another state, because someone changed it meanwhile, everything is taken back.
  */
 
 import { createHash } from "node:crypto";
@@ -18,24 +18,27 @@ const { basename, dirname, join } = posix;
 
 export interface Restoring {
   readonly path: string;
-  /** How it must be now. */
+  /** The state that the file must have now. */
   readonly from: FileState;
   readonly to: FileState;
-  /** Of `to` and of `from`, where they are files: asked for when it is written. */
+  /** The content of `to` or `from`, if they are files. Read when it is written. */
   readonly content?: (() => Promise<Buffer>) | undefined;
   readonly oldContent?: (() => Promise<Buffer>) | undefined;
 }
 
 export interface RestoreOptions {
-  /** Names the drafts, the same for a repeated attempt: it finds and replaces its own. */
+  /**
+   * Part of the drafts' names. It is the same for a repeated attempt, which finds and replaces its own
+   * drafts.
+   */
   readonly tag: string;
-  /** Whether an earlier attempt may have been interrupted. */
+  /** True if an earlier attempt may have been interrupted. */
   readonly isRetry: boolean;
-  /** Called before each change of a name, and awaited; tests crash there. */
+  /** Called before each change of a name, and awaited. Tests crash there. */
   readonly onChange?: ((path: string) => unknown) | undefined;
 }
 
-/** Returns the paths that are not as they must be, in which case nothing is changed; none where all is done. */
+/** Returns the paths with an unexpected state, in which case nothing is changed; empty if all is done. */
 export async function restoreFiles(
   states: FileStates,
   wanted: readonly Restoring[],
@@ -56,10 +59,10 @@ export async function restoreFiles(
 }
 
 interface Compared {
-  /** Still to do. */
+  /** Files that are still to be restored. */
   readonly open: readonly Restoring[];
   readonly done: readonly Restoring[];
-  /** Neither as it was nor as it is to be. */
+  /** Files with neither the old nor the new state. */
   readonly foreign: readonly string[];
 }
 
@@ -75,7 +78,7 @@ async function compare(
     const { state } = await states.look(one.path, 0).catch(() => ({ state: UNREADABLE }));
     if (isSameState(state, one.to)) done.push(one);
     else if (isSameState(state, one.from)) open.push(one);
-    // Interrupted between two halves: a file went, and the folder in its place is not there yet.
+    // Interrupted between two halves: a file was removed, and the folder in its place does not exist yet.
     else if (isRetry && state.kind === "none" && isSwap(one)) open.push({ ...one, from: state });
     else foreign.push(one.path);
   }
@@ -88,7 +91,7 @@ function isSwap({ from, to }: Restoring): boolean {
 
 const UNREADABLE: FileState = { kind: "other" };
 
-/** What an earlier attempt did is undone, so that a refusal leaves nothing half restored. */
+/** Undoes what an earlier attempt did, so that a refusal leaves no half-restored files. */
 async function takeBack(
   states: FileStates,
   { done, foreign }: Compared,
@@ -109,7 +112,11 @@ async function revert(
 ): Promise<void> {
   if (done.length === 0) return;
   const backward = done.map(({ path, from, to, content, oldContent }) => ({
-    ...{ path, from: to, to: from, content: oldContent, oldContent: content },
+    path,
+    from: to,
+    to: from,
+    content: oldContent,
+    oldContent: content,
   }));
   const drafts = new Drafts(states, { tag: `${tag}-back` });
   try {
@@ -123,7 +130,7 @@ async function revert(
 interface Commit {
   readonly open: readonly Restoring[];
   readonly drafts: Drafts;
-  /** By an earlier attempt. */
+  /** Files that an earlier attempt restored. */
   readonly done: readonly Restoring[];
 }
 
@@ -149,7 +156,10 @@ async function commit(
   }
 }
 
-/** Of what was begun, what came about; a file that is replaced by a folder may be gone and the folder not there yet. */
+/**
+ * Changes of an attempt that were really made. If a folder replaces a file, the file may be gone and the
+ * folder missing.
+ */
 async function findChanged(
   states: FileStates,
   begun: readonly Restoring[],
@@ -167,7 +177,7 @@ interface Step {
   readonly what: "unlink" | "rmdir" | "mkdir" | "place";
 }
 
-/** Files go first, then the folders that held them; folders come first, then the files in them. */
+/** Files are removed before the folders that contain them; folders are created before the files in them. */
 function toSteps(wanted: readonly Restoring[]): readonly Step[] {
   const byDepth = [...wanted].sort((a, b) => depthOf(a.path) - depthOf(b.path));
   const deepestFirst = [...byDepth].reverse();
@@ -178,7 +188,7 @@ function toSteps(wanted: readonly Restoring[]): readonly Step[] {
     fits: (one: Restoring) => boolean,
   ): readonly Step[] => from.filter(fits).map((one) => ({ one, what }));
   return [
-    // A file that another takes the place of is replaced in one go.
+    // A file that another file replaces is replaced in one step.
     ...steps("unlink", deepestFirst, ({ from, to }) => isEntry(from) && !isEntry(to)),
     ...steps(
       "rmdir",
@@ -202,7 +212,7 @@ async function take(states: FileStates, { one, what }: Step, drafts: Drafts): Pr
   });
 }
 
-/** Works in a folder of the workspace that is held meanwhile; it must be there, and no link. */
+/** Works in a folder of the workspace, which is held open meanwhile. It must exist, and not be a link. */
 async function inFolder<Out>(
   states: FileStates,
   folder: string,
@@ -216,7 +226,7 @@ function depthOf(path: string): number {
   return path.split("/").length;
 }
 
-/** New content beside the place where it is going, or in the nearest folder above it that is there. */
+/** New content beside its target, or in the nearest existing folder above it. */
 class Drafts {
   readonly #states: FileStates;
   readonly #tag: string;
@@ -249,13 +259,13 @@ class Drafts {
     );
   }
 
-  /** Those of an earlier attempt too, which may lie in any folder above. */
+  /** Removes drafts, also those of an earlier attempt, which may be in any folder above. */
   async clear(wanted: readonly Restoring[]): Promise<void> {
     for (const { path, to } of wanted) {
       if (to.kind !== "file" && to.kind !== "link") continue;
       for (let folder = dirname(path); ; folder = dirname(folder)) {
         const remove = (base: string): Promise<void> => unlink(join(base, this.#nameOf(path)));
-        // Best effort: a draft that stays is a hidden file, and the next attempt removes it.
+        // Best effort: a draft that remains is a hidden file, and the next attempt removes it.
         await inFolder(this.#states, folder, remove).catch(() => undefined);
         if (folder === ".") break;
       }
@@ -292,7 +302,7 @@ function unlessGone(cause: NodeJS.ErrnoException): void {
   if (cause.code !== "ENOENT") throw cause;
 }
 
-/** The entries of a folder that nobody knows of: it cannot be removed without them. */
+/** The other entries of a folder, which would be lost with it. */
 export async function listOthers(
   states: FileStates,
   folder: string,

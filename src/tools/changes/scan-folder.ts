@@ -1,7 +1,8 @@
 /**
- * The files of a workspace at one moment, to see what a command changed. Nobody can tell from a command's words
- * what it writes, so all of the folder is compared, within bounds: entries are listed breadth first, and small
- * files are held in memory until the command has ended. What did not change is not read again.
+ * Scans the files of a workspace at one moment, to see what a command changed. The words of a command do
+ * not tell what it writes, so the whole folder is compared, within limits: entries are listed breadth
+ * first, and small files are held in memory until the command has ended. Unchanged files are not read
+ * again.
  */
 
 import { type BigIntStats, lstatSync } from "node:fs";
@@ -9,34 +10,40 @@ import { readdir, readlink } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type FileState, NOTHING_THERE, UNWATCHED_FOLDERS } from "../../protocol/file-changes.ts";
 import { findProtection, isSensitive } from "../workspace/protected.ts";
-import type { FileStates, Seen } from "./file-states.ts";
+import type { FileStates, SeenFile } from "./file-states.ts";
 
-/** Each is read once, before the first command: 4,000 small files take some tenths of a second. */
+/**
+ * The most entries. Each is read once, before the first command: 4,000 small files take some tenths of a
+ * second.
+ */
 const MAX_ENTRIES = 4_000;
-/** Most bytes of one file, and of all files, that are held while a command runs. */
+/** The most bytes of one file, and of all files, that are held while a command runs. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_TOTAL_BYTES = 32 * 1024 * 1024;
-/** So many entries are looked at in one go, in about a millisecond. */
+/** How many entries are read in one go, which takes about a millisecond. */
 const ENTRIES_A_TURN = 200;
-/** Clocks of file systems tick up to this slowly: what changed right before a look may change unseen right after it. */
+/**
+ * The clock of a file system may be this slow: a file that changed just before the scan may change again
+ * with the same time.
+ */
 const CLOCK_TICK_MS = 50n;
 
 export interface Scan {
   readonly entries: ReadonlyMap<string, Entry>;
-  /** Why it is not all of the folder; undefined where it is. */
+  /** Why the scan is incomplete; undefined if it is complete. */
   readonly missed: string | undefined;
 }
 
-interface Entry extends Seen {
-  /** What the system says of it: changed where this differs. */
+interface Entry extends SeenFile {
+  /** The file's attributes from the system. If they differ, the file has changed. */
   readonly mark: string;
-  /** Changed so shortly before the look that the mark proves nothing. */
+  /** True if it changed so shortly before the scan that equal marks prove nothing. */
   readonly isFresh: boolean;
 }
 
 const SKIPPED: ReadonlySet<string> = new Set(UNWATCHED_FOLDERS);
 
-/** What `before` knows of unchanged files is taken from there. */
+/** Scans the folder. Content of files that have not changed is taken from `before`. */
 export async function scanFolder(
   states: FileStates,
   nowMs: () => number,
@@ -56,7 +63,7 @@ export async function scanFolder(
   return { entries, missed: undefined };
 }
 
-/** Breadth first. Goes into the folders that are found among the entries, which are filled meanwhile. */
+/** Lists breadth first, and enters the folders among the entries, which the caller adds meanwhile. */
 async function* listPaths(
   states: FileStates,
   entries: ReadonlyMap<string, Entry>,
@@ -74,7 +81,7 @@ async function* listPaths(
 
 async function listNames({ root, hold }: FileStates, folder: string): Promise<string[]> {
   const place = folder === "" ? root : `${root}/${folder}`;
-  // A folder that is gone or closed has nothing to compare.
+  // A folder that was removed or cannot be read has nothing to compare.
   return (await hold.inFolder(place, folder, (base) => readdir(base)).catch(() => [])).sort();
 }
 
@@ -103,7 +110,7 @@ async function lookAt(
   return { ...seen, mark, isFresh };
 }
 
-/** Files with keys are compared and not held: they are never kept. */
+/** Files with keys are compared but not held, because they are never kept. */
 function toRoom({ bytes }: { readonly bytes: number }, path: string): number {
   return isSensitive(path) ? 0 : Math.min(MAX_FILE_BYTES, Math.max(bytes, 0));
 }
@@ -114,8 +121,11 @@ interface Reading {
   readonly maxBytes: number;
 }
 
-/** A file that is too large is not read: its mark alone says whether it changed. */
-async function readEntry(states: FileStates, { path, stats, maxBytes }: Reading): Promise<Seen> {
+/** Reads one entry. A file that is too large is not read: its mark says whether it changed. */
+async function readEntry(
+  states: FileStates,
+  { path, stats, maxBytes }: Reading,
+): Promise<SeenFile> {
   const mode = Number(stats.mode) & 0o777;
   if (stats.isDirectory()) return { state: { kind: "folder", mode }, content: undefined };
   if (stats.isSymbolicLink()) {
@@ -124,7 +134,10 @@ async function readEntry(states: FileStates, { path, stats, maxBytes }: Reading)
   }
   if (!stats.isFile()) return { state: { kind: "other" }, content: undefined };
   const bytes = Number(stats.size);
-  const unread: Seen = { state: { kind: "file", mode, bytes, sha256: null }, content: undefined };
+  const unread: SeenFile = {
+    state: { kind: "file", mode, bytes, sha256: null },
+    content: undefined,
+  };
   if (bytes > MAX_FILE_BYTES || maxBytes < bytes) return unread;
   return await states.look(path, maxBytes).catch(() => unread);
 }
@@ -136,18 +149,19 @@ function readStats(place: string): BigIntStats | undefined {
 
 export interface Difference {
   readonly path: string;
-  readonly before: Seen;
+  readonly before: SeenFile;
   readonly after: FileState;
 }
 
-/** What differs between two scans, folders before what lies in them. */
+/** The differences between two scans, folders before their entries. */
 export function compareScans(before: Scan, after: Scan): Difference[] {
   const differences: Difference[] = [];
   const paths = new Set([...before.entries.keys(), ...after.entries.keys()]);
   for (const path of [...paths].sort()) {
-    const [old, now] = [before.entries.get(path), after.entries.get(path)];
+    const old = before.entries.get(path);
+    const now = after.entries.get(path);
     if (isUnchanged(old, now)) continue;
-    // Beyond the bounds of the other scan nothing is known of it.
+    // Beyond the limits of the other scan, its state is not known.
     if ((!old && before.missed) || (!now && after.missed)) continue;
     const seen = old ?? { state: NOTHING_THERE, content: undefined };
     differences.push({ path, before: seen, after: now?.state ?? NOTHING_THERE });
@@ -160,7 +174,8 @@ function isUnchanged(old: Entry | undefined, now: Entry | undefined): boolean {
   if (old.state.kind !== now.state.kind) return false;
   if (old.state.kind === "folder" || old.state.kind === "other") return true;
   if (old.state.kind === "file" && now.state.kind === "file") {
-    const [one, other] = [old.state, now.state];
+    const one = old.state;
+    const other = now.state;
     if (one.sha256 === null || other.sha256 === null) return old.mark === now.mark;
     return one.sha256 === other.sha256 && one.mode === other.mode;
   }

@@ -1,15 +1,18 @@
-/** What `shell` and `terminal` have in common: one command in two forms, and what they say of its end. */
+/** The common parts of `shell` and `terminal`: the two forms of a command, and the note about how it ended. */
 
 import { Failure } from "../../base/failure.ts";
 import { integer, optionalText, texts } from "../builtin-tool.ts";
-import type { Ran } from "../sandbox/run-command.ts";
+import type { RanCommand } from "../sandbox/run-command.ts";
 
 const MAX_SECONDS = 300;
 
-/** The gate's limit lies above the longest a call may ask for: ending a command takes a moment too. */
+/**
+ * The gate's limit is above the longest time that a call may ask for, because ending a command takes a
+ * moment too.
+ */
 export const CALL_LIMIT_MS = (MAX_SECONDS + 15) * 1000;
 
-/** The two forms, of which a call takes one. */
+/** The two forms. A call must use one of them. */
 export const COMMAND_FIELDS: {
   readonly command: ReturnType<typeof optionalText>;
   readonly argv: ReturnType<typeof texts>;
@@ -19,11 +22,11 @@ export const COMMAND_FIELDS: {
 };
 
 export const TIMEOUT_FIELD: ReturnType<typeof integer> = integer(
-  "Seconds after which it is stopped, with everything it started.",
+  "Seconds after which the command is stopped, with everything it started.",
   { minimum: 1, maximum: MAX_SECONDS, default: 30 },
 );
 
-/** The words to start. A line goes to `/bin/sh`, words go to no shell at all. */
+/** The words to start. A line goes to `/bin/sh`; words go to no shell. */
 export function toWords(
   command: string | undefined,
   argv: readonly string[] | undefined,
@@ -37,8 +40,11 @@ export function toWords(
   return [requireText("argv", program ?? ""), ...words];
 }
 
-/** Two different things to know: that it was stopped, and that it printed more than is shown. */
-export function toNote({ timedOut, isCut }: Ran, seconds: number): { readonly note?: string } {
+/** Notes that the command was stopped, or that it printed more than is shown. */
+export function toNote(
+  { timedOut, isCut }: RanCommand,
+  seconds: number,
+): { readonly note?: string } {
   const notes = [
     ...(timedOut ? [`Stopped after ${seconds} s, with everything it had started`] : []),
     ...(isCut ? ["Output was truncated"] : []),

@@ -1,14 +1,17 @@
-/** `git`: most of it goes by its words; some of those name a pager, an editor, a command for each step. */
+/**
+ * Rules for `git`: most subcommands can be judged by their words; some words name a pager, an editor, or a
+ * command for each step.
+ */
 
 import { isLongOption } from "./options.ts";
 
-/** Before the subcommand. Any other option may be a setting, which may name a program. */
+/** Allowed before the subcommand. Any other option may be a setting, which may name a program. */
 const GLOBAL =
   /^(?:-[pPvh]|--(?:no-pager|paginate|bare|no-replace-objects|no-lazy-fetch|no-optional-locks|no-advice|literal-pathspecs|glob-pathspecs|noglob-pathspecs|icase-pathspecs|html-path|man-path|info-path|exec-path|version|help|(?:git-dir|work-tree|namespace|attr-source)=.*))$/s;
 const GLOBAL_WITH_VALUE = /^(?:-C|--git-dir|--work-tree|--namespace|--attr-source)$/;
 
 interface Danger {
-  /** Letters of options, also among others. */
+  /** Letters of options, also among other letters. */
   readonly letters?: string;
   readonly long?: string;
   readonly words?: RegExp;
@@ -37,7 +40,7 @@ const OPAQUE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A git command without what stands before the subcommand: `git -C x push` is `git push`. */
+/** A git command without the options before the subcommand: `git -C x push` is `git push`. */
 export function readGit(rest: readonly string[]): readonly string[] {
   let at = 0;
   for (; at < rest.length; at++) {
@@ -53,7 +56,7 @@ export function isGitOpaque(rest: readonly string[]): boolean {
   const [name = "", ...words] = command;
   if (OPAQUE.has(name) || !hasKnownGlobals(rest.slice(0, rest.length - command.length)))
     return true;
-  // A transport that is a command of its own, a program that compares.
+  // A transport that is a command of its own, or a program that compares.
   if (words.some((word) => /\bext::/.test(word) || isLongOption("ext-diff", word))) return true;
   // A name that is a path is a program's: `git x/y` starts `./git-x/y`.
   if (name.includes("/")) return true;
@@ -76,7 +79,10 @@ function isDanger({ letters, long = "", words }: Danger, word: string): boolean 
   return letters !== undefined && new RegExp(`^-[a-zA-Z0-9]*[${letters}]`).test(word);
 }
 
-/** Settings name programs in more places than can be listed: only asking, and one's own name. */
+/**
+ * Settings name programs in more places than can be listed, so only reading them and setting one's own name
+ * is allowed.
+ */
 function isReading(words: readonly string[]): boolean {
   const names = words.filter((word) => !word.startsWith("-"));
   const [first = "", key] = /^(?:get|list)$/.test(names[0] ?? "") ? names.slice(1) : names;

@@ -1,7 +1,7 @@
 /**
- * The forms of git that a rule may allow: those that are known to start no program which their words
- * or another repository name, and to write no file which their words name. Git has too many commands,
- * and gets new ones, for a list of what is dangerous. So this lists the others, and the rest is asked about.
+ * The forms of git that a rule may allow: those that are known to start no program that their words or
+ * another repository name, and to write no file that their words name. Git has too many commands, and gets
+ * new ones, for a list of dangerous ones. So this file lists the safe ones, and all others need approval.
  */
 
 import { readGit } from "./git-command.ts";
@@ -9,27 +9,27 @@ import { isLongOption } from "./options.ts";
 
 interface GitForm {
   readonly isKnown: boolean;
-  /** The remote that is named. Git takes a folder of that name where no remote is called so. */
+  /** The remote that is named. If no remote has that name, git takes it for a folder. */
   readonly remote: string | undefined;
 }
 
 interface Form {
-  /** Letters of options that are asked about, and those whose value may stand behind them in one word. */
+  /** Letters of options that need approval, and those whose value may follow in the same word. */
   readonly letters?: string;
   readonly values?: string;
-  /** Long options that are asked about, by every beginning of their names. */
+  /** Long options that need approval, in any shortened form. */
   readonly long?: string;
-  /** What all words behind the subcommand look like, with a blank between them. */
+  /** The form of all words after the subcommand, joined by spaces. */
   readonly whole?: RegExp;
-  /** For a command that talks to a remote: the options that it may have. */
+  /** The allowed options of a command that contacts a remote. */
   readonly remote?: RemoteOptions;
 }
 
 interface RemoteOptions {
   readonly flags: string;
-  /** By their whole names; a value may follow `=`. */
+  /** The whole names of the options; a value may follow `=`. */
   readonly long: string;
-  /** Those that take the next word where there is no `=`. */
+  /** Options that take the next word if there is no `=`. */
   readonly values: string;
 }
 
@@ -53,7 +53,10 @@ const LS_REMOTE: RemoteOptions = {
   values: "sort",
 };
 
-/** They print, or change the repository and the files it tracks; git itself writes over no link there. */
+/**
+ * These print, or change the repository and its tracked files; git itself does not write through links
+ * there.
+ */
 const PLAIN =
   "status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree cat-file grep merge-base name-rev show-ref for-each-ref show-branch whatchanged reflog count-objects cherry diff-tree diff-index diff-files range-diff check-ignore check-attr check-mailmap check-ref-format var version verify-commit verify-tag verify-pack fsck patch-id stripspace merge-tree write-tree commit-tree pack-refs config add rm clean commit checkout switch restore reset stash tag branch notes";
 
@@ -64,17 +67,17 @@ const FORMS: Readonly<Record<string, Form>> = {
   rebase: { letters: "s", values: "XCS", long: "strategy" },
   "cherry-pick": { long: "strategy" },
   revert: { long: "strategy" },
-  // Older versions of git write what was rejected over links.
+  // Older versions of git write rejected parts through links.
   apply: { long: "unsafe-paths build-fake-ancestor reject directory" },
   am: { letters: "i", values: "pCS", long: "interactive reject directory" },
-  // Paths that come from its input are read wherever they lie.
+  // Paths from its input are read wherever they are.
   "hash-object": { long: "stdin-paths" },
   gc: { long: "expire-to" },
   bisect: { whole: /^(?:start|good|bad|new|old|skip|reset|log|terms|next)(?: |$)/ },
   worktree: { whole: /^(?:list|prune)(?: --?[\w-]+)*$/ },
   remote: { whole: /^(?:-v|--verbose|get-url(?: --push| --all)* \w[\w.-]*)?$/ },
   init: { whole: /^(?:(?:-q|--quiet|-b \w[\w./-]*|--initial-branch=\w[\w./-]*)(?: |$))*$/ },
-  // To write one, git takes the name of any of its own files.
+  // For writing, git accepts the name of any of its own files.
   "symbolic-ref": { whole: /^(?:(?:-q|--quiet|--short) )*(?:HEAD|refs\/[\w./-]+)$/ },
   help: { whole: /^(?:-[ag]|--all|--guides|\w[\w-]*)?$/ },
   push: { remote: PUSH },
@@ -83,12 +86,12 @@ const FORMS: Readonly<Record<string, Form>> = {
   "ls-remote": { remote: LS_REMOTE },
 };
 
-/** Of many commands: a file to write, no repository, a program to compare with, other repositories. */
+/** Options of many commands: a file to write, no repository, a program to compare with, other repositories. */
 const ASKED_EVERYWHERE = "output output-directory no-index ext-diff recurse-submodules";
 
 const UNKNOWN: GitForm = { isKnown: false, remote: undefined };
 
-/** What a git command is, given without the program. */
+/** The form of a git command, given without the program. */
 export function readGitForm(rest: readonly string[]): GitForm {
   const command = readGit(rest);
   const [name = "", ...words] = command;
@@ -110,7 +113,7 @@ function isAsked({ letters, values = "", long = "" }: Form, word: string): boole
   return new RegExp(`^-(?:${before}[a-zA-Z0-9])*[${letters}]`).test(word);
 }
 
-/** An address leads elsewhere than to a remote that the user named. */
+/** The remote that a command names. An address may lead elsewhere than to a remote that the user named. */
 function readRemote(options: RemoteOptions, words: readonly string[]): GitForm {
   const others: string[] = [];
   for (let at = 0; at < words.length; at++) {

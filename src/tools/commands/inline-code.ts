@@ -1,7 +1,7 @@
 /**
- * Commands that carry a program of their own in their words (`python -c`, `awk`, `git -c`) or read it
- * from their input. What such a program does cannot be told from here, so they are not readable.
- * A file with a program is another matter: it goes by its name, as every program does.
+ * Commands that carry a program of their own in their words (`python -c`, `awk`, `git -c`) or read it from
+ * their input. It is not known here what such a program does, so the command counts as not readable. A
+ * program in a file is different: rules match it by its name, like every program.
  */
 
 import { isGitOpaque } from "./git-command.ts";
@@ -9,13 +9,13 @@ import { isDevice, isInterpreterOpaque } from "./interpreters.ts";
 import { isLongOption } from "./options.ts";
 import { isAwkOpaque, isSedOpaque } from "./stream-editors.ts";
 
-/** Always: they take commands as text, put them off to later, or change what words mean. */
+/** Never readable: they take commands as text, run them later, or change the meaning of words. */
 const OPAQUE: ReadonlySet<string> = new Set(
   [
-    // Of the shell itself.
+    // Builtins of the shell itself.
     "eval source . alias trap enable hash bind complete compgen fc mapfile readarray shopt coproc",
     "read getopts let emulate zmodload",
-    // Later, elsewhere, as somebody else.
+    // Later, elsewhere, or as another user.
     "at batch crontab parallel tmux screen expect su runuser pkexec systemd-run run0 gosu su-exec sg",
     "newgrp capsh setpriv machinectl systemd-nspawn systemd-inhibit systemd-cat flatpak-spawn",
     "ssh-agent sshpass unshare nsenter fakeroot fakechroot proot firejail bwrap start-stop-daemon",
@@ -32,7 +32,7 @@ const OPAQUE: ReadonlySet<string> = new Set(
     "watchman-make chokidar chokidar-cli reflex air modd gow when-changed fswatch inotifywait retry",
     "parallel-ssh pssh clush mosh autossh kexec prename detach nohup.exe stdoutisatty aa-exec runcon",
     "direnv nix nix-shell guix conda mamba pyenv rbenv nodenv asdf mise volta fnm coreutils",
-    // Languages and editors that wait for what comes in.
+    // Languages and editors that read from their input.
     "ed ex vi vim nvim view vimdiff gvim rvim nano emacs emacsclient osascript irb iex ghci jshell",
     "jrunscript r octave gnuplot maxima gp m4 dc ftp lftp mail mailx mutt wish tig ranger fzf",
   ]
@@ -44,9 +44,9 @@ const CONTAINERS =
   "ps images logs version info inspect pull push tag stop kill search history port stats top diff";
 
 /**
- * Of programs that also start others, the subcommands that go by their words (those behind which a
- * command stands are read by `wrappers.ts`). Nothing may come before one: an option there may take it
- * for its value.
+ * Subcommands that can be judged by their words, for programs that also start others (`wrappers.ts` reads
+ * subcommands that are followed by a command). No word may come before the subcommand: an option there may
+ * take it for its value.
  */
 const SUBCOMMANDS: Readonly<Record<string, string>> = {
   npm: "exec x install i ci add test t run run-script start stop restart ls list outdated audit view info show search pack publish version why explain fund dedupe prune root prefix whoami uninstall rm remove update up link unlink ping doctor help query",
@@ -66,14 +66,14 @@ const SUBCOMMANDS: Readonly<Record<string, string>> = {
 };
 
 interface Carrier {
-  /** Letters of options, also among others behind one dash. */
+  /** Letters of options, also among others after one dash. */
   readonly letters?: string;
-  /** Long options, by every beginning of their names. */
+  /** Long options, in any shortened form. */
   readonly long?: string;
   readonly words?: RegExp;
 }
 
-/** A variable may name a program: `make CC=…`; a makefile may come from the input. */
+/** A variable may name a program (`make CC=…`), and a makefile may come from the input. */
 const MAKE: Carrier = {
   letters: "E",
   long: "eval",
@@ -83,11 +83,11 @@ const COMPILER: Carrier = {
   words: /^-(?:wrapper|f(?:pass-)?plugin|B|specs|Xclang|load|fuse-ld)|^@|^-Wl,.*plugin/,
 };
 const CONNECTION: Carrier = { letters: "oFS" };
-/** Bash takes a name in a word apart, and runs what stands in its index. */
+/** Bash evaluates names in these words, and runs commands in their index. */
 const NAMES: Carrier = { words: /`|\$[({]/ };
 const VALUES: Carrier = { words: /=|`|\$[({]/ };
 
-/** Words that hand code or a command to a program which is otherwise known by its words. */
+/** Words that give code or a command to a program that can otherwise be judged by its words. */
 const CARRIERS: Readonly<Record<string, Carrier>> = {
   tar: {
     letters: "IFT",
@@ -164,17 +164,17 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
   local: VALUES,
 };
 
-/** Programs that read commands from their input unless the words have them. */
+/** Programs that read commands from their input unless their words contain them. */
 const ASKED: Readonly<Record<string, (rest: readonly string[]) => boolean>> = {
   sqlite3: (rest) => rest.filter((word) => !word.startsWith("-")).length > 1,
   psql: (rest) => rest.some((word) => /^(?:-[a-zA-Z]*[cl]|--(?:command|list))/.test(word)),
   mysql: (rest) => rest.some((word) => /^(?:-[a-zA-Z]*e|--execute)/.test(word)),
 };
 
-/** Whether the command with this bare name runs what its words do not tell. */
+/** True if the command with this bare name runs code that is not in its words. */
 export function hasInlineCode(name: string, words: readonly string[]): boolean {
   const rest = words.slice(1);
-  // Descriptors, and what runs just now, under another name.
+  // Descriptors, and the running program itself under another name.
   if (OPAQUE.has(name) || isDevice(words[0] ?? "")) return true;
   if (name === "git") return isGitOpaque(rest);
   if (/^[gmn]?awk$/.test(name)) return isAwkOpaque(rest);
@@ -187,7 +187,7 @@ export function hasInlineCode(name: string, words: readonly string[]): boolean {
   return isInterpreterOpaque(name, words) ?? false;
 }
 
-/** Whether a table of this file has something to say of the program with this bare name. */
+/** True if a table of this file has the program with this bare name. */
 export function isListedProgram(name: string): boolean {
   return (
     [CARRIERS, SUBCOMMANDS, ASKED].some((table) => Object.hasOwn(table, name)) ||

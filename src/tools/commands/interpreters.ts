@@ -1,7 +1,7 @@
 /**
- * Interpreters: `python x.py` goes by the name of its file, as every program does; `python -c`, and
- * `python` whose program comes from its input, cannot be told. Only options that are known to carry no
- * code are let pass.
+ * Rules for interpreters: `python x.py` is judged by the name of its file, like every program. `python -c`,
+ * and `python` with a program from its input, are not readable. Only options that are known to carry no
+ * code are accepted.
  */
 
 import { posix } from "node:path";
@@ -30,14 +30,14 @@ const INTERPRETERS: readonly Interpreter[] = [
   { name: /^(?:julia|groovy|scala|elixir|ghc|swift|raku|tclsh|guile|racket|sbcl|erl)$/ },
 ];
 
-/** Modules that run no code but files and packages by their names. */
+/** Modules that only run files and packages that their words name. */
 const PYTHON_MODULES: ReadonlySet<string> = new Set(
   "pytest unittest pip venv ensurepip json.tool black ruff mypy flake8 isort pylint pyright build compileall py_compile http.server pydoc".split(
     " ",
   ),
 );
 
-/** Whether its program is not a file by name; undefined for what is no interpreter. */
+/** True if the interpreter's program is not a named file; undefined if the program is not an interpreter. */
 export function isInterpreterOpaque(name: string, words: readonly string[]): boolean | undefined {
   const interpreter = INTERPRETERS.find((one) => one.name.test(name));
   if (!interpreter) return undefined;
@@ -49,14 +49,14 @@ export function isInterpreterOpaque(name: string, words: readonly string[]): boo
   if (isEnded) return !isKnownModule(words, end);
   const script = words[end];
   if (script === undefined) return !options.some((word) => interpreter.instead?.test(word));
-  // Words of some of them that wait for code, or take more options.
+  // Words with which some interpreters read code, or take more options.
   return isInput(script) || /:|^(?:watch|repl|inspect|debug)$/.test(script);
 }
 
-/** Files whose content is what somebody sends, under whatever path one gets there. */
+/** Files whose content comes from another process, under any path. */
 const INPUT_NAME = /^(?:-|stdin|tty\w*|\d+|cmdline|environ)$/;
 
-/** Whether a program that is read from this file comes from the input, and not from a file at all. */
+/** True if a program that is read from this file comes from the input, and not from a stored file. */
 export function isInput(word: string): boolean {
   return isDevice(word) || INPUT_NAME.test(posix.basename(word));
 }
@@ -65,12 +65,12 @@ export function isDevice(word: string): boolean {
   return /^(?:\.\.\/|\/)+(?:dev|proc)(?:\/|$)/.test(posix.normalize(word));
 }
 
-/** A module may be given by an address that holds its code, or by a device. */
+/** A module may be an address that contains its code, or a device. */
 function isOddValue(word: string): boolean {
   return /:|\/(?:dev|proc)\/|\bstdin$|\/\d+$/.test(word);
 }
 
-/** `-m name`, `-mname` and `-Im name`. */
+/** True for `-m name`, `-mname` and `-Im name` with a known module. */
 function isKnownModule(words: readonly string[], at: number): boolean {
   const attached = /^-[^m]*m(.*)$/s.exec(words[at] ?? "")?.[1] ?? "";
   return PYTHON_MODULES.has(attached === "" ? (words[at + 1] ?? "") : attached);

@@ -1,27 +1,27 @@
 /**
- * Options as getopt reads them: letters that may stand together, long names that may be cut short. What
- * is not in a table may take the next word for its value, so what comes behind it is not certain.
+ * Options as getopt reads them: letters that may be joined, long names that may be shortened. An unknown
+ * option may take the next word for its value, so the words after it are uncertain.
  */
 
 export interface OptionTable {
-  /** Letters of options that stand alone. */
+  /** Letters of options without a value. */
   readonly flags?: string;
   /** Letters of options that take a value. */
   readonly values?: string;
   /** Long options; those that take a value end in `=`. */
   readonly long?: string;
-  /** Letters of options behind which every word is somebody else's. */
+  /** Letters of options after which every word belongs to another program. */
   readonly ends?: string;
 }
 
 export interface Skipped {
-  /** Where the first word stands that is no option, or the option that ends them. */
+  /** Position of the first word that is not an option, or of the option that ends them. */
   readonly end: number;
   readonly isKnown: boolean;
   readonly isEnded: boolean;
 }
 
-/** Goes over the options behind the program's name. */
+/** Skips the options after the program's name. */
 export function skipOptions(table: OptionTable, words: readonly string[]): Skipped {
   let isKnown = true;
   let at = 1;
@@ -38,8 +38,8 @@ export function skipOptions(table: OptionTable, words: readonly string[]): Skipp
 }
 
 /**
- * Whether a word may be one of these long options. Every beginning of a name counts: getopt takes one
- * for the whole where no other option begins so.
+ * True if a word may be one of these long options. Every beginning of a name counts: getopt completes it if
+ * no other option begins with it.
  */
 export function isLongOption(names: string, word: string): boolean {
   if (!/^--[^=]/.test(word)) return false;
@@ -49,7 +49,7 @@ export function isLongOption(names: string, word: string): boolean {
 
 type Option = "alone" | "value" | "unknown" | "ends";
 
-/** `--signal=KILL` brings its value along, `--signal KILL` takes the next word. */
+/** Reads a long option: `--signal=KILL` has its value, `--signal KILL` takes the next word. */
 function readLong({ long = "" }: OptionTable, word: string): Option {
   const [name = "", value] = word.slice(2).split("=", 2);
   const known = long.split(" ");

@@ -1,14 +1,14 @@
 /**
- * Programs that obey the settings of the repository they find themselves in. Such settings name programs, and a
- * folder that somebody else made may hold a repository as plain files. So a rule that allows `git *` is
- * about the repository of the workspace, and about no other.
+ * Programs that obey the settings of the repository in which they run. Such settings name programs, and a
+ * folder from someone else may contain a repository as plain files. So a rule that allows `git *` covers
+ * only the workspace's own repository.
  */
 
 import { readGitForm } from "./git-forms.ts";
 
 /**
- * Their repository may lie at the top of somebody's git repository as plain files, settings included, or
- * be one that they write to with its hooks; git itself refuses to store a `.git`.
+ * Their repository may be plain files, settings included, at the top of a git repository from someone else,
+ * or may be one whose hooks run when they write to it. Git itself refuses to store a `.git`.
  */
 const PLAIN_REPOSITORIES: ReadonlySet<string> = new Set(
   "hg chg sl jj fossil bzr brz darcs pijul svn svnadmin svnsync svnserve cvs".split(" "),
@@ -32,7 +32,7 @@ export function findRemotes(commands: readonly (readonly string[])[]): string[] 
   return findGit(commands).flatMap((rest) => readGitForm(rest).remote ?? []);
 }
 
-/** Whether these commands, started at the top of the workspace, are known to reach its own repository alone. */
+/** True if these commands, started at the top of the workspace, only reach its own repository. */
 export function staysInRepository(commands: readonly (readonly string[])[]): boolean {
   if (commands.some(([program = ""]) => PLAIN_REPOSITORIES.has(bareName(program)))) return false;
   const gits = findGit(commands);
@@ -41,8 +41,8 @@ export function staysInRepository(commands: readonly (readonly string[])[]): boo
 }
 
 /**
- * Whether what comes after it, or in it, runs in another folder, or without the variables that tell git
- * which programs not to start (`sandbox/git-variables.ts`).
+ * True if later or inner commands run in another folder, or without the variables that tell git which
+ * programs not to start (`sandbox/git-variables.ts`).
  */
 function changesGround([program = "", ...rest]: readonly string[]): boolean {
   const name = bareName(program);

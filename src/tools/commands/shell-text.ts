@@ -1,7 +1,7 @@
 /**
- * A text for a shell, read without running it: the simple commands in it, and the files it redirects
- * to and from. What only running could tell (expansions, functions, here-documents) makes the text not
- * readable; the commands that can be made out are given all the same.
+ * A text for a shell, read without running it: its simple commands, and the files that it redirects to and
+ * from. If only running it would tell more (expansions, functions, here-documents), the text is not
+ * readable; the recognized commands are returned anyway.
  */
 
 export interface ShellText {
@@ -9,11 +9,11 @@ export interface ShellText {
   readonly commands: readonly (readonly string[])[];
   readonly reads: readonly string[];
   readonly writes: readonly string[];
-  /** Whether the commands are certainly these and no others. */
+  /** True if these are certainly all of the commands. */
   readonly isReadable: boolean;
 }
 
-/** Variables that change how something is shown, and not what is run. */
+/** Variables that change how output is shown, and not what is run. */
 const HARMLESS_VARIABLE =
   /^(?:LANG|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|DEBUG|NODE_ENV)=/;
 
@@ -21,7 +21,7 @@ export function isAssignment(word: string): boolean {
   return /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/.test(word);
 }
 
-/** Whether a variable set for a command cannot change what it runs: `PATH` and `LD_PRELOAD` can. */
+/** True if a variable for a command cannot change what it runs, unlike `PATH` and `LD_PRELOAD`. */
 export function isHarmlessAssignment(word: string): boolean {
   return HARMLESS_VARIABLE.test(word);
 }
@@ -46,10 +46,10 @@ export function readShell(given: string): ShellText {
     if (token.kind === "word") words.push(token);
     else if (token.kind === "redirect") {
       redirect(token.operator, scan, files);
-      // Where `&>` is not known, the command ends at `&` and another begins.
+      // In a shell without `&>`, the command ends at `&` and another begins.
       if (token.operator.startsWith("&")) mayEndAt ??= words.length;
     } else {
-      // An opening bracket behind a word makes a function or a list.
+      // An opening bracket after a word makes a function or a list.
       if (token.operator === "(" && words.some(({ bare }) => !SKIPPED.has(bare))) spoil(scan);
       endCommand();
     }
@@ -61,8 +61,8 @@ export function readShell(given: string): ShellText {
 const PIECE = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^'"\\#\s;&|()<>]+|[\s\S]/y;
 
 /**
- * The text with its broken lines made whole, as the shell does before anything else: also inside an
- * operator and a word of the language. Undefined where shells may differ on what goes on.
+ * The text with its continued lines joined, which the shell does first, even inside an operator or a
+ * keyword. Undefined if shells may differ on what continues.
  */
 function joinLines(text: string): string | undefined {
   if (!text.includes("\\\n")) return text;
@@ -92,7 +92,7 @@ interface Scan {
 interface Word {
   readonly kind: "word";
   readonly text: string;
-  /** The same with every quoted character as NUL: what the shell still takes apart. */
+  /** The text with every quoted character as NUL: the part that the shell still interprets. */
   readonly bare: string;
 }
 
@@ -102,17 +102,17 @@ function spoil(scan: Scan): void {
   scan.isReadable = false;
 }
 
-/** Whether the shell gives a word a meaning of its own where a command begins. */
+/** True if the shell gives a word a meaning of its own at the beginning of a command. */
 export function isReserved(word: string): boolean {
   return SKIPPED.has(word) || OPAQUE.has(word);
 }
 
-/** Words of the language that stand before a command. */
+/** Keywords before a command. */
 const SKIPPED: ReadonlySet<string> = new Set(
   "! { } if then elif else fi do done while until".split(" "),
 );
 
-/** Words that begin something whose commands cannot be told from here. */
+/** Keywords that begin a construct whose commands cannot be recognized here. */
 const OPAQUE: ReadonlySet<string> = new Set(
   "for case esac select function coproc in [[ foreach repeat".split(" "),
 );
@@ -127,19 +127,19 @@ function toCommand(words: readonly Word[], scan: Scan): string[] {
   if (!program) return [];
   if (OPAQUE.has(program.bare) || isGlob(program.bare)) spoil(scan);
   if (others.some(({ bare }) => isGlob(bare) && !namesFiles(bare, program.text))) spoil(scan);
-  // `if x {` is a block to some.
+  // `if x {` is a block in some shells.
   if (others.some(({ bare }) => bare === "{")) spoil(scan);
   return [program, ...others].map(({ text }) => text);
 }
 
-/** They run nothing, whatever options they get. */
+/** These run nothing, whatever their options. */
 const HARMLESS: ReadonlySet<string> = new Set(
   "ls cat head tail wc stat file du grep diff cmp cp mv rm touch chmod echo".split(" "),
 );
 
 /**
- * A pattern for names of files is one thing; `*` alone may also become a subcommand, and one that begins
- * a word an option: a file can be named `--to-command=x`.
+ * True if a pattern can only become names of files. `*` alone may become a subcommand, and a pattern at the
+ * beginning of a word an option: a file can be named `--to-command=x`.
  */
 function namesFiles(bare: string, program: string): boolean {
   return /[./]/.test(bare) && (/^[^-*?[]/.test(bare) || HARMLESS.has(program));
@@ -190,7 +190,7 @@ function nextToken(scan: Scan): Token | undefined {
   return control === undefined ? readWord(scan) : { kind: "control", operator: control };
 }
 
-/** What the pattern finds at this very place, and moves behind it. */
+/** Returns the match of the pattern at this position, and moves after it. */
 function take(pattern: RegExp, scan: Scan): string | undefined {
   pattern.lastIndex = scan.at;
   const found = pattern.exec(scan.text)?.[0];
@@ -217,7 +217,7 @@ function readWord(scan: Scan): Word {
     bare += "\0".repeat(Math.max(1, quoted.length));
   }
   const hasBraces = bare.includes("{") && bare.includes("}") && /,|\.\./.test(bare);
-  // `~` becomes a home folder, in front of a word and of a value.
+  // `~` becomes a home folder at the beginning of a word and of a value.
   const hasHome = bare.startsWith("~") || (isAssignment(bare) && /[=:]~/.test(bare));
   if (hasBraces || hasHome) spoil(scan);
   return { kind: "word", text, bare };
@@ -262,7 +262,7 @@ function readEscaped(scan: Scan): string {
   return next === "\n" ? "" : next;
 }
 
-/** A quote that nothing closes: the shell would wait for more. */
+/** Reads a quote without its end: the shell would wait for more. */
 function readToEnd(scan: Scan): string {
   const rest = scan.text.slice(scan.at + 1);
   scan.at = scan.text.length;

@@ -1,10 +1,10 @@
-/** `shell`: runs one command and gives back what it printed, both streams in one. */
+/** `shell`: runs one command and returns its output, both streams together. */
 
 import { defineBuiltin } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 import { CALL_LIMIT_MS, COMMAND_FIELDS, TIMEOUT_FIELD, toNote, toWords } from "./command-call.ts";
 
-/** What is kept of the output; the rest is read and dropped. */
+/** The most bytes of output that are kept; the rest is read and dropped. */
 const MAX_OUTPUT_BYTES = 512 * 1024;
 
 export const shellTool: Tool = defineBuiltin({

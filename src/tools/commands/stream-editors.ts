@@ -1,9 +1,9 @@
-/** `sed` and `awk`: programs so small that they can be read, where they only print and replace. */
+/** Rules for `sed` and `awk`, whose programs are small enough to be read if they only print and replace. */
 
 import { isInput } from "./interpreters.ts";
 import { isLongOption } from "./options.ts";
 
-/** A program that pipes, writes or calls the system, or is read from the input. */
+/** True for a program that pipes, writes or calls the system, or is read from the input. */
 export function isAwkOpaque(rest: readonly string[]): boolean {
   const isFromInput = rest.some((word, at) => {
     const file = /^(?:-[a-zA-Z]*f|--f[a-z]*=)(.*)$/s.exec(word)?.[1];
@@ -13,7 +13,7 @@ export function isAwkOpaque(rest: readonly string[]): boolean {
   return rest.some((word) => /system|[|>]|getline|@|^-[a-zA-Z]*[eilEW]/.test(word));
 }
 
-/** Without the delimiter in brackets: programs do not agree whether it ends the pattern there. */
+/** Without the delimiter in brackets: programs differ on whether it ends the pattern there. */
 const SED_ADDRESS = String.raw`(?:\d+|\$|/(?:\\.|\[[^\]/]+\]|[^\\/[])*/)`;
 const SED_REPLACEMENT = String.raw`s([^\w\s\\[])(?:\\.|\[(?:(?!\1)[^\]])+\]|(?!\1)[^\\[])*\1(?:\\.|(?!\1)[^\\])*\1[gpiIM\d]*`;
 const SED_COMMAND = new RegExp(
@@ -25,7 +25,7 @@ const SED_SCRIPT = /^(-[nErsuz]*e|--expression(?:=|$))(.*)$/s;
 const SED_LONG =
   /^--(?:quiet|silent|regexp-extended|separate|unbuffered|null-data|posix|sandbox|in-place(?:=.*)?)$/s;
 
-/** Only what is known to print, drop and replace lines: `e` and `w` run and write. */
+/** True unless the script is known to only print, drop and replace lines: `e` and `w` run and write. */
 export function isSedOpaque(rest: readonly string[]): boolean {
   if (rest.length === 1 && /^--(?:version|help)$/.test(rest[0] ?? "")) return false;
   const scripts = readSedScripts(rest);
@@ -35,7 +35,7 @@ export function isSedOpaque(rest: readonly string[]): boolean {
   );
 }
 
-/** The scripts of the options, else the first word; undefined where an option is not known. */
+/** The scripts of the options, otherwise the first word; undefined if an option is not known. */
 function readSedScripts(rest: readonly string[]): readonly string[] | undefined {
   const scripts: string[] = [];
   const others: string[] = [];

@@ -1,4 +1,4 @@
-/** `terminal`: runs one command, in a folder of the workspace, and gives its two streams apart. */
+/** `terminal`: runs one command in a folder of the workspace, and returns its two streams separately. */
 
 import { join } from "node:path";
 import { defineBuiltin, optionalText } from "../builtin-tool.ts";
@@ -34,7 +34,7 @@ export const terminalTool: Tool = defineBuiltin({
       signal,
     };
     const ran = await workspace.within(cwd ?? ".", (folder) => {
-      // The name by which it is held is none in the sandbox, where a link leads nowhere outside.
+      // The name of its held folder does not exist in the sandbox, where a link leads nowhere outside.
       const isSeen = sandbox.level !== "sandbox";
       const place = isSeen ? folder.cwd : join(workspace.root, folder.relative);
       return runCommand(sandbox, { argv: words, cwd: place }, options);

@@ -1,14 +1,14 @@
 /**
- * Programs that run other programs: `env`, `timeout`, `find -exec`, `sh -c`. What they would run is
- * taken out of their words.
+ * Programs that run other programs: `env`, `timeout`, `find -exec`, `sh -c`. The commands that they would
+ * run are read from their words.
  */
 
 import { isInput } from "./interpreters.ts";
 import { type OptionTable, skipOptions } from "./options.ts";
 import { isAssignment, isHarmlessAssignment } from "./shell-text.ts";
 
-export interface Wrapped {
-  /** Commands by their words. */
+export interface InnerCommands {
+  /** Commands, each as its words. */
   readonly commands: readonly (readonly string[])[];
   /** Texts for a shell. */
   readonly scripts: readonly string[];
@@ -18,13 +18,13 @@ export interface Wrapped {
 interface Prefix extends OptionTable {
   /** How many words come before the command. */
   readonly words?: number;
-  /** Whether variables may be set in front of the command. */
+  /** True if variables may be set before the command. */
   readonly assigns?: true;
-  /** Whether the words are joined and given to a shell. */
+  /** True if the words are joined and given to a shell. */
   readonly joins?: true;
-  /** Whether it adds words that only running it tells. */
+  /** True if it adds words that are known only when it runs. */
   readonly adds?: true;
-  /** Whether it starts nothing without a command; others start a shell, which reads its input. */
+  /** True if it starts nothing without a command; others start a shell, which reads its input. */
   readonly rests?: true;
 }
 
@@ -106,15 +106,15 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   },
 };
 
-/** Shells whose language is read by `shell-text.ts`, and those whose is not; also `bash-5.2`. */
+/** Shells whose language `shell-text.ts` reads, and others; also `bash-5.2`. */
 const SHELL = /^(?:sh|r?bash|dash|ash|hush|[lmor]?ksh|pdksh|yash|posh|osh)(?:[\d.-]*|-static)$/;
 const OTHER_SHELL =
   /^(?:r?zsh|fish|t?csh|nu|pwsh|powershell|elvish|xonsh|ysh|rc|es|ion|cmd)(?:[\d.-]*|-static|\.exe)$/;
 
-const NOTHING: Wrapped = { commands: [], scripts: [], isReadable: true };
-const UNKNOWN: Wrapped = { ...NOTHING, isReadable: false };
+const NOTHING: InnerCommands = { commands: [], scripts: [], isReadable: true };
+const UNKNOWN: InnerCommands = { ...NOTHING, isReadable: false };
 
-/** Whether this file knows the program with this bare name as one that starts others. */
+/** True if this file knows the program with this bare name as one that starts others. */
 export function isWrapper(name: string): boolean {
   return (
     /^g?find$/.test(name) || WRAPPER_NAMES.has(name) || SHELL.test(name) || OTHER_SHELL.test(name)
@@ -125,21 +125,21 @@ const WRAPPER_NAMES: ReadonlySet<string> = new Set(
   Object.keys(PREFIXES).map((name) => name.split(" ")[0] ?? ""),
 );
 
-/** What the command with this bare name would run besides itself. */
-export function unwrap(name: string, words: readonly string[]): Wrapped {
+/** The commands that the command with this bare name would run besides itself. */
+export function unwrap(name: string, words: readonly string[]): InnerCommands {
   const [, second = ""] = words;
   if (name === "command" && /^-[pvV]*[vV]/.test(second)) return NOTHING;
   if (name === "find" || name === "gfind") return unwrapFind(words);
   if (SHELL.test(name)) return unwrapShell(words);
   if (OTHER_SHELL.test(name)) return { ...unwrapShell(words), isReadable: false };
-  // The loader starts whatever it is given: `/lib64/ld-linux-x86-64.so.2 /bin/rm`.
+  // The loader starts any program: `/lib64/ld-linux-x86-64.so.2 /bin/rm`.
   if (/^ld(?:-linux|-musl|\.so|64\.so)/.test(name)) return unwrapPrefix({}, words);
   const long = `${name} ${second}`;
   if (Object.hasOwn(PREFIXES, long)) return unwrapPrefix(PREFIXES[long] ?? {}, words.slice(1));
   return Object.hasOwn(PREFIXES, name) ? unwrapPrefix(PREFIXES[name] ?? {}, words) : NOTHING;
 }
 
-function unwrapPrefix(prefix: Prefix, words: readonly string[]): Wrapped {
+function unwrapPrefix(prefix: Prefix, words: readonly string[]): InnerCommands {
   const { end, isKnown } = skipOptions(prefix, words);
   const rest = words.slice(end + (prefix.words ?? 0));
   const start = prefix.assigns ? rest.findIndex((word) => !isAssignment(word)) : 0;
@@ -152,7 +152,7 @@ function unwrapPrefix(prefix: Prefix, words: readonly string[]): Wrapped {
 }
 
 /** A shell without a script reads its commands from its input. */
-function unwrapShell(words: readonly string[]): Wrapped {
+function unwrapShell(words: readonly string[]): InnerCommands {
   let takesScript = false;
   for (const word of words.slice(1)) {
     const role = roleInShell(word);
@@ -178,7 +178,7 @@ function roleInShell(word: string): ShellRole {
 
 const FIND_RUNS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
-function unwrapFind(words: readonly string[]): Wrapped {
+function unwrapFind(words: readonly string[]): InnerCommands {
   const commands: (readonly string[])[] = [];
   let isReadable = true;
   for (let at = 0; at < words.length; at++) {
@@ -186,7 +186,7 @@ function unwrapFind(words: readonly string[]): Wrapped {
     const end = findEnd(words, at + 1);
     const command = words.slice(at + 1, end);
     if (command.length > 0) commands.push(command);
-    // Not every `find` ends a command at a plus only where names go in.
+    // Not every `find` accepts a plus as the end only after `{}`.
     isReadable &&= end < words.length && !command.includes("+") && !command.some(isOddPlace);
     at = end;
   }
@@ -202,7 +202,7 @@ function findEnd(words: readonly string[], from: number): number {
   return at;
 }
 
-/** A found name put into a text for a shell is read by that shell: `sh -c 'wc {}'`. */
+/** True if a found name becomes part of a text that a shell reads: `sh -c 'wc {}'`. */
 function isOddPlace(word: string): boolean {
   return word.includes("{}") && !/^[\w./{}-]+$/.test(word);
 }

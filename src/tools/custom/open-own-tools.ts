@@ -1,9 +1,8 @@
 /**
- * Programs of the user's as tools: the arguments go in as one JSON document on standard input, what
- * comes out on standard output is the result, as JSON if it is that, else as text.
+ * The user's own programs as tools: the arguments are one JSON document on standard input; standard output
+ * is the result, as JSON if it is valid JSON, otherwise as text.
  *
- * They run where the run's commands run, in its workspace, and are asked about like any program of
- * somebody else.
+ * They run where the run's commands run, in its workspace, and need approval like any other program.
  */
 
 import { realpath, stat } from "node:fs/promises";
@@ -11,29 +10,29 @@ import { isAbsolute, relative, sep } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { Ran } from "../sandbox/run-command.ts";
+import type { RanCommand } from "../sandbox/run-command.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type OwnTool, toOwnTools } from "./own-tools.ts";
 
 export interface OwnToolParts {
-  /** The variables of this process, of which a tool gets those that it names. */
+  /** The variables of this process. A tool gets those that it names. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Names of the tools that are there already. */
+  /** Names of the tools that exist already. */
   readonly taken: readonly string[];
 }
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Of what a program complained about, the end says most. */
+/** The most lines of an error output. Its end says most. */
 const MAX_COMPLAINT_LINES = 20;
 const MAX_COMPLAINT_CHARS = 2000;
 
-/** The program's own limit is told better than the gate's, which must therefore come later. */
+/** The program's own limit has the better message, so the gate's must come later. */
 const GRACE_MS = 5000;
 
 /**
- * The tools of a map that `checkOwnTools` has passed. Rejects with `Failure("invalid_request")` for a
- * name that is taken and for parameters that are no JSON schema.
+ * Opens the tools of a map that `checkOwnTools` has accepted. Rejects with `Failure("invalid_request")` for
+ * a name that is taken and for invalid JSON schemas.
  */
 export async function openOwnTools(map: JsonObject, parts: OwnToolParts): Promise<Tool[]> {
   const own = toOwnTools(map);
@@ -67,7 +66,7 @@ async function toTool(own: OwnTool, { env }: OwnToolParts): Promise<Tool> {
 async function compileParameters({ name, parameters }: OwnTool): Promise<(input: Json) => Json> {
   const { default: Ajv } = await import("ajv/dist/2020.js");
   const ajv = new Ajv.default({ strict: false, allErrors: true, validateFormats: false });
-  // Schemas of an older draft say so, and are read as this one.
+  // A schema that names an older draft is read as the current one.
   const { $schema: _, ...schema } = parameters;
   try {
     const validate = ajv.compile(schema);
@@ -79,7 +78,7 @@ async function compileParameters({ name, parameters }: OwnTool): Promise<(input:
     };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `own_tools: \`${name}\`: \`parameters\` is no JSON schema: ${clip(reason, 200)}.`;
+    const message = `own_tools: \`${name}\`: \`parameters\` is not a valid JSON Schema: ${clip(reason, 200)}.`;
     throw new Failure("invalid_request", message, { cause, param: "own_tools" });
   }
 }
@@ -111,8 +110,8 @@ async function runOwnTool(
 }
 
 /**
- * Files outside the workspace that the command itself names: the sandbox shows them, for whoever wrote
- * the configuration meant them to be run. Never folders: `/` is one.
+ * Files outside the workspace that the command itself names. The sandbox shows them, because the author of
+ * the configuration wants them to run. Never folders: `/` is one.
  */
 async function ownFiles(command: readonly string[], root: string): Promise<string[]> {
   const found = await Promise.all(
@@ -122,7 +121,7 @@ async function ownFiles(command: readonly string[], root: string): Promise<strin
       try {
         return (await stat(path)).isFile() ? [path, await realpath(path)] : [];
       } catch {
-        // No path, only a word that looks like one; or the start says that it is missing.
+        // The word only looks like a path, or the start will report that the file is missing.
         return [];
       }
     }),
@@ -130,9 +129,9 @@ async function ownFiles(command: readonly string[], root: string): Promise<strin
   return [...new Set(found.flat())];
 }
 
-function toResult({ stdout, isCut }: Ran): Json {
+function toResult({ stdout, isCut }: RanCommand): Json {
   const text = stdout.trimEnd();
-  // A flood on standard error cuts nothing of the result; a cut may fall into a character.
+  // Output on standard error does not shorten the result. A cut may split a character.
   if (isCut && Buffer.byteLength(stdout) > MAX_OUTPUT_BYTES - 4) {
     return `${text}\n[Output truncated: more than ${MAX_OUTPUT_BYTES} bytes]`;
   }
@@ -140,7 +139,7 @@ function toResult({ stdout, isCut }: Ran): Json {
   return tryParseJson(text) ?? text;
 }
 
-function describeExit(name: string, { exitCode, stdout, stderr }: Ran): string {
+function describeExit(name: string, { exitCode, stdout, stderr }: RanCommand): string {
   const said = stderr.trim() === "" ? stdout.trim() : stderr.trim();
   const lines = said.split("\n").slice(-MAX_COMPLAINT_LINES).join("\n");
   const words =

@@ -1,8 +1,8 @@
 /**
- * The setting `own_tools`: programs of the user's that become tools, by name.
+ * The setting `own_tools`: the user's programs that become tools, by name.
  *
- * Checked when the configuration is read, so that a mistake is told before anything is sent; what is
- * wrong with a JSON schema is found when the tools are opened, where the validator is loaded.
+ * Checked when the configuration is read, so that a mistake is reported before anything is sent. JSON
+ * schemas are checked when the tools are opened, because only then the validator is loaded.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -11,21 +11,21 @@ import { clip, nearest } from "../../base/text.ts";
 
 export interface OwnTool {
   readonly name: string;
-  /** The words that start the program; no shell reads them. */
+  /** The words that start the program. No shell interprets them. */
   readonly command: readonly [string, ...string[]];
   readonly description: string;
   /** A JSON schema of an object. */
   readonly parameters: JsonObject;
   readonly readOnly: boolean;
   readonly timeoutMs: number;
-  /** Names of variables that the program gets beside those that every command gets. */
+  /** Variables that the program gets in addition to those that every command gets. */
   readonly env: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 const MAX_TIMEOUT_SECONDS = 3600;
 
-/** Each field with what must be true of it, to follow "must be". */
+/** The check of each field, and its rule in words that follow "must be". */
 const FIELDS: Readonly<Record<string, { is(value: Json): boolean; readonly what: string }>> = {
   command: {
     is: (value) => isTexts(value) && value.length > 0 && value[0] !== "",
@@ -33,8 +33,8 @@ const FIELDS: Readonly<Record<string, { is(value: Json): boolean; readonly what:
   },
   description: { is: (value) => typeof value === "string", what: "a text" },
   parameters: {
-    is: (value) => isJsonObject(value) && (value["type"] ?? "object") === "object",
-    what: "a JSON schema of type object",
+    is: (value) => isJsonObject(value) && isObjectSchema(value),
+    what: "a JSON schema of type object: { type: object, properties: { … } }",
   },
   read_only: { is: (value) => typeof value === "boolean", what: "`true` or `false`" },
   timeout: {
@@ -47,16 +47,28 @@ const FIELDS: Readonly<Record<string, { is(value: Json): boolean; readonly what:
   },
 };
 
+/** Arguments by name alone (`{ city: string }`) are a valid schema, too, and one that describes nothing. */
+function isObjectSchema(schema: JsonObject): boolean {
+  if ((schema["type"] ?? "object") !== "object") return false;
+  const words = Object.keys(schema);
+  return words.length === 0 || words.some((word) => SCHEMA_WORDS.has(word));
+}
+
+const SCHEMA_WORDS: ReadonlySet<string> = new Set([
+  ...["type", "properties", "patternProperties", "additionalProperties", "required"],
+  ...["$ref", "$defs", "$schema", "allOf", "anyOf", "oneOf", "title", "description"],
+]);
+
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** Gives the map back when every row of it can be used. */
+/** Returns the map if every row of it is valid. */
 export function checkOwnTools(map: JsonObject, where: string): JsonObject {
   for (const [name, row] of Object.entries(map))
     checkRow(`${where}: \`${clip(name, 70)}\``, name, row);
   return map;
 }
 
-/** The tools of a map that `checkOwnTools` has passed. */
+/** The tools of a map that `checkOwnTools` has accepted. */
 export function toOwnTools(map: JsonObject): OwnTool[] {
   return Object.entries(map).map(([name, row]) => toOwnTool(name, row as unknown as Row));
 }
@@ -88,7 +100,9 @@ function toOwnTool(name: string, row: Row): OwnTool {
 
 function checkRow(at: string, name: string, row: Json | undefined): void {
   if (!NAME.test(name)) {
-    throw wrong(`${at} is no name for a tool: a letter, then up to 63 letters, digits, _ or -.`);
+    throw wrong(
+      `${at} is not a valid tool name: use a letter, then up to 63 letters, digits, _ or -.`,
+    );
   }
   // Names of this form belong to the tools of MCP servers.
   if (name.startsWith("mcp__")) throw wrong(`${at} must not begin with \`mcp__\`.`);

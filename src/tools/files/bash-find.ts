@@ -32,7 +32,7 @@ export const bashFindTool: Tool = defineBuiltin({
   },
 });
 
-/** A glob matches the name, or with a slash in it the path; plain text matches a part of the name. */
+/** A glob matches the name, or the path if it contains a slash; plain text matches a part of the name. */
 function toMatcher(
   name: string,
   folder: string,

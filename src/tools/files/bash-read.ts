@@ -1,4 +1,4 @@
-/** `bash_read`: the lines of a text file as a page, and the same as one text. */
+/** `bash_read`: the lines of a text file as a page, and the same lines as one text. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
@@ -27,7 +27,7 @@ export const bashReadTool: Tool = defineBuiltin({
   },
 });
 
-/** What must not be read is refused in the same words whoever asks. */
+/** Refuses a protected file with the same words as every other tool. */
 function explain(thrown: unknown): never {
   const { code, message } = toFailure(thrown);
   if (code === "forbidden") throw thrown;

@@ -34,7 +34,7 @@ export const bashRipgrepTool: Tool = defineBuiltin({
   },
 });
 
-/** Between path and number stands what stands behind the number, as ripgrep does it. */
+/** The separator between path and number is the one after the number, as in ripgrep. */
 function toResult(path: string, line: string): string {
   const mark = /^\d+([:-])/.exec(line)?.[1] ?? "";
   return path + mark + line;

@@ -1,4 +1,4 @@
-/** `edit`: one text of a file replaced by another; it must occur exactly once. */
+/** `edit`: replaces one text of a file, which must occur exactly once. */
 
 import { defineBuiltin, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";

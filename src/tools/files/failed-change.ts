@@ -1,10 +1,10 @@
-/** A change that did not come about, in the form of the tool that was to make it. */
+/** The result of a failed change, in the form of its tool. */
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { ToolOutput } from "../tool.ts";
 
-/** Throws what is no outcome of the tool's own: a refusal, which the gate records, and a fault of ours. */
+/** Throws failures that are not results of the tool: a refusal, which the gate records, and internal errors. */
 export function toFailedChange(thrown: unknown, fields: JsonObject): ToolOutput {
   if (!(thrown instanceof Failure) || !OUTCOMES.has(thrown.code)) throw thrown;
   const value = { success: false, ...fields, error: thrown.message };

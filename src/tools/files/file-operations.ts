@@ -1,4 +1,4 @@
-/** The operations of `file_ops`: whether each reads or changes its path, and what else it needs. */
+/** The operations of `file_ops`: whether each reads or changes its path, and which other arguments it needs. */
 export const FILE_OPERATIONS = {
   read: { touches: "reads", needs: [] },
   list: { touches: "reads", needs: [] },

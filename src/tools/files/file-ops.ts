@@ -1,4 +1,4 @@
-/** `file_ops`: everything that is done with files, in one tool; changes come back as a diff. */
+/** `file_ops`: all work with files in one tool. Changes are returned as a diff. */
 
 import { defineBuiltin, oneOf, optionalText, text } from "../builtin-tool.ts";
 import type { Targets, Tool } from "../tool.ts";

@@ -1,10 +1,10 @@
-/** `glob`: the files whose path fits a pattern, one a line. */
+/** `glob`: the files whose path matches a pattern, one on each line. */
 
 import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 
-/** How many are shown; of the rest, only the number is said. */
+/** How many are shown. The result has the number of the others. */
 const MAX_SHOWN = 100;
 
 export const globTool: Tool = defineBuiltin({
@@ -27,7 +27,7 @@ export const globTool: Tool = defineBuiltin({
       {
         path,
         kind: "files",
-        // A name that starts with a dot is hidden from those who do not ask for one.
+        // Names that start with a dot are hidden unless the pattern asks for one.
         flags: /(?:^|[/{,])\./.test(pattern) ? ["--hidden"] : [],
         matches: (file) => expected.test(file),
         limit: MAX_SHOWN,
@@ -41,7 +41,7 @@ export const globTool: Tool = defineBuiltin({
   },
 });
 
-/** It is held against paths below the folder alone; one that means to lead out is told so. */
+/** Patterns are matched against paths below the folder only, so one that leads out of it is refused. */
 function checkPattern(pattern: string): void {
   const leadsOut = /^[/\\~]|^[A-Za-z]:/.test(pattern) || pattern.split(/[\\/]/).includes("..");
   if (leadsOut) throw new Failure("forbidden", `Path outside CWD not allowed: ${pattern}`);

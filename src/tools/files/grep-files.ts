@@ -2,13 +2,13 @@
 
 import type { ToolContext } from "../tool.ts";
 import { toNote } from "./ripgrep/page.ts";
-import { type Match, type SearchRequest, searchFiles } from "./ripgrep/search-files.ts";
+import { type FileSearch, type LineMatch, searchFiles } from "./ripgrep/search-files.ts";
 import { readText, toLines } from "./text-file.ts";
 
 const CONTEXT_LINES = 2;
-/** Larger files are passed over: what a person wrote is smaller. */
+/** Larger files are skipped: files that people write are smaller. */
 const MAX_BYTES = 1024 * 1024;
-/** Longer lines are cut, those that match as well as those around. */
+/** Longer lines are cut, both matches and the lines around them. */
 const MAX_CHARS = 1000;
 
 type Found = {
@@ -28,7 +28,7 @@ type FoundPage = {
 };
 
 export async function grepFiles(
-  request: Omit<SearchRequest, "complaint">,
+  request: Omit<FileSearch, "complaint">,
   context: Pick<ToolContext, "workspace" | "signal">,
 ): Promise<FoundPage> {
   const flags = [...request.flags, `--max-filesize=${MAX_BYTES}`];
@@ -46,7 +46,7 @@ export async function grepFiles(
   return { matches, total, offset, has_more, ...toNote(matches.length, total, request) };
 }
 
-/** None where the file went away or changed its kind meanwhile: the match itself still stands. */
+/** Empty if the file was removed or replaced meanwhile: the match itself still counts. */
 async function readAround(
   path: string,
   { workspace }: Pick<ToolContext, "workspace">,
@@ -54,7 +54,7 @@ async function readAround(
   return readText(workspace, path, MAX_BYTES).then(toLines, () => []);
 }
 
-function toFound({ path, line }: Match, lines: readonly string[]): Found {
+function toFound({ path, line }: LineMatch, lines: readonly string[]): Found {
   const [, digits = "0", text = ""] = /^(\d+)[:-](.*)$/s.exec(line) ?? [];
   const number = Number(digits);
   const cut = (start: number, end: number): string[] =>

@@ -1,4 +1,4 @@
-/** `grep`: matching lines with the lines around them, 20 a page. */
+/** `grep`: matching lines with the lines around them, 20 on each page. */
 
 import { defineBuiltin, flag, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";

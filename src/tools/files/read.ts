@@ -3,7 +3,7 @@
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 
-/** Larger files are read in parts by other tools; a model's context would not hold them. */
+/** Larger files are read in parts by other tools; they would not fit into a model's context. */
 const MAX_BYTES = 1024 * 1024;
 
 export const readTool: Tool = defineBuiltin({

@@ -1,4 +1,4 @@
-/** What `file_ops` does, one function an operation. */
+/** Implements `file_ops`, one function for each operation. */
 
 import { Failure } from "../../base/failure.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -15,7 +15,7 @@ interface OperationInput {
   readonly new_text: string | undefined;
 }
 
-/** What an operation needs is there: `checkNeeds` saw to it. */
+/** The arguments of an operation, which `checkNeeds` has checked. */
 type Ready = { readonly [Name in keyof OperationInput]: string };
 type Run = (input: Ready, workspace: Workspace) => Promise<string>;
 

@@ -3,12 +3,12 @@
 import { Failure } from "../../base/failure.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-/** What is read to be changed, or shown page by page: ten times what a model's context holds. */
+/** The limit for files that are changed, or shown page by page: ten times what a model's context holds. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** For reading: bytes that are no UTF-8 are shown as such. */
+/** Reads text to show it: invalid UTF-8 gets replacement characters. */
 export async function readText(
   workspace: Workspace,
   path: string,
@@ -19,7 +19,7 @@ export async function readText(
   return bytes.toString("utf8");
 }
 
-/** For changing: what is not UTF-8 throughout would not survive. */
+/** Reads text to change it: rejects a file that is not valid UTF-8, because a change would damage it. */
 export async function readExactText(
   workspace: Workspace,
   path: string,
@@ -34,7 +34,7 @@ export async function readExactText(
   }
 }
 
-/** What `read` gives of a file that is to be written; undefined where there is none yet. */
+/** The result of `read` for a file that will be written; undefined if it does not exist yet. */
 export async function readIfThere<Content>(
   workspace: Workspace,
   path: string,
@@ -48,7 +48,7 @@ export function toLines(content: string): string[] {
   return content === "" ? [] : content.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-/** A last line without its end counts too. */
+/** Counts lines. A last line without its end counts too. */
 export function countLines(content: string | Uint8Array): number {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   let ends = 0;
@@ -62,7 +62,7 @@ interface Change {
   readonly after: string;
 }
 
-/** The content with the one place changed, and the line where that begins. */
+/** The content with the one place changed, and the line where that place begins. */
 export function replaceOnce(
   content: string,
   { path, before, after }: Change,
@@ -79,12 +79,14 @@ export function replaceOnce(
 }
 
 /**
- * How often a text occurs, overlapping or not, and where it does first. By Knuth, Morris and Pratt:
+ * How often a text occurs, overlapping or not, and where it first does. By Knuth, Morris and Pratt:
  * `indexOf` takes minutes for a long text that nearly occurs everywhere (`aa…ab aa…a` in `aaa…`).
  */
 function findText(content: string, text: string): { readonly count: number; start: number } {
   const borders = toBorders(text);
-  let [count, start, fitting] = [0, -1, 0];
+  let count = 0;
+  let start = -1;
+  let fitting = 0;
   for (let at = 0; at < content.length; at++) {
     const code = content.charCodeAt(at);
     while (fitting > 0 && text.charCodeAt(fitting) !== code) fitting = borders[fitting - 1] ?? 0;
@@ -96,7 +98,10 @@ function findText(content: string, text: string): { readonly count: number; star
   return { count, start };
 }
 
-/** For each beginning of a text: how much of it is also its end, at most all but one. */
+/**
+ * For each beginning of a text: the length of its longest part that is both its beginning and its end, and
+ * not the whole.
+ */
 function toBorders(text: string): Int32Array {
   const borders = new Int32Array(text.length);
   let fitting = 0;

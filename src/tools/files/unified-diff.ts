@@ -1,10 +1,10 @@
-/** What changed in a text, as a unified diff with three lines around each place. */
+/** The changes of a text as a unified diff, with three lines around each place. */
 
 const AROUND = 3;
-/** Past this many pairs of lines to compare, what differs is shown as replaced whole. */
+/** With more pairs of lines than this, the middle is shown as replaced as a whole. */
 const MAX_PAIRS = 4_000_000;
 
-/** Empty where nothing changed. */
+/** Empty if nothing changed. */
 export function toUnifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return "";
   const steps = compare(splitLines(before), splitLines(after));
@@ -12,13 +12,13 @@ export function toUnifiedDiff(path: string, before: string, after: string): stri
   return [`--- a/${path}`, `+++ b/${path}`, ...hunks.flatMap(toText)].join("\n");
 }
 
-/** One line of the outcome: kept, removed or added. */
+/** One line of the result: kept, removed or added. */
 interface Step {
   readonly sign: " " | "-" | "+";
   readonly text: string;
 }
 
-/** Without the last end, and said where it is missing: it can be all that changed. */
+/** Splits lines. A missing end of the last line is marked, because it may be the only change. */
 function splitLines(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
@@ -43,12 +43,13 @@ function compare(before: readonly string[], after: readonly string[]): Step[] {
   ];
 }
 
-/** By the longest common subsequence. */
+/** Compares by the longest common subsequence. */
 function compareMiddles(before: readonly string[], after: readonly string[]): Step[] {
   if (before.length * after.length > MAX_PAIRS) return replaceAll(before, after);
   const left = measureLeft(before, after);
   const steps: Step[] = [];
-  let [row, column] = [0, 0];
+  let row = 0;
+  let column = 0;
   while (row < before.length && column < after.length) {
     const text = before[row] ?? "";
     if (text === after[column]) {
@@ -63,7 +64,7 @@ function compareMiddles(before: readonly string[], after: readonly string[]): St
   return [...steps, ...replaceAll(before.slice(row), after.slice(column))];
 }
 
-/** How many lines the rests of both texts have in common, from any two places. */
+/** The number of common lines of the rests of both texts, from any two positions. */
 function measureLeft(
   before: readonly string[],
   after: readonly string[],
@@ -96,10 +97,12 @@ interface Hunk {
   readonly steps: Step[];
 }
 
-/** Changes with no more between them than what is shown around each share a hunk. */
+/** Changes whose surrounding lines touch share a hunk. */
 function toHunks(steps: readonly Step[]): Hunk[] {
   const hunks: Hunk[] = [];
-  let [before, after, kept] = [1, 1, Number.POSITIVE_INFINITY];
+  let before = 1;
+  let after = 1;
+  let kept = Number.POSITIVE_INFINITY;
   for (const [at, step] of steps.entries()) {
     let hunk = hunks.at(-1);
     if (step.sign !== " ") {

@@ -1,9 +1,12 @@
-/** `write`: a file's whole content, new or replaced. */
+/** `write`: writes the whole content of a new or existing file. */
 
 import { defineBuiltin, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 
-/** A file that is replaced is read for its lines; one this large was not written by a model. */
+/**
+ * The limit for a file that is replaced, which is read to count its lines. A model does not write files
+ * this large.
+ */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export const writeTool: Tool = defineBuiltin({

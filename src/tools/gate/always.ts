@@ -1,33 +1,32 @@
 /**
- * What `always` stands for as an answer. A tool that runs commands is not let through whole: what the
- * person saw is one command, so commands with the same beginning are meant.
+ * The meaning of `always` as an answer. It does not allow every call of a tool that runs commands: the user
+ * saw one command, so it allows commands with the same beginning.
  */
 
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { Question } from "./ask.ts";
-import type { ToolCall } from "./call.ts";
-import { fits, parseRule, type Rule, type Touched } from "./rules.ts";
+import { fits, parseRule, type Rule, type ToolCall, type Touched } from "./rules.ts";
 
-/** What one answer lets through from then on. */
+/** The calls that one answer allows from then on. */
 export interface Allowance {
-  /** As they are shown: `shell(git log *)`. */
+  /** In the form in which they are shown: `shell(git log *)`. */
   readonly rules: readonly string[];
-  /** The very same call, where no rule stands for it; else null. */
+  /** The call itself if no rule covers it, so that only an identical call is allowed; otherwise null. */
   readonly call: ToolCall | null;
 }
 
-/** What a person always lets through, in one run or in a tree of them. */
+/** The calls that the user always allows, in one run or in a tree of runs. */
 export interface Always {
-  /** Whether it covers the call. Returns the rules that do, as they are shown. */
+  /** Returns the rules that cover the call, in the form in which they are shown; undefined if none does. */
   find(call: ToolCall, touched: Touched): string | undefined;
   add(call: ToolCall, touched: Touched): void;
-  /** Adds what was said in another place. Saying it twice is saying it once. */
+  /** Adds an answer that was given elsewhere. Adding it twice has no further effect. */
   allow(allowance: Allowance): void;
-  /** Whether this was said before, word for word. */
+  /** True if exactly this was added before. */
   has(allowance: Allowance): boolean;
-  /** All that was said, in order. */
+  /** All of them, in order. */
   readonly all: readonly Allowance[];
-  /** Called whenever something was added, until the returned function is called. */
+  /** Calls the listener for each addition, until the returned function is called. */
   onAdd(listener: (added: Allowance) => void): () => void;
 }
 
@@ -68,7 +67,7 @@ export function createAlways(): Always {
   };
 }
 
-/** What `always` would mean as the answer to a question. */
+/** The allowance that `always` would give as the answer to a question. */
 export function allowanceOf({ always, tool, arguments: text }: AskedCall): Allowance {
   return toAllowance(always, { name: tool, arguments: text });
 }
@@ -79,7 +78,7 @@ function toAllowance(rules: readonly string[], call: ToolCall): Allowance {
   return { rules, call: rules.length === 0 ? call : null };
 }
 
-/** Undefined for what is none, as another process wrote it. */
+/** Reads what another process wrote; undefined if it is not an allowance. */
 export function readAllowance(given: Json | undefined): Allowance | undefined {
   if (!isJsonObject(given)) return undefined;
   const { rules, call } = given;
@@ -99,7 +98,7 @@ function isRule(text: Json): text is string {
   }
 }
 
-/** The rules that `always` adds; none where it stands for the very same call alone. */
+/** The rules that `always` adds; empty if it covers only an identical call. */
 export function toAlwaysRules(touched: Touched): readonly string[] {
   const { tool, commands, isReadable, redirects, staysInRepository } = touched;
   if (commands === undefined) return [tool];
@@ -109,7 +108,7 @@ export function toAlwaysRules(touched: Touched): readonly string[] {
   return [...new Set(prefixes.map((words) => `${tool}(${words.join(" ")} *)`))];
 }
 
-/** Programs whose first word says what they do. */
+/** Programs whose first argument says what they do. */
 const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set(
   [
     "git gh glab npm pnpm yarn bun deno npx uv uvx pip pip3 poetry pipenv pdm bundle cargo go rustup dotnet",
@@ -120,14 +119,14 @@ const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** The program, and with it what it is told to do; the whole command where an option stands first. */
+/** The program and its subcommand; the whole command if an option comes first. */
 function toPrefix(words: readonly string[]): readonly string[] {
   const [program = "", first = ""] = words;
   if (!WITH_SUBCOMMANDS.has(program.split("/").at(-1) ?? "") || first === "") return [program];
   return /^[\w./:@][\w./:@-]*$/.test(first) ? [program, first] : words;
 }
 
-/** Whether the words mean the same in a rule. */
+/** True if the words mean the same in a rule. */
 function isPlain(words: readonly string[]): boolean {
   return words.every((word) => /^[^\s*()]+$/.test(word));
 }

@@ -1,9 +1,10 @@
-/** A tool call on its way through the gate: what it is made of, what the gate is made of, what comes out. */
+/** The types of a tool call on its way through the gate: the call, the parts of the gate, and the result. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { Redact } from "../../base/redact.ts";
 import type { ContentPart } from "../../protocol/content.ts";
-import type { ProcessMark, ToolDecision } from "../../protocol/run-events.ts";
+import type { ToolDecision } from "../../protocol/run-events.ts";
+import type { ProcessMark } from "../../protocol/tool-process.ts";
 import type { KeepEvents } from "../changes/change-keeper.ts";
 import type { Changes } from "../changes/changes.ts";
 import type { Hooks } from "../hooks/run-hooks.ts";
@@ -21,22 +22,22 @@ export interface GateParts {
   readonly sandbox: Sandbox;
   readonly grant: Grant;
   readonly policy: Policy;
-  /** Undefined where there is nobody to ask: what would be asked about is refused at once. */
+  /** Undefined if there is no user to ask: a call that needs approval is then refused at once. */
   readonly ask: AskAnywhere | undefined;
-  /** How long `ask` waits for an answer; left out where that is as long as the run. */
+  /** How long `ask` waits for an answer; missing for as long as the run lasts. */
   readonly waitMs?: number | undefined;
-  /** The subagent whose calls these are, for questions; left out for the run that a person started. */
+  /** The subagent that makes the calls, for questions; missing for the run that a user started. */
   readonly asker?: Asker | undefined;
-  /** What is always let through in the whole tree of runs; left out where this run is all of it. */
+  /** The standing allowances of the whole tree of runs; missing if the tree is only this run. */
   readonly treeAlways?: Always | undefined;
   readonly limits: GateLimits;
-  /** Keeps the values of key variables out of what tools return. */
+  /** Keeps the values of key variables out of tool results. */
   readonly redact: Redact;
-  /** Keeps how files were before calls changed them; left out where nobody undoes it. */
+  /** Keeps the states of files before calls changed them; missing if there is no undo. */
   readonly changes?: Changes | undefined;
-  /** Programs of the user's around calls, which can deny and never grant. Closed with the gate. */
+  /** The user's hooks around calls, which can deny and never grant. Closed with the gate. */
   readonly hooks?: Hooks | undefined;
-  /** How many MCP servers of ours stand above the run; none when left out. */
+  /** The number of our MCP servers above the run; none if missing. */
   readonly mcpDepth?: number | undefined;
 }
 
@@ -46,31 +47,25 @@ export interface GateLimits {
   readonly parallelCalls: number;
 }
 
-export interface ToolCall {
-  readonly name: string;
-  /** JSON text as the model wrote it. */
-  readonly arguments: string;
-}
-
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
-  /** Takes the call from the budget, and is waited for; fails with `budget_exceeded` when there is none left. */
+  /** Takes the call from the budget. Awaited. Fails with `budget_exceeded` if no calls are left. */
   take(): unknown;
-  /** Told what a tool has to say while it works; see `ToolContext.tell`. */
+  /** Called with events of a tool while it works; see `ToolContext.tell`. */
   tell?(event: JsonObject): Promise<unknown>;
-  /** Told of each program that the call is about to start, which waits for it; see `Command.onStart`. */
+  /** Called with each program that the call is about to start, which waits for it; see `Command.onStart`. */
   starting?(process: ProcessMark): Promise<unknown>;
-  /** Told in one line what is wrong around the call: with a hook. */
+  /** Called with one line about a problem around the call, such as a failed hook. */
   notice?(message: string): Promise<unknown>;
-  /** Told what the call does to files, each before and after it is done. Awaited; left out, nothing is kept. */
+  /** Called with each change of a file, before and after it. Awaited. If missing, nothing is kept. */
   keepFiles?: KeepEvents | undefined;
   /**
-   * Called before a person is asked, so that others see that the call waits; without secrets. Returns the
-   * question's name; the call's own key stands for it when left out.
+   * Called before the user is asked, so that others see that the call waits; without secrets. Returns the
+   * question's name; if missing, the call's own key is used.
    */
   asked?(question: Omit<Question, "id">): Promise<string>;
-  /** Called before the call runs, and again where a guard stopped it. Awaited. */
+  /** Called before the call runs, and again if a guard stopped it. Awaited. */
   decided(decision: Decision): Promise<unknown>;
 }
 
@@ -78,10 +73,10 @@ export type Decision = Omit<ToolDecision, "type" | "call_id" | "name" | "at_ms">
 
 export interface ToolResult {
   readonly output: string | readonly ContentPart[];
-  /** Whether the text says what was wrong. */
+  /** True if the text describes an error. */
   readonly failed: boolean;
-  /** Whether the tool could not do it, rather than saying what was wrong with the call. */
+  /** True if the tool itself failed; false if the call was wrong or not allowed. */
   readonly thrown: boolean;
-  /** What the tool keeps for whoever shows the call (`ToolOutput.details`); models do not see it. */
+  /** Data for showing the call to people (`ToolOutput.details`); models do not get it. */
   readonly details?: Json | undefined;
 }

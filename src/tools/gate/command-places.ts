@@ -1,7 +1,7 @@
 /**
- * The places that the words of a command may name, resolved as the system would: over every link on the
- * way, also where the last names are not there yet. Which words are paths only the program knows, so
- * each of them is taken for one.
+ * The paths that the words of a command may name, resolved like the system would: through every link on the
+ * way, even if the last names do not exist yet. Only the program knows which words are paths, so every word
+ * counts as one.
  */
 
 import { isAbsolute, join, resolve } from "node:path";
@@ -9,24 +9,24 @@ import { toFailure } from "../../base/failure.ts";
 import { findRelative } from "../workspace/resolve-inside.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-export interface Places {
-  /** Relative to the workspace: as they are written, and where they really lead. */
+export interface CommandPlaces {
+  /** Relative to the workspace: as written, and where they really lead. */
   readonly paths: readonly string[];
-  /** Whether one leads out of the workspace, or to what is protected in it. */
+  /** True if a path leads out of the workspace, or to a protected file in it. */
   readonly leadOut: boolean;
-  /** Whether each of them was looked at. */
+  /** True if every word was resolved. */
   readonly isWhole: boolean;
 }
 
 /** More words than a person writes. */
 const MAX_PLACES = 1000;
 
-/** `folder` is where the command is started, from the workspace. */
+/** `folder` is where the command is started, relative to the workspace. */
 export async function findPlaces(
   words: readonly string[],
   folder: string,
   workspace: Workspace,
-): Promise<Places> {
+): Promise<CommandPlaces> {
   const names = [...new Set(words.flatMap(toNames))];
   const paths = new Set<string>();
   let leadOut = false;
@@ -46,12 +46,12 @@ export async function findPlaces(
   return { paths: [...paths], leadOut, isWhole: names.length <= MAX_PLACES };
 }
 
-/** Letters of options that stand together, before the value of the last one. */
+/** The most letters of options in one word, before the value of the last one. */
 const MAX_LETTERS = 6;
 
 /**
- * A word that is no option, what is behind letters (`-xCdocs`), the value in `--name=value` and
- * `name=value`, and the file in `@file`.
+ * The paths that a word may contain: the word if it is not an option, the value after letters (`-xCdocs`),
+ * the value in `--name=value` and `name=value`, and the file in `@file`.
  */
 function toNames(word: string): string[] {
   const starts = word.startsWith("-") ? toAttached(word) : [word];
@@ -67,7 +67,7 @@ function toAttached(option: string): string[] {
   return Array.from({ length }, (_, at) => option.slice(at + 2));
 }
 
-/** Some programs shorten `a/..` before they open a path, and others leave it to the system. */
+/** Some programs shorten `a/..` before they open a path, and others leave that to the system. */
 function toWays(name: string, folder: string, { root }: Workspace): string[] {
   const short = resolve(root, folder, name);
   if (!/(?:^|[\\/])\.\.(?:[\\/]|$)/.test(name)) return [short];
@@ -83,7 +83,7 @@ async function follow(way: string, workspace: Workspace): Promise<Followed> {
   try {
     return { path: (await workspace.follow(way)).relative, isOut: false };
   } catch (thrown) {
-    // What cannot be there (a name too long, a file taken for a folder) is no place.
+    // A path that cannot exist (a name too long, a file used as a folder) is skipped.
     return { path: undefined, isOut: toFailure(thrown).code === "forbidden" };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a call before anybody is asked: the rules first, then what its effect calls for.
- * Pure, so that a table of calls tests it whole.
+ * Decides about a call before any question: first by the rules, then by its effect. Pure, so that a table
+ * of calls tests all of it.
  */
 
 import { clip } from "../../base/text.ts";
@@ -9,7 +9,7 @@ import type { SandboxLevel } from "../sandbox/sandbox.ts";
 import { EFFECTS, type Effect } from "../tool.ts";
 import { fits, fitsUnread, type Rule, type RuleVerdict, type Touched } from "./rules.ts";
 
-/** What happens to a call that is to be asked about: ask, let it through, refuse it. */
+/** The ways to handle a call that needs approval: ask, allow it, refuse it. */
 export const APPROVALS = ["ask", "auto", "deny"] as const;
 export type Approval = (typeof APPROVALS)[number];
 
@@ -18,31 +18,31 @@ export interface Policy {
   readonly rules: readonly Rule[];
 }
 
-/** A call as far as it is decided about. */
+/** The parts of a call that matter for the decision. */
 export interface DecidedCall extends Touched {
   readonly effect: Effect;
-  /** What holds its commands. */
+  /** The sandbox of its commands. */
   readonly level: SandboxLevel;
-  /** A path it touches that often holds keys, if there is one. */
+  /** A touched path that often contains keys, if there is one. */
   readonly sensitive: string | undefined;
-  /** Why the tool itself wants it asked about, if it does. */
+  /** Why the tool itself asks for approval, if it does. */
   readonly costly: string | undefined;
-  /** Whether the tool is another one than the one that was agreed to. */
+  /** True if the tool is not the one that was approved. */
   readonly isChanged: boolean;
 }
 
-export interface Verdict {
+export interface CallVerdict {
   readonly verdict: RuleVerdict;
   readonly by: DecidedBy;
   readonly rule: Rule | undefined;
   readonly reason: string;
 }
 
-export function decide(call: DecidedCall, { approve, rules }: Policy): Verdict {
+export function decide(call: DecidedCall, { approve, rules }: Policy): CallVerdict {
   const denied = findRule("deny", rules, call);
   if (denied) return denied;
   if (call.isChanged) {
-    const reason = `\`${call.tool}\` has changed since it was agreed to`;
+    const reason = `\`${call.tool}\` has changed since it was approved`;
     return { verdict: approve === "deny" ? "deny" : "ask", by: "pin", rule: undefined, reason };
   }
   return findRule("ask", rules, call) ?? findRule("allow", rules, call) ?? byEffect(call, approve);
@@ -52,17 +52,17 @@ function findRule(
   verdict: RuleVerdict,
   rules: readonly Rule[],
   call: DecidedCall,
-): Verdict | undefined {
+): CallVerdict | undefined {
   const rule = rules.find((one) => one.verdict === verdict && fits(one, call));
   if (!rule) return undefined;
   const reason = fitsUnread(rule, call) ? toUnread(rule, call) : REASONS[verdict](rule);
   return { verdict, by: "rule", rule, reason };
 }
 
-/** The rule names nothing of the call: whoever is refused by it has to know why it applies. */
+/** The reason for a rule that names no part of the call, so that the reader knows why it applies. */
 function toUnread(rule: Rule, { commands = [] }: DecidedCall): string {
   const { verdict, text, source, about } = rule;
-  // A pattern hides which paths are meant, and no command.
+  // A pattern hides which paths are meant, but not the command.
   const hidden = about === "path" ? /[$`*?[{~]/ : /[$`]/;
   const word = commands.flat().find((one) => hidden.test(one));
   const what = word === undefined ? "the command" : `\`${clip(word, 60)}\``;
@@ -75,11 +75,11 @@ const REASONS: Readonly<Record<RuleVerdict, (rule: Rule) => string>> = {
   allow: ({ text, source }) => `the rule \`allow ${text}\` (${source}) allows it`,
 };
 
-function byEffect(call: DecidedCall, approve: Approval): Verdict {
+function byEffect(call: DecidedCall, approve: Approval): CallVerdict {
   const why = whatToAsk(call);
   if (why === undefined) {
     const reason =
-      call.effect === "execute" ? "the sandbox holds it" : EFFECTS[call.effect].summary;
+      call.effect === "execute" ? "it runs inside the sandbox" : EFFECTS[call.effect].summary;
     return { verdict: "allow", by: "effect", rule: undefined, reason };
   }
   if (approve === "ask") return { verdict: "ask", by: "effect", rule: undefined, reason: why };

@@ -1,32 +1,36 @@
 /**
- * The gate: the one function through which every tool call of every run goes.
+ * The gate: the one function that every tool call of every run passes.
  *
- * What happens to a call is `judged-call.ts`, which is loaded by the first one: most runs of a command have
- * none, and reading what a shell command touches is a tenth of all code that a run could need.
+ * `judged-call.ts` handles a call. It is loaded by the first one, because most runs of a command have none,
+ * and the code that reads shell commands is a tenth of all code that a run could need.
  */
 
 import { tryParseJson } from "../../base/json.ts";
-import type { ProcessMark } from "../../protocol/run-events.ts";
+import type { ProcessMark } from "../../protocol/tool-process.ts";
 import { createScope } from "../scope.ts";
 import type { Tool } from "../tool.ts";
 import { createAlways } from "./always.ts";
-import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
+import type { CallContext, GateParts, ToolResult } from "./call.ts";
 import type { GateMemory } from "./judged-call.ts";
+import type { ToolCall } from "./rules.ts";
 
 export interface Gate {
   readonly tools: readonly Tool[];
-  /** Most calls of one turn that run at once. Those that wait for children are not counted. */
+  /** The most calls of one turn that run in parallel, without those that wait for children. */
   readonly parallelCalls: number;
-  /** Whether the call may run beside others. Unknown tools change nothing. */
+  /** True if the call may run in parallel with others. An unknown tool changes nothing. */
   isReadOnly(name: string): boolean;
-  /** Whether a call of it may wait for others: for a person who is asked about it, or for children. */
+  /** True if a call of the tool may wait for approval or for children. */
   mayWait(name: string): boolean;
-  /** How many children the call would start; none where its arguments cannot be read. */
+  /** How many children the call would start; none if its arguments cannot be read. */
   countChildren(call: ToolCall): number;
   call(call: ToolCall, context: CallContext): Promise<ToolResult>;
-  /** Ends what calls of a past owner of the run have started; returns those that it could not end. */
+  /**
+   * Ends programs that calls of an earlier owner of the run have started. Returns those that it could not
+   * end.
+   */
   endLeftovers(processes: readonly ProcessMark[]): Promise<readonly ProcessMark[]>;
-  /** Ends what the calls have kept. */
+  /** Closes what the calls have opened. */
   close(): Promise<void>;
 }
 

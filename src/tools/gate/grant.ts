@@ -1,6 +1,6 @@
 /**
- * What a run may do at most. A grant only shrinks: a child's is its parent's and one layer more, and a
- * call must fit every layer.
+ * The most that a run may do. A grant only shrinks: a child's is its parent's and one layer more, and a
+ * call must match every layer.
  */
 
 import { matchesGlob } from "../../base/glob.ts";
@@ -8,7 +8,7 @@ import type { SandboxLevel } from "../sandbox/sandbox.ts";
 
 export type Grant = readonly GrantLayer[];
 
-/** Globs. A call must fit one of each list that it touches; a list left out limits nothing. */
+/** Globs. A call must match one of each list that it touches; a missing list limits nothing. */
 export interface GrantLayer {
   /** Names of tools. */
   readonly tools?: readonly string[];
@@ -17,11 +17,11 @@ export interface GrantLayer {
   readonly writes?: readonly string[];
   /** Host names, without ports. */
   readonly hosts?: readonly string[];
-  /** The least that must hold its commands. */
+  /** The weakest sandbox that its commands may have. */
   readonly sandbox?: SandboxLevel;
 }
 
-/** Everything: the grant of a run that a person starts. */
+/** Everything: the grant of a run that a user starts. */
 export const WHOLE_GRANT: Grant = [];
 
 type Kind = "tools" | "reads" | "writes" | "hosts";
@@ -30,7 +30,10 @@ export function grants(grant: Grant, kind: Kind, name: string): boolean {
   return grant.every((layer) => layer[kind]?.some((glob) => matchesGlob(name, glob)) ?? true);
 }
 
-/** Whether a path may be read, or is a folder on the way to what may: what it holds is weighed file by file. */
+/**
+ * True if a path may be read, or is a folder above one that may. The entries of a folder are checked file
+ * by file.
+ */
 export function leadsToGranted(grant: Grant, path: string): boolean {
   const below = path === "" ? "" : `${path}/`;
   return grant.every(
@@ -38,14 +41,14 @@ export function leadsToGranted(grant: Grant, path: string): boolean {
   );
 }
 
-/** Whether all of this kind is granted: nobody can say what a command touches beforehand. */
+/** True if the grant has no limit of this kind: what a command touches is not known beforehand. */
 export function grantsAll(grant: Grant, kind: Kind): boolean {
   return grant.every((layer) => layer[kind]?.includes("**") ?? true);
 }
 
 const ORDER: readonly SandboxLevel[] = ["none", "process", "sandbox"];
 
-/** The strictest level that a layer asks for, or `level` where that is stricter. */
+/** The strictest level that a layer requires, or `level` if that is stricter. */
 export function sandboxOf(grant: Grant, level: SandboxLevel): SandboxLevel {
   const levels = [level, ...grant.flatMap(({ sandbox }) => sandbox ?? [])];
   return ORDER.findLast((one) => levels.includes(one)) ?? level;

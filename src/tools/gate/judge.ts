@@ -1,6 +1,6 @@
 /**
- * Everything that happens to a call before it runs, in the order of `gate.ts`. The outcome is a
- * decision to write down, and with it either the call as it will run, or why it will not.
+ * Every check of a call before it runs, in the order of `gate.ts`. The result is a decision to record, and
+ * either the call as it will run or the reason why it will not.
  */
 
 import { throwIfAborted } from "../../base/async.ts";
@@ -11,9 +11,9 @@ import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { type Always, toAlwaysRules } from "./always.ts";
 import type { Answer, AnswerFromElsewhere, Denial } from "./ask.ts";
-import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
-import { decide, type Verdict } from "./decide.ts";
-import type { Rule } from "./rules.ts";
+import type { CallContext, Decision, GateParts } from "./call.ts";
+import { type CallVerdict, decide } from "./decide.ts";
+import type { Rule, ToolCall } from "./rules.ts";
 import { runToolHooks } from "./tool-hooks.ts";
 import { findUngranted, type Touch, touch } from "./touch.ts";
 
@@ -24,7 +24,7 @@ export interface Allowed {
   readonly decision: Decision;
   readonly tool: Tool;
   readonly input: unknown;
-  /** What let it through. */
+  /** The rule that allowed it. */
   readonly rule: Rule | undefined;
   readonly refusal?: undefined;
 }
@@ -34,14 +34,14 @@ interface Denied {
   readonly refusal: Failure;
 }
 
-/** What a gate remembers from call to call. */
+/** The memory of a gate between calls. */
 export interface Memory {
   readonly always: Always;
-  /** Of all runs of the tree. */
+  /** Shared by all runs of the tree. */
   readonly tree: Always;
 }
 
-/** Rejects only when the run is cancelled, by its signal or as the answer to a question. */
+/** Rejects only if the run is cancelled, by its signal or as the answer to a question. */
 export async function judge(
   call: ToolCall,
   parts: GateParts,
@@ -70,14 +70,16 @@ export async function judge(
 
   const standing = (await tool.pin?.standing()) ?? "agreed";
   const isChanged = standing === "changed";
-  const { level } = parts.sandbox;
   const costly = await tool.asksAbout?.(input);
-  const verdict = decide({ ...touched, effect, level, costly, isChanged }, parts.policy);
+  const verdict = decide(
+    { ...touched, effect, level: parts.sandbox.level, costly, isChanged },
+    parts.policy,
+  );
   if (verdict.verdict === "deny")
     return deny(verdict.by, forbid(name, verdict.reason), { rule: verdict.rule });
   if (touched.blocked) return deny("guard", touched.blocked);
 
-  // Before anybody is asked: a person's yes must not be taken back by a program.
+  // Before the user is asked, so that a hook does not overrule a yes.
   const stopped = await runToolHooks("before_tool", { call, touched }, parts, context);
   if (stopped) {
     const { hook, reason } = stopped;
@@ -104,14 +106,14 @@ export async function judge(
   };
 }
 
-/** The question that a decision closes, and the message that answered it. */
+/** The question that a decision closes, and the message with its answer. */
 type Closed = Pick<Decision, "question" | "answer">;
 
 interface Answered {
   readonly by: DecidedBy;
-  /** For a person. */
+  /** The reason, for people. */
   readonly reason: string;
-  /** What the model is told where it was denied. */
+  /** The error for the model, if the call was denied. */
   readonly refusal?: Failure | undefined;
   readonly closed?: Closed | undefined;
 }
@@ -119,7 +121,7 @@ interface Answered {
 interface Asked {
   readonly call: ToolCall;
   readonly effect: Effect;
-  readonly verdict: Verdict;
+  readonly verdict: CallVerdict;
   readonly touched: Touch;
 }
 
@@ -132,8 +134,8 @@ async function askIfNeeded(
   const { by, reason } = verdict;
   const { name } = call;
   if (verdict.verdict === "allow") return { by, reason };
-  // What was said of the tool holds for what it does: not for a tool that is another one now, nor for
-  // what a rule asks about, nor for files that may hold keys.
+  // `always` covers a tool by its effect: it does not cover a tool that has changed, a rule that asks, or
+  // files that may contain keys.
   const mayKnow = by === "effect" && touched.sensitive === undefined;
   const findKnown = (): string | undefined =>
     mayKnow ? (memory.always.find(call, touched) ?? memory.tree.find(call, touched)) : undefined;
@@ -149,7 +151,7 @@ async function askIfNeeded(
   const question = { ...about, ...meant, waitMs: waitMs ?? null };
   let id: string | undefined;
   const putQuestion = async (until: AbortSignal): Promise<Said> => {
-    // In the log before anybody sees it, so that an answer finds it.
+    // Recorded before anyone can see the question, so that an answer finds it.
     id = (await asked?.({ ...question, arguments: redact(call.arguments) })) ?? idempotencyKey;
     return await ask({ id, ...question }, until);
   };
@@ -165,7 +167,7 @@ async function askIfNeeded(
   return takeAnswer(settled, { call, touched, reason, memory, closed, redact });
 }
 
-/** What somebody answered, wherever. */
+/** An answer, given here or elsewhere. */
 type Said = Answer | Denial | AnswerFromElsewhere;
 
 interface Answering extends Pick<Asked, "call" | "touched"> {
@@ -175,7 +177,7 @@ interface Answering extends Pick<Asked, "call" | "touched"> {
   readonly redact: GateParts["redact"];
 }
 
-/** As much of a person's words as the model and the record are given. */
+/** The most characters of a user's reason that the model and the record get. */
 const WORDS_CHARS = 4000;
 
 function takeAnswer(
@@ -202,7 +204,7 @@ function takeAnswer(
 
 function toUnanswered(name: string, reason: string, { code, message }: Failure): Failure {
   const why =
-    code === "timeout" ? `${reason}, and ${message}` : `nobody could be asked (${message})`;
+    code === "timeout" ? `${reason}, and ${message}` : `no user could be asked (${message})`;
   return forbid(name, why);
 }
 
@@ -212,12 +214,12 @@ function toKnown(rules: string): Answered {
 
 interface Waiting {
   readonly memory: Memory;
-  /** The rules that cover the call by now. */
+  /** The rules that cover the call now. */
   readonly findKnown: () => string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The answer; or what has settled the question meanwhile, as the same answer to another run's call. */
+/** The answer, or the answer to another run's call that has settled this question meanwhile. */
 async function askUntil(
   ask: (signal: AbortSignal) => Promise<Said>,
   { memory, findKnown, signal }: Waiting,
@@ -257,7 +259,7 @@ function parse(tool: Tool, text: string): { readonly input: unknown } | Failure 
   }
 }
 
-/** A call without arguments may come with an empty text. */
+/** A call without arguments may have an empty text. */
 function parseArguments(name: string, text: string): Json {
   if (text.trim() === "") return {};
   const parsed = tryParseJson(text);

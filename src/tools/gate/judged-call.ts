@@ -1,34 +1,36 @@
 /**
- * One call through the gate. In this order: find the tool, parse the arguments, see what the call touches,
- * hold it against the grant, decide by the rules, ask if that is what they say, take it from the budget,
- * write the decision down, and only then run it, with a limit on its time and its output.
+ * Takes one call through the gate, in this order: find the tool, parse the arguments, see what the call
+ * touches, check the grant, decide by the rules, ask if they require it, take it from the budget, record
+ * the decision, and only then run it, with limits on its time and its output.
  *
- * Whatever is wrong with a call is told to the model as its result, so that it can do better. Only a
- * cancelled run comes out as a rejection.
+ * The model gets every problem of a call as its result, so that it can do better. Only a cancelled run
+ * rejects.
  */
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import type { Redact } from "../../base/redact.ts";
+import { cutToChars } from "../../base/text.ts";
+import type { ContentPart } from "../../protocol/content.ts";
 import type { KeepEvents } from "../changes/change-keeper.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Scope } from "../scope.ts";
+import type { RunScope } from "../scope.ts";
 import { type Effect, type Tool, ToolOutput } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
+import type { CallContext, GateParts, ToolResult } from "./call.ts";
 import { grants } from "./grant.ts";
 import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
-import { toOutput, toText } from "./output.ts";
-import { fits, NOTHING_TOUCHED } from "./rules.ts";
+import { fits, NOTHING_TOUCHED, type ToolCall } from "./rules.ts";
 import { runLimited } from "./run-limited.ts";
 import { type HookedCall, runToolHooks, withDenial } from "./tool-hooks.ts";
 
-/** What a gate keeps from call to call. */
+/** The state of a gate between calls. */
 export interface GateMemory extends Memory {
-  readonly scope: Scope;
+  readonly scope: RunScope;
 }
 
-/** Rejects only when the run is cancelled. */
+/** Rejects only if the run is cancelled. */
 export async function callJudged(
   call: ToolCall,
   parts: GateParts,
@@ -56,7 +58,7 @@ export async function callJudged(
   }
 }
 
-/** The result, with what a hook said of it. */
+/** The result, with the reason of a hook that denied it. */
 async function runAfter(
   parts: GateParts,
   after: HookedCall & { readonly result: ToolResult },
@@ -96,7 +98,7 @@ const STARTING: ReadonlySet<Effect> = new Set(["execute", "external"]);
 /** Tools that may change files of the workspace themselves. */
 const CHANGING: ReadonlySet<Effect> = new Set(["write", "own", "compute", ...STARTING]);
 
-/** Runs the call with the workspace that keeps what it changes, where somebody wants that. */
+/** Runs the call with a workspace that records its changes, if they are kept. */
 async function runKept<Out>(
   { changes, workspace }: GateParts,
   { allowed, keep }: { readonly allowed: Allowed; readonly keep: KeepEvents | undefined },
@@ -109,7 +111,7 @@ async function runKept<Out>(
   return await changes.around({ startsPrograms: STARTING.has(effect), keep }, work);
 }
 
-/** Some tools' own words for a failure begin so. */
+/** Errors of some tools begin with their own words. */
 function refuse({ message }: Failure, { limits, redact }: GateParts): ToolResult {
   const text = toText(message, limits.outputChars, redact);
   const output = /^Error\b/.test(text) ? text : `Error: ${text}`;
@@ -117,23 +119,23 @@ function refuse({ message }: Failure, { limits, redact }: GateParts): ToolResult
 }
 
 /**
- * Whether the tool itself could not do it. What it says of a call that is wrong, or that is not allowed, is
- * an answer; so is the error of a subagent, whose parent goes on.
+ * True if the tool itself failed. A message about a wrong or forbidden call is an answer, and so is the
+ * error of a subagent, whose parent continues.
  */
 function hasThrown({ effect }: Tool, thrown: unknown): boolean {
   if (!(thrown instanceof Failure)) return true;
   return thrown.code === "tool_failed" && effect !== "delegate";
 }
 
-/** The sandbox as one call has it: the record knows what is started before it starts. */
+/** The sandbox of one call: every program is recorded before it starts. */
 function tellStarts(sandbox: Sandbox, { starting }: CallContext): Sandbox {
   if (!starting) return sandbox;
   return { ...sandbox, start: (command) => sandbox.start({ ...command, onStart: starting }) };
 }
 
 /**
- * A redirect leads to a host that was not judged: what refuses or asks about it stops the call there,
- * and a call that is let through for its host goes to hosts alone that are let through too.
+ * Checks hosts of redirects, which were not judged before. A rule that refuses or asks about the host stops
+ * the call, and a call that was allowed for its host may only go to other allowed hosts.
  */
 function createHostCheck(
   { grant, policy }: GateParts,
@@ -147,4 +149,38 @@ function createHostCheck(
     const isLet = !isForHost || fitting.some(({ verdict }) => verdict === "allow");
     return grants(grant, "hosts", host) && !isStopped && isLet;
   };
+}
+
+/** Turns a tool's result into text for the model: within its limit, without keys. */
+function toOutput(
+  returned: Json | ToolOutput,
+  maxChars: number,
+  redact: Redact,
+): string | readonly ContentPart[] {
+  const { value, parts } =
+    returned instanceof ToolOutput ? returned : { value: returned, parts: [] };
+  const shown = toText(value, maxChars, redact);
+  const behind = parts.map((part) => ("text" in part ? redactPart(part, redact) : part));
+  return parts.length === 0 ? shown : [{ type: "input_text", text: shown }, ...behind];
+}
+
+/** Keys are removed first, because a key across the limit would be cut and no longer recognized. */
+function toText(value: Json | undefined, maxChars: number, redact: Redact): string {
+  if (typeof value === "string") return cut(redact(value), maxChars);
+  // Inner texts are cleaned before they are escaped as JSON, which would hide a key with a quote in it.
+  const clean = JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "string" ? redact(inner) : inner,
+  );
+  return cut(clean ?? "", maxChars);
+}
+
+function redactPart<Part extends ContentPart>(part: Part, redact: Redact): Part {
+  const text = (part as { readonly text?: unknown }).text;
+  return typeof text === "string" ? { ...part, text: redact(text) } : part;
+}
+
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const kept = cutToChars(text, maxChars);
+  return `${kept}\n[Output truncated: ${kept.length} of ${text.length} characters]`;
 }

@@ -1,9 +1,9 @@
 /**
- * What a command would run, told from its words alone: every simple command in it, also behind
- * `env`, `timeout`, `sh -c` and the like, so that a rule about `rm` sees it wherever it stands.
+ * Reads from the words of a command what it would run: every simple command in it, also after `env`,
+ * `timeout`, `sh -c` and similar, so that a rule about `rm` finds it anywhere.
  *
- * Whatever is not certain makes the whole not readable; the rules then take it for the worst. This
- * reads words, not programs: what a script does when it runs is for the sandbox to hold.
+ * If any part is uncertain, the whole is not readable, and the rules assume the worst. This reads words,
+ * not programs: the sandbox limits what a script does when it runs.
  */
 
 import { readGit } from "../commands/git-command.ts";
@@ -14,15 +14,15 @@ import { isReserved, readShell } from "../commands/shell-text.ts";
 import { isWrapper, unwrap } from "../commands/wrappers.ts";
 
 export interface CommandReading {
-  /** The outer commands and those behind them. */
+  /** The outer commands and the inner ones. */
   readonly commands: readonly (readonly string[])[];
-  /** The files that the shell itself would read, and write. */
+  /** The files that the shell itself would read and write. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly isReadable: boolean;
-  /** Of the commands, those whose program no list knows: it may start any of its words. */
+  /** The commands whose program is in no list: it may start any of its words. */
   readonly unlisted: readonly (readonly string[])[];
-  /** Whether programs that obey a repository's settings keep to the repository they are started in. */
+  /** True if programs that obey a repository's settings stay in the repository in which they are started. */
   readonly staysInRepository: boolean;
 }
 
@@ -30,10 +30,10 @@ type Reading = Omit<CommandReading, "unlisted" | "staysInRepository">;
 
 type GivenCommand = { readonly argv: readonly string[] } | { readonly shell: string };
 
-/** Nobody nests deeper by need. */
+/** The deepest nesting that people need. */
 const MAX_DEPTH = 8;
 
-/** A longer text is a program, and nobody's to read. */
+/** A longer text is a program, and is not read. */
 const MAX_CHARS = 100_000;
 
 export function readCommand(command: GivenCommand): CommandReading {
@@ -50,7 +50,7 @@ function isListed(name: string): boolean {
   return isPlainProgram(name) || isListedProgram(name) || isWrapper(name);
 }
 
-/** File systems that know no case run `RM` too. */
+/** File systems without case also run `RM`. */
 function bareName(program: string): string {
   return (program.split("/").at(-1) ?? "").toLowerCase();
 }
@@ -85,8 +85,8 @@ function readWords(words: readonly string[], depth: number): Reading {
 }
 
 /**
- * Whether a word can only be the program of that name: no pattern or place for a name, which something
- * on the way fills in, no word of the language, no option or variable taken for a program.
+ * True if a word can only be the program of that name: not a pattern or a placeholder, which another
+ * program fills in, not a keyword, and not an option or a variable.
  */
 function isCertain(program: string): boolean {
   if (program === "[") return true;

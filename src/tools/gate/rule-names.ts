@@ -1,6 +1,6 @@
 /**
- * Whether a rule names something there is. A rule with a typo fits nothing, and whoever wrote one that
- * refuses believes that something is refused.
+ * Checks that a rule names an existing tool. A rule with a typo matches nothing, and the user would believe
+ * that something is refused.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -8,7 +8,7 @@ import { matchesGlob } from "../../base/glob.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { RULE_KINDS, type Rule } from "./rules.ts";
 
-/** Rejects the first rule whose tool is neither among `known` nor one that an MCP server may have. */
+/** Rejects the first rule whose tool is neither among `known` nor possible for an MCP server. */
 export function checkRuleNames(rules: readonly Rule[], known: readonly string[]): void {
   for (const { tool, text, source } of rules) {
     if (namesTool(tool, known)) continue;
@@ -23,8 +23,8 @@ export function checkRuleNames(rules: readonly Rule[], known: readonly string[])
 }
 
 /**
- * Whether a name or pattern fits one of these tools, or may fit one of an MCP server (`mcp__github__*`): which
- * those are is known when the server is started.
+ * True if a name or pattern matches one of these tools, or may match one of an MCP server
+ * (`mcp__github__*`), whose tools are known only after it has started.
  */
 export function namesTool(tool: string, known: readonly string[]): boolean {
   return known.some((name) => matchesGlob(name, tool)) || /^[\w.*-]*__/.test(tool);

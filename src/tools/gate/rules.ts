@@ -1,23 +1,29 @@
 /**
- * Rules over tool calls: `shell`, `shell(git *)`, `path(secrets/**)`, `host(*.example.com)`,
- * `command(rm *)`. Deny beats ask beats allow, in whatever order and file they stand.
+ * Rules for tool calls: `shell`, `shell(git *)`, `path(secrets/**)`, `host(*.example.com)`, `command(rm
+ * *)`. Deny beats ask beats allow, in any order and any file.
  *
- * A rule that refuses or asks fits when anything the call touches fits; one that allows only when
- * everything does. A command that cannot be read beforehand is taken for the worst: it fits every rule
- * that refuses or asks about commands or paths, and none that allows.
+ * A rule that denies or asks matches if it matches anything that the call touches; a rule that allows must
+ * match all of it. For a command that cannot be read beforehand the worst is assumed: every rule that
+ * denies or asks about commands or paths matches, and no rule that allows does.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
+
+export interface ToolCall {
+  readonly name: string;
+  /** JSON text as the model wrote it. */
+  readonly arguments: string;
+}
 
 export const RULE_VERDICTS = ["deny", "ask", "allow"] as const;
 export type RuleVerdict = (typeof RULE_VERDICTS)[number];
 
 export interface Rule {
   readonly verdict: RuleVerdict;
-  /** As the user wrote it. */
+  /** The rule's text as the user wrote it. */
   readonly text: string;
-  /** Where it stands: a file, a flag. */
+  /** The rule's source: a file, a flag. */
   readonly source: string;
   /** The glob of a tool's name, or `*` for a rule about what calls touch. */
   readonly tool: string;
@@ -25,26 +31,26 @@ export interface Rule {
   readonly pattern: string;
 }
 
-/** What the pattern is compared with; `all` fits by the tool's name alone. */
+/** The part of a call that the pattern is compared with. With `all` the tool's name decides. */
 type About = "all" | "anything" | "path" | "host" | "command";
 
-/** What a call touches, resolved. */
+/** The resolved targets of a call. */
 export interface Touched {
   readonly tool: string;
-  /** Relative to the workspace: as written and where it really leads, where those differ. */
+  /** Relative to the workspace: as written, and where they really lead if that differs. */
   readonly paths: readonly string[];
   readonly hosts: readonly string[];
-  /** The simple commands it would run; undefined for a tool that runs none. */
+  /** The simple commands that it would run; undefined for a tool that runs none. */
   readonly commands: readonly (readonly string[])[] | undefined;
-  /** Of the commands, those whose program is on no list: any of its words may be a program that it starts. */
+  /** The commands whose program is in no list: each of their words may be a program that is started. */
   readonly unlisted: readonly (readonly string[])[];
-  /** Whether programs that obey a repository's settings reach the workspace's own repository alone. */
+  /** True if programs that obey a repository's settings reach only the workspace's own repository. */
   readonly staysInRepository: boolean;
-  /** Files that the shell would write for them: what is allowed is the commands, not that. */
+  /** Files that the shell would write for them. A rule that allows the commands does not allow these. */
   readonly redirects: readonly string[];
-  /** Whether those are all there are. */
+  /** True if the list of commands is complete. */
   readonly isReadable: boolean;
-  /** Whether `paths` are all that a command would touch as far as its words say. */
+  /** True if `paths` has all paths that the words of a command name. */
   readonly arePathsReadable: boolean;
 }
 
@@ -59,7 +65,7 @@ export const NOTHING_TOUCHED: Omit<Touched, "tool"> = {
   arePathsReadable: true,
 };
 
-/** What stands for a tool's name in rules about what calls touch, whichever tool makes them. */
+/** Words that replace a tool's name in rules about what calls of any tool touch. */
 export const RULE_KINDS = ["path", "host", "command"] as const;
 const KINDS: ReadonlySet<string> = new Set(RULE_KINDS);
 
@@ -68,7 +74,10 @@ export function parseRule(verdict: RuleVerdict, text: string, source: string): R
   const isKind = KINDS.has(name);
   if (name === "" || inside?.trim() === "" || (isKind && inside === undefined)) {
     const forms = "`shell`, `shell(git *)`, `path(*.env)`, `host(*.example.com)`, `command(rm *)`";
-    throw new Failure("invalid_request", `${source}: \`${text}\` is no rule. Rules are ${forms}.`);
+    throw new Failure(
+      "invalid_request",
+      `${source}: \`${text}\` is not a valid rule. Rules are ${forms}.`,
+    );
   }
   const tool = isKind ? "*" : name;
   const pattern = inside?.trim() ?? "";
@@ -82,13 +91,13 @@ export function fits(rule: Rule, touched: Touched): boolean {
   if (rule.verdict !== "allow") return isBlindTo(rule, touched) || isNamed(rule, touched);
   const things = thingsOf(rule, touched);
   const matches = matchesOf(rule, things);
-  // That a path may be touched is no leave to run a program over it.
+  // Permission to touch a path does not include permission to run a program on it.
   if (touched.commands && things.commands === undefined) return false;
   if (touched.redirects.length > 0 || !touched.staysInRepository) return false;
   return !isBlindTo(rule, touched) && matches.length > 0 && !matches.includes(false);
 }
 
-/** Whether a rule that refuses or asks fits for this alone: nobody can tell in advance what the call touches. */
+/** True if a rule that denies or asks matches only because it is not known in advance what the call touches. */
 export function fitsUnread(rule: Rule, touched: Touched): boolean {
   if (rule.about === "all" || rule.verdict === "allow") return false;
   return isBlindTo(rule, touched) && !isNamed(rule, touched);
@@ -108,7 +117,7 @@ function isNamed(rule: Rule, touched: Touched): boolean {
   return mayStart || matchesOf(rule, things).includes(true);
 }
 
-/** For each thing that the rule is about, whether it names it. */
+/** For each target that the rule is about: true if the rule matches. */
 function matchesOf(rule: Rule, { paths, hosts, commands = [] }: Things): boolean[] {
   return [
     ...paths.map((path) => matchesPath(path, rule.pattern)),
@@ -120,8 +129,8 @@ function matchesOf(rule: Rule, { paths, hosts, commands = [] }: Things): boolean
 type Things = Pick<Touched, "paths" | "hosts" | "commands">;
 
 /**
- * What of a call a rule is about. `shell(git *)` is about the command: that the words of one look like
- * paths makes them no targets that such a rule would have to allow.
+ * The parts of a call that a rule is about. `shell(git *)` is about the command: words that look like paths
+ * are not targets that such a rule would have to allow.
  */
 function thingsOf({ about }: Rule, { paths, hosts, commands }: Touched): Things {
   const none = { paths: [], hosts: [], commands: undefined };
@@ -131,7 +140,7 @@ function thingsOf({ about }: Rule, { paths, hosts, commands }: Touched): Things 
   return { ...none, paths, hosts };
 }
 
-/** As `.gitignore` reads it: without a slash a name at any depth, and a folder means all that is in it. */
+/** Matches like `.gitignore`: without a slash a name at any depth, and a folder includes everything in it. */
 export function matchesPath(path: string, pattern: string): boolean {
   const whole = pattern.replace(/\/$/, "");
   const glob = whole.replace(/^\.?\//, "").replace(/\/\*\*$/, "");
@@ -139,30 +148,30 @@ export function matchesPath(path: string, pattern: string): boolean {
   return matchesGlob(path, place) || matchesGlob(path, `${place}/**`);
 }
 
-/** `*.example.com` is every host below it, at any depth; names have no case. */
+/** `*.example.com` matches every host below it, at any depth; case does not matter. */
 function matchesHost(host: string, pattern: string): boolean {
   return matchesGlob(host.toLowerCase(), pattern.toLowerCase());
 }
 
 /**
- * `*` stands for any words, also none: `git *` is `git` too. A program that is refused goes by its bare
- * name as well; one that is allowed does not, because `./git` may be anything.
+ * `*` matches any words, or none: `git *` matches `git` too. A rule that denies also matches a program's
+ * bare name; one that allows does not, because `./git` may be anything.
  */
 function matchesCommand(words: readonly string[], { pattern, verdict }: Rule): boolean {
   const [program = "", ...rest] = words;
-  // A name with a blank in it would read as a program and its argument.
+  // A name with a space in it would read as a program and its argument.
   if (verdict === "allow") return !/\s/.test(program) && matchesWords(words.join(" "), pattern);
   return [program, bareOf(program)].some((name) =>
     matchesWords([name, ...rest].join(" "), pattern),
   );
 }
 
-/** More words than a person gives a program: past it, any of them may be the one. */
+/** More words than a person gives to a program. Beyond that, any word may be the program. */
 const MAX_STARTS = 100;
 
 /**
- * Whether an unknown program may start what the rule names: `chronic rm x`, `run-it --do='rm x'`. Every
- * later word counts, and every word in it.
+ * True if an unknown program may start what the rule names: `chronic rm x`, `run-it --do='rm x'`. Every
+ * later word counts, and every word inside it.
  */
 function startsNamed(rule: Rule): (words: readonly string[]) => boolean {
   const [program = ""] = rule.pattern.split(/\s/, 1);
@@ -178,7 +187,7 @@ function bareOf(program: string): string {
   return program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1);
 }
 
-/** Part by part, from the front: a pattern of many stars takes no longer than one of few. */
+/** Matches part by part from the beginning, so that a pattern with many stars is as fast as one with few. */
 function matchesWords(text: string, pattern: string): boolean {
   const bare = pattern.replace(/\s+\*$/, "");
   if (bare !== pattern && text === bare) return true;

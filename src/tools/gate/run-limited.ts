@@ -1,4 +1,4 @@
-/** Runs a call within its time: one that does not listen to its signal is left behind, not waited for. */
+/** Runs a call within its time limit. A call that ignores its signal is abandoned. */
 
 import { toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
@@ -23,7 +23,7 @@ export async function runLimited(
     const cut = new Promise<never>((_, reject) => {
       give = () => reject(toAbortFailure(signal));
       signal.addEventListener("abort", give, { once: true });
-      // One that is aborted already tells nobody.
+      // A signal that is already aborted does not call its listeners.
       if (signal.aborted) give();
     });
     return await Promise.race([tool.run(input, { ...context, signal }), cut]);

@@ -3,8 +3,8 @@
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { HookDenial } from "../hooks/run-hooks.ts";
-import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
-import type { Touched } from "./rules.ts";
+import type { CallContext, GateParts, ToolResult } from "./call.ts";
+import type { ToolCall, Touched } from "./rules.ts";
 
 export interface HookedCall {
   readonly call: ToolCall;
@@ -12,7 +12,7 @@ export interface HookedCall {
   readonly result?: ToolResult;
 }
 
-/** The first denial; undefined where there is none, or no hook. */
+/** The first denial; undefined if there is none, or no hook. */
 export async function runToolHooks(
   on: "before_tool" | "after_tool",
   { call, touched, result }: HookedCall,
@@ -23,7 +23,7 @@ export async function runToolHooks(
   const text = redact(call.arguments);
   const given = tryParseJson(text);
   const fields: JsonObject = {
-    // A step's key has no slash: what stands before the last one is the run.
+    // A step's key has no slash, so the part before the last slash is the run.
     run_id: idempotencyKey.slice(0, idempotencyKey.lastIndexOf("/")),
     tool: call.name,
     arguments: isJsonObject(given) ? given : text,
@@ -34,7 +34,7 @@ export async function runToolHooks(
   return denial && { ...denial, reason: redact(denial.reason) };
 }
 
-/** The result with what a hook said of it, for the model. */
+/** The result with the reason of a hook that denied it, for the model. */
 export function withDenial(result: ToolResult, { hook, reason }: HookDenial): ToolResult {
   const words = `\n[hook ${hook}: ${reason}]`;
   const { output } = result;

@@ -1,6 +1,6 @@
 /**
- * What a call touches, resolved: paths to where they really lead, a command to the commands in it. The
- * grant and the rules are held against this, and not against what the model wrote alone.
+ * Finds what a call touches, resolved: paths to where they really lead, a command to its simple commands.
+ * The grant and the rules are checked against this, and not only against what the model wrote.
  */
 
 import { type Failure, toFailure } from "../../base/failure.ts";
@@ -10,17 +10,20 @@ import { isSensitive } from "../workspace/protected.ts";
 import { findRelative } from "../workspace/resolve-inside.ts";
 import type { Use, Workspace } from "../workspace/workspace.ts";
 import type { GateParts } from "./call.ts";
-import { findPlaces, type Places } from "./command-places.ts";
+import { type CommandPlaces, findPlaces } from "./command-places.ts";
 import { type Grant, grants, grantsAll, leadsToGranted } from "./grant.ts";
 import { type CommandReading, readCommand } from "./read-command.ts";
 import type { Touched } from "./rules.ts";
 
 export interface Touch extends Touched {
-  /** Of the paths, those that the tool itself opens. */
+  /** The paths that the tool itself opens. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly sensitive: string | undefined;
-  /** What the workspace refuses; told only when neither a rule nor the grant did. */
+  /**
+   * The failure for paths that the workspace refuses. It is reported only if neither a rule nor the grant
+   * denied the call.
+   */
   readonly blocked: Failure | undefined;
 }
 
@@ -37,7 +40,7 @@ export async function touch(
   const command = targets.command && readCommand(targets.command);
   const named = command ? await findNamed(command, targets.reads?.[0] ?? "", workspace) : NO_PLACES;
   const paths = [...new Set([...reads.paths, ...writes.paths, ...named.paths])];
-  // Where the system hides what is refused, what the words say matters less.
+  // If the system hides protected files, the words of a command matter less.
   const isHeld = sandbox.level === "sandbox";
   return {
     tool: tool.judgedAs ?? tool.spec.name,
@@ -62,7 +65,7 @@ interface Resolved {
   readonly blocked: Failure | undefined;
 }
 
-/** What is not there is left to the tool to say; what must not be touched is not even looked for. */
+/** Resolves paths. The tool reports missing ones itself; protected ones are not even looked up. */
 async function resolveAll(
   given: readonly string[],
   use: Use,
@@ -84,8 +87,8 @@ async function resolveAll(
 }
 
 /**
- * Whether git is started at the top of the workspace and told of no place outside of it: its repository
- * is then the one that the user works in. `folders` are the names of the folder a command is started in.
+ * True if git is started at the top of the workspace and no word leads outside of it: its repository is
+ * then the user's own. `folders` are the names of the folder in which a command is started.
  */
 async function staysHere(
   { commands, staysInRepository }: CommandReading,
@@ -103,26 +106,29 @@ async function staysHere(
   return remotes.every((place) => place?.exists === false);
 }
 
-const NO_PLACES: Places = { paths: [], leadOut: false, isWhole: true };
+const NO_PLACES: CommandPlaces = { paths: [], leadOut: false, isWhole: true };
 
-/** The places that a command may touch as far as its words say. */
+/** The paths that a command may touch, as far as its words say. */
 function findNamed(
   { commands, reads, writes }: CommandReading,
   folder: string,
   workspace: Workspace,
-): Promise<Places> {
+): Promise<CommandPlaces> {
   const words = commands.flatMap(([, ...rest]) => rest);
   return findPlaces([...words, ...reads, ...writes], folder, workspace);
 }
 
-/** Whether the words say which paths: neither a pattern, nor a change of the folder, nor a link for the next. */
+/**
+ * True if the words name their paths: without patterns, without a change of the folder, and without a link
+ * for later words.
+ */
 function hasPlainPaths({ commands }: CommandReading): boolean {
   const moving = commands.length > 1 ? /(?:^|\/)(?:cd|pushd|popd|ln|link)$/ : /^(?:cd|pushd|popd)$/;
   const isMoved = commands.some(([program = ""]) => moving.test(program));
   return !isMoved && !commands.flat().some((word) => /[*?[{~]/.test(word));
 }
 
-/** Why the run was not granted the call, or nothing. */
+/** Why the grant does not cover the call; undefined if it does. */
 export function findUngranted(grant: Grant, effect: Effect, touched: Touch): string | undefined {
   if (!grants(grant, "tools", touched.tool)) return "the tool";
   const read = touched.reads.find((path) => !leadsToGranted(grant, path));
@@ -131,7 +137,7 @@ export function findUngranted(grant: Grant, effect: Effect, touched: Touch): str
   if (write !== undefined) return `writing \`${write}\``;
   const host = touched.hosts.find((one) => !grants(grant, "hosts", one));
   if (host !== undefined) return `the host \`${host}\``;
-  // Nobody can say beforehand what a program touches.
+  // The targets of a program are not known beforehand.
   const isFree = (["reads", "writes", "hosts"] as const).every((kind) => grantsAll(grant, kind));
   const runsPrograms = effect === "execute" || effect === "external";
   return runsPrograms && !isFree ? "commands: its paths or hosts are limited" : undefined;

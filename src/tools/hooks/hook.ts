@@ -1,6 +1,7 @@
 /**
- * The setting `hooks`: programs of the user's that run before and after tool calls and runs, by name. A hook can
- * deny and never grant. Checked when the configuration is read, so that a mistake is told before anything is sent.
+ * The setting `hooks`: the user's programs that run before and after tool calls and runs, by name. A hook
+ * can deny and never grant. Checked when the configuration is read, so that a mistake is reported before
+ * anything is sent.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -8,23 +9,23 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { parseRule, type Rule } from "../gate/rules.ts";
 
-/** When hooks run, one line each. */
+/** The events that run hooks, one line each. */
 export const HOOK_EVENTS = {
-  before_tool: "Before a tool call, after the rules and before anybody is asked. Can deny it",
-  after_tool: "After a tool call. A denial is told to the model behind the result",
-  before_run: "Before a run's first model call, subagents' too. Can deny it: the run fails",
-  after_run: "When a run has its ending. Changes nothing",
+  before_tool: "Before a tool call, after the rules and before the user is asked. Can deny it",
+  after_tool: "After a tool call. The model gets a denial after the result",
+  before_run: "Before the first model call of a run or a subagent. Can deny it: the run fails",
+  after_run: "After the end of a run. Changes nothing",
 } as const;
 export type HookEvent = keyof typeof HOOK_EVENTS;
 
 export interface Hook {
   readonly name: string;
   readonly on: HookEvent;
-  /** Which calls it is for: all where it is undefined. */
+  /** The calls that it is for; undefined for all. */
   readonly match: Rule | undefined;
   readonly argv: readonly [string, ...string[]];
   readonly timeoutMs: number;
-  /** What happens where it crashes, hangs or cannot be started. */
+  /** The decision if the hook crashes, hangs or cannot be started. */
   readonly onError: "deny" | "go_on";
 }
 
@@ -32,7 +33,7 @@ const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_TIMEOUT_SECONDS = 600;
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** Each field with what must be true of it, to follow "must be". */
+/** The check of each field, and its rule in words that follow "must be". */
 const FIELDS: Readonly<Record<string, { is(value: Json): boolean; readonly what: string }>> = {
   on: {
     is: (value) => typeof value === "string" && Object.hasOwn(HOOK_EVENTS, value),
@@ -50,7 +51,7 @@ const FIELDS: Readonly<Record<string, { is(value: Json): boolean; readonly what:
   on_error: { is: (value) => value === "deny" || value === "go_on", what: "`deny` or `go_on`" },
 };
 
-/** Gives the map back when every row of it can be used. */
+/** Returns the map if every row of it is valid. */
 export function checkHooks(map: JsonObject, where: string): JsonObject {
   for (const [name, row] of Object.entries(map)) {
     checkRow(`${where}: \`${clip(name, 70)}\``, name, row);
@@ -58,7 +59,7 @@ export function checkHooks(map: JsonObject, where: string): JsonObject {
   return map;
 }
 
-/** The hooks of a map that `checkHooks` has passed, in order. */
+/** The hooks of a map that `checkHooks` has accepted, in order. */
 export function toHooks(map: JsonObject): Hook[] {
   return Object.entries(map).map(([name, row]) => {
     const { on, match, command, timeout, on_error } = row as JsonObject;
@@ -107,7 +108,7 @@ function isRule(value: Json): boolean {
   }
 }
 
-/** A path that depends on the folder would run a file of whatever project one is in. */
+/** A relative path would run a file of whichever project is the current folder. */
 function isCommand(value: Json): boolean {
   if (typeof value === "string") return value.trim() !== "";
   if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return false;

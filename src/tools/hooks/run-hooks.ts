@@ -1,29 +1,30 @@
 /**
- * Runs hooks: each gets the event as JSON on standard input, in the folder of the run, with the environment that
- * commands of tools get. 0 goes on, 2 denies, and so does `{"decision": "deny", "reason": …}` on standard output.
- * Anything else is a fault of the hook: it is told in one line, and what its `on_error` says happens.
+ * Runs hooks: each gets the event as JSON on standard input, in the folder of the run, with the environment
+ * that commands of tools get. Exit code 0 continues, 2 denies, and so does `{"decision": "deny", "reason":
+ * …}` on standard output. Anything else is a fault of the hook: it is reported in one line, and its
+ * `on_error` decides.
  */
 
 import { toFailure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { fits, type Touched } from "../gate/rules.ts";
-import type { Ran } from "../sandbox/run-command.ts";
+import type { RanCommand } from "../sandbox/run-command.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Hook, HookEvent } from "./hook.ts";
 
 export interface Hooks {
   has(on: HookEvent): boolean;
-  /** The first denial; undefined where all of them let it go on. Rejects only when the signal aborts. */
+  /** The first denial; undefined if no hook denied. Rejects only if the signal aborts. */
   run(on: HookEvent, fields: JsonObject, call: HookCall): Promise<HookDenial | undefined>;
   close(): Promise<void>;
 }
 
 export interface HookCall {
   readonly signal: AbortSignal;
-  /** What a tool call touches; left out for a run. */
+  /** The targets of a tool call; missing for a run. */
   readonly touched?: Touched | undefined;
-  /** Told in one line what is wrong with a hook. */
+  /** Called with one line for each problem with a hook. */
   tell?(problem: string): Promise<unknown>;
 }
 
@@ -35,13 +36,13 @@ export interface HookDenial {
 interface HookParts {
   readonly hooks: readonly Hook[];
   readonly root: string;
-  /** Opened by the first hook that runs, and closed here. */
+  /** Called by the first hook that runs. The sandbox is closed here. */
   openSandbox(): Promise<Sandbox>;
 }
 
 export function createHooks({ hooks, root, openSandbox }: HookParts): Hooks {
   let opened: Promise<Sandbox> | undefined;
-  const start = async (hook: Hook, input: string, signal: AbortSignal): Promise<Ran> => {
+  const start = async (hook: Hook, input: string, signal: AbortSignal): Promise<RanCommand> => {
     opened ??= openSandbox();
     const { runCommand } = await import("../sandbox/run-command.ts");
     const { argv, timeoutMs } = hook;
@@ -82,7 +83,7 @@ interface End {
   readonly problem?: string;
 }
 
-function readEnd(hook: Hook, ran: Ran | string): End {
+function readEnd(hook: Hook, ran: RanCommand | string): End {
   if (typeof ran === "string") return toFault(hook, `cannot be started (${ran})`);
   if (ran.timedOut) {
     return toFault(hook, `was stopped after ${hook.timeoutMs / 1000} s, with all it had started`);
@@ -99,7 +100,7 @@ function readEnd(hook: Hook, ran: Ran | string): End {
   return toFault(hook, `exited with ${ran.exitCode}${last === "" ? "" : `: ${last}`}`);
 }
 
-/** What comes before a call or a run is denied where nobody said otherwise; what comes after it cannot be. */
+/** After a fault, a hook before a call or a run denies it by default; a hook after it cannot. */
 function toFault({ on, onError }: Hook, problem: string): End {
   const denies = onError === "deny" && on.startsWith("before_");
   return denies ? { problem, reason: `the hook ${problem}` } : { problem };

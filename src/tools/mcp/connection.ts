@@ -1,8 +1,8 @@
 /**
- * One server for all runs: opened by the first need, opened again when it died.
+ * The connection to one server, for all runs: opened when it is first needed, opened again after it died.
  *
- * A request is sent once. Whether one that broke off had its effect is not ours to know, so it fails,
- * and the model decides; the next request finds the server anew.
+ * A request is sent once. If it breaks off, it is not known whether it had its effect, so it fails, and the
+ * model decides. The next request opens a new session.
  */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -12,18 +12,18 @@ import { type Listing, readListing } from "./listing.ts";
 import type { McpServer } from "./server.ts";
 import { isAnswer, isTimeout, toRequestFailure } from "./session/mcp-failure.ts";
 import type { Session } from "./session/session.ts";
-import { createSessionKeeper, type KeeperParts } from "./session/session-keeper.ts";
+import { createSessionKeeper, type SessionKeeperParts } from "./session/session-keeper.ts";
 
-export interface Connection {
+export interface McpConnection {
   readonly server: McpServer;
-  /** What the server offers now. Rejects with one line when it cannot be had. */
+  /** The server's present list of tools. Rejects with one line if it is not available. */
   list(signal: AbortSignal): Promise<Listing>;
-  /** `check` sees the list as it is when the request leaves, and throws to stop it. */
-  request<Out>(ask: Ask<Out>): Promise<Out>;
+  /** Sends a request. `check` sees the list as it is when the request is sent, and throws to stop it. */
+  request<Out>(ask: ServerQuestion<Out>): Promise<Out>;
   close(): Promise<void>;
 }
 
-export interface Ask<Out> {
+export interface ServerQuestion<Out> {
   readonly signal: AbortSignal;
   check(listing: Listing): void;
   send(client: Client, options: SendOptions): Promise<Out>;
@@ -37,19 +37,19 @@ interface SendOptions {
 /** How often a list that changes while it is read is read again. */
 const LIST_TRIES = 3;
 
-/** `known` is a list that counts in place of the server's own, which is then never asked for. */
+/** `known` is a list to use in place of the server's own, which is then never requested. */
 export function createConnection(
   server: McpServer,
-  parts: KeeperParts,
+  parts: SessionKeeperParts,
   known?: Listing,
-): Connection {
+): McpConnection {
   const given = known && Promise.resolve(known);
   let listed: Promise<Listing> | undefined = given;
   const sessions = createSessionKeeper(server, parts, () => {
     listed = given;
   });
 
-  /** The session with a list that is no older than the server's last word on it. */
+  /** The session, with a list that includes the server's last change. */
   async function ready(): Promise<{ session: Session; listing: Listing }> {
     for (let tried = 0; tried < LIST_TRIES; tried++) {
       const session = await sessions.open();
@@ -75,13 +75,14 @@ export function createConnection(
     if (isTimeout(thrown)) sessions.suspect();
     const { name, timeoutMs } = server;
     const facts = { server: name, timeoutMs, redact: session.redact, ended: session.ended() };
-    // What did not come from the server broke on the way: the next request takes a new one.
+    // The failure is not an answer of the server: the connection is broken, and the next request opens a
+    // new one.
     if (facts.ended === undefined && !isAnswer(thrown)) void session.close();
     return toRequestFailure(thrown, facts);
   }
 
-  async function send<Out>(session: Session, ask: Ask<Out>): Promise<Out> {
-    // One of its own: the SDK never takes its listener off the signal it is given.
+  async function send<Out>(session: Session, ask: ServerQuestion<Out>): Promise<Out> {
+    // A controller of its own, because the SDK never removes its listener from a signal.
     const own = new AbortController();
     const onAbort = (): void => own.abort(ask.signal.reason);
     ask.signal.addEventListener("abort", onAbort, { once: true });

@@ -1,9 +1,9 @@
 /**
- * The network for MCP servers that a stranger names: the same guard as that of the web tools. A name is
- * resolved and checked when a connection is opened, and the connection goes to an address that was
- * checked; so a name that leads elsewhere a moment later leads nowhere.
+ * The network for MCP servers that a client names: with the same guard as that of the web tools. A name is
+ * resolved and checked when a connection is opened, and the connection goes to a checked address, so a
+ * later change of the name has no effect.
  *
- * A redirect to another origin is refused: it would carry the client's headers to somebody else.
+ * A redirect to another origin is refused, because it would send the client's headers to another server.
  */
 
 import { isIP } from "node:net";
@@ -16,9 +16,9 @@ import { checkUrl, refused, toHostName, toPort } from "../web/network/url-guard.
 import type { OpenedFetch } from "./session/open-fetch.ts";
 
 export interface GuardedNetwork {
-  /** Hosts of private networks that may be reached all the same, by name or by name and port. */
+  /** Hosts of private networks that may be reached nevertheless, by name or by name and port. */
   readonly privateHosts: readonly string[];
-  /** The environment that names proxies, where those are used. */
+  /** The environment with the proxies, if they are used. */
   readonly proxies?: RouteRules["proxies"];
   /** The authorities to trust, in place of the runtime's. */
   readonly ca?: readonly string[] | undefined;
@@ -27,7 +27,7 @@ export interface GuardedNetwork {
 
 interface FetchLimits {
   readonly connectMs: number;
-  /** The longest that a request may wait for the beginning of its answer. */
+  /** The longest wait for the beginning of an answer. */
   readonly answerMs: number;
 }
 
@@ -74,7 +74,7 @@ async function follow(
   init: Init,
   findDispatcher: (url: URL) => Promise<Dispatcher>,
 ): Promise<Response> {
-  // The package's types of a request and those of Node differ in name alone.
+  // The package's types of a request and those of Node differ only in name.
   const request = send as unknown as (url: URL, init: object) => Promise<Response>;
   let url = first;
   for (let hops = 0; ; hops++) {
@@ -85,18 +85,18 @@ async function follow(
     await answer.body?.cancel();
     const next = checkUrl(location, url);
     if (next.origin !== url.origin) throw refused(next.host, "a redirect to another server");
-    if (hops === MAX_REDIRECTS) throw refused(url.host, "it redirects in circles");
+    if (hops === MAX_REDIRECTS) throw refused(url.host, "it redirects in a circle");
     url = next;
   }
 }
 
-/** What the guard said stands inside of what `fetch` says. */
+/** The guard's failure is the cause of the one from `fetch`. */
 function rethrow(thrown: unknown): never {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   throw cause instanceof Failure ? cause : thrown;
 }
 
-/** Tries the addresses one after the other; TLS and the `Host` header keep the name. */
+/** Tries the addresses one after the other. TLS and the `Host` header keep the name. */
 function createConnect(
   rules: RouteRules,
   { ca }: GuardedNetwork,
@@ -112,7 +112,7 @@ function createConnect(
     const name = toHostName(url);
     const attempt = ([address = "", ...rest]: readonly string[]): void => {
       const to = { ...target, hostname: address, port: String(toPort(url)) };
-      // An address is no server name: TLS has nothing to send then.
+      // An address is not a server name, so TLS sends none.
       const named = isIP(name) === 0 ? { ...to, servername: name } : to;
       connect(named, (...[error, socket]) => {
         if (error && rest.length > 0) attempt(rest);

@@ -1,46 +1,46 @@
 /**
- * The MCP servers of a runtime: one connection each for all of its runs, opened by the first run that
- * asks for their tools, closed with the runtime.
+ * The MCP servers of a runtime: one connection to each for all of its runs, opened by the first run that
+ * asks for its tools, closed with the runtime.
  *
  * The SDK is loaded when there is something to connect to; a run without MCP does not pay for it.
  */
 
 import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Clock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { nearest } from "../../base/text.ts";
+import { clip, nearest } from "../../base/text.ts";
 import type { Tool } from "../tool.ts";
 import { toClean } from "./clean-text.ts";
-import type { Connection } from "./connection.ts";
+import type { McpConnection } from "./connection.ts";
 import { createKeptMap, type KeptMap, type KeptText } from "./kept-map.ts";
 import { createPins, type Pins } from "./pins.ts";
 import type { Compile } from "./schema-check.ts";
 import type { McpServer } from "./server.ts";
 import type { ServerTools } from "./server-tools.ts";
-import type { Environment } from "./session/environment.ts";
 import type { OpenedFetch } from "./session/open-fetch.ts";
 
 export interface McpParts {
   readonly servers: readonly McpServer[];
   readonly env: Environment;
-  /** The workspace that servers are told of, and where those of ours start. */
+  /** The workspace: servers get its address, and servers that we start run in it. */
   readonly root: string;
-  /** What was agreed to. */
+  /** The approved tools. */
   readonly pins: KeptText;
   /** Registrations and tokens. */
   readonly logins: KeptText;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ours, for the handshake. */
+  /** Our version, for the handshake. */
   readonly version: string;
-  /** Told once about each server that cannot be used. What is left out of a server goes to the log. */
+  /** Called once for each server that cannot be used. Tools that are left out go to the log. */
   readonly onProblem: (problem: string) => void;
-  /** Most time until a server has greeted. */
+  /** The time limit for a server's handshake. */
   readonly connectMs?: number | undefined;
-  /** Most time that a run waits for a server's tools. */
+  /** The longest wait of a run for a server's tools. */
   readonly listMs?: number | undefined;
-  /** The authorities that servers over HTTPS are checked by, in place of the runtime's; asked once. */
+  /** The authorities for servers over HTTPS, in place of the runtime's. Called once. */
   readonly trusted?: (() => readonly string[] | undefined) | undefined;
   /** @internal In place of the guarded client's, for tests. */
   readonly fetch?: FetchLike | undefined;
@@ -50,40 +50,40 @@ export interface McpParts {
 
 export interface McpHub {
   /**
-   * The tools of these servers, or of all that are enabled. A server that cannot be used, or not in
-   * time, is told to `onProblem` and left out.
+   * The tools of these servers, or of all that are enabled. A server that cannot be used, or not in time,
+   * is reported to `onProblem` and left out.
    */
   tools(servers?: readonly string[], signal?: AbortSignal): Promise<Tool[]>;
-  /** Connects to one server. Rejects with one line when it cannot be used. */
+  /** Connects to one server. Rejects with one line if it cannot be used. */
   inspect(server: string, signal?: AbortSignal): Promise<Inspection>;
-  /** Agrees to what an inspection has shown, and to nothing else of that server. */
+  /** Approves the tools that an inspection has shown, and no others of that server. */
   approve(inspection: Inspection): Promise<void>;
-  /** The browser's part of a login; `show` tells the person which address to open. */
+  /** The browser's part of a login. `show` tells the user which address to open. */
   logIn(server: string, show: (url: URL) => Promise<void>, signal: AbortSignal): Promise<void>;
-  /** How many tools of each server were agreed to, without connecting. */
+  /** How many tools of each server were approved, without connecting. */
   countAgreed(server: string): Promise<number>;
-  /** Forgets what was agreed to and the login. */
+  /** Forgets the approvals and the login. */
   forget(server: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Inspection {
   readonly server: string;
-  /** As the server names itself. */
+  /** The server's own name for itself. */
   readonly title: string;
   readonly tools: readonly InspectedTool[];
-  /** Agreed to once, and there no more. */
+  /** Tools that were approved once and do not exist any more. */
   readonly gone: readonly string[];
   readonly problems: readonly string[];
 }
 
 export interface InspectedTool {
-  /** What the model calls it. */
+  /** The name for the model. */
   readonly name: string;
-  /** What the server calls it. */
+  /** The server's own name for it. */
   readonly remote: string;
   readonly description: string;
-  /** The server's own word, which decides nothing. */
+  /** The server's own claims, which decide nothing. */
   readonly hints: readonly string[];
   readonly hash: string;
   readonly standing: "agreed" | "changed" | "unknown";
@@ -92,7 +92,7 @@ export interface InspectedTool {
 /** A server may have to be fetched by `npx` first. */
 const CONNECT_MS = 30_000;
 
-/** Somebody waits for the run; a server that is still being opened then is there for the next one. */
+/** The user waits for the run. A server that opens later is available to the next run. */
 const LIST_MS = 10_000;
 
 const MAX_PROBLEM_CHARS = 1000;
@@ -159,17 +159,17 @@ export function createMcpHub(parts: McpParts): McpHub {
   };
 }
 
-/** A server that was late once is not waited for again until it is there. */
+/** A server that was late once is not waited for again until it is open. */
 const LATE_MS = 200;
 
 type Work<Out> = (signal: AbortSignal) => Promise<Out>;
 
-/** Gives up waiting for a server, not the server: it goes on being opened. */
+/** Stops waiting for a server, which continues to open. */
 function createInTime(limitMs: number) {
   const late = new Set<McpServer>();
   return async <Out>(server: McpServer, work: Work<Out>, signal: AbortSignal): Promise<Out> => {
     const stop = new AbortController();
-    const message = `The MCP server \`${server.name}\` did not answer within ${limitMs / 1000} s. The run goes on without its tools.`;
+    const message = `The MCP server \`${server.name}\` did not answer within ${limitMs / 1000} s. The run continues without its tools.`;
     const timer = setTimeout(
       () => {
         late.add(server);
@@ -187,7 +187,7 @@ function createInTime(limitMs: number) {
   };
 }
 
-/** The servers as far as they were reached, and the network that some of them need. */
+/** The servers that were reached, and the network that some of them need. */
 interface Reached {
   open(server: McpServer, signal: AbortSignal): Promise<OpenedServer>;
   openFetch(): Promise<FetchLike>;
@@ -202,7 +202,7 @@ interface Kept {
 }
 
 function createReached(parts: McpParts, { pins, logins }: Kept): Reached {
-  const connections = new Map<string, Promise<Connection>>();
+  const connections = new Map<string, Promise<McpConnection>>();
   let network: Promise<OpenedFetch> | undefined;
   let compiling: Promise<Compile> | undefined;
 
@@ -215,7 +215,7 @@ function createReached(parts: McpParts, { pins, logins }: Kept): Reached {
     return (await network).fetch;
   }
 
-  async function connect(server: McpServer): Promise<Connection> {
+  async function connect(server: McpServer): Promise<McpConnection> {
     const { createConnection } = await import("./connection.ts");
     const connectMs = parts.connectMs ?? CONNECT_MS;
     return createConnection(server, { ...parts, logins, openFetch, connectMs });
@@ -249,8 +249,12 @@ function findServer(servers: readonly McpServer[], name: string): McpServer {
   if (found) return found;
   const known = servers.map((server) => server.name);
   const near = nearest(name, known);
-  const hint = near ? `Did you mean \`${near}\`?` : `There is: ${known.join(", ") || "none"}.`;
-  throw new Failure("not_found", `There is no MCP server \`${name}\`. ${hint}`);
+  const all =
+    known.length === 0
+      ? "There are none yet: `offshoot mcp add --help` says how to add one."
+      : `Available: ${known.join(", ")}.`;
+  const hint = near ? `Did you mean \`${near}\`?` : all;
+  throw new Failure("not_found", `Unknown MCP server \`${clip(name, 60)}\`. ${hint}`);
 }
 
 function toInspection(

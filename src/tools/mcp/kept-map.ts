@@ -1,25 +1,25 @@
 /**
- * A small private file of one JSON object, by server. Changes are made one after the other, each on
- * what the file holds at that moment.
+ * A small private file with one JSON object by server. Changes are made one after the other, each on the
+ * file's content at that moment.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 
-/** A file as text. Whoever makes it sees to it that nobody else may read it. */
+/** A file as text. Its creator makes sure that other users cannot read it. */
 export interface KeptText {
-  /** Undefined when there is none. */
+  /** Undefined if there is no file. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
 }
 
 export interface KeptMap {
   get(server: string): Promise<JsonObject | undefined>;
-  /** `change` gets what is kept of the server and returns what is to be; undefined removes it. */
+  /** Replaces a server's entry by the result of `change`; undefined removes it. */
   update(server: string, change: (kept: JsonObject) => JsonObject | undefined): Promise<void>;
 }
 
-/** `what` names the file in the message when it cannot be read. */
+/** `what` names the file in the message if it cannot be read. */
 export function createKeptMap(file: KeptText, what: string): KeptMap {
   let last: Promise<unknown> = Promise.resolve();
 

@@ -1,31 +1,28 @@
-/**
- * What a server offers: its tools, read leniently, because one tool that is described wrongly must
- * not take the others with it.
- */
+/** The tools that a server offers, read leniently, because one invalid tool must not remove the others. */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { toClean } from "./clean-text.ts";
-import { type Definition, hashOf } from "./pins.ts";
+import { hashOf, type RemoteDefinition } from "./pins.ts";
 import type { McpServer } from "./server.ts";
 
 export interface Listing {
-  /** As the server names itself. */
+  /** The server's own name for itself. */
   readonly title: string;
-  /** By the server's own names, in its order. */
+  /** The offered tools by the server's own names, in its order. */
   readonly tools: ReadonlyMap<string, Offered>;
   readonly hasResources: boolean;
   readonly hasPrompts: boolean;
-  /** What was left out and why, a line each. */
+  /** Tools that were left out and why, one line each. */
   readonly problems: readonly string[];
 }
 
 export interface Offered {
-  readonly definition: Definition;
+  readonly definition: RemoteDefinition;
   readonly hash: string;
-  /** What the server says of it, such as "read-only". It is a stranger's word and decides nothing. */
+  /** The server's claims about the tool, such as "read-only". They decide nothing. */
   readonly hints: readonly string[];
 }
 
@@ -48,7 +45,7 @@ export async function readListing(client: Client, server: McpServer): Promise<Li
   };
 }
 
-/** What is known of a server by its list alone, in the form of `tools/list`. */
+/** Reads a server's list, in the form of `tools/list`. */
 export function toListing(rows: readonly unknown[], server: McpServer): Listing {
   const problems: string[] = [];
   const offered = new Map<string, Offered>();
@@ -74,7 +71,7 @@ export function toListing(rows: readonly unknown[], server: McpServer): Listing 
 }
 
 export function isWanted({ tools }: McpServer, name: string): boolean {
-  // A glob's star stops at a slash, which means nothing in the name of a tool.
+  // A glob's star stops at a slash, which has no meaning in the name of a tool.
   const flat = name.replaceAll("/", "_");
   return tools.some((glob) => matchesGlob(flat, glob.replaceAll("/", "_")));
 }

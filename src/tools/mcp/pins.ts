@@ -1,8 +1,7 @@
 /**
- * What was agreed to of each server's tools: a hash of name, description and schema.
+ * The approved tools of each server: a hash of name, description and schema.
  *
- * Pins hold for one address. A server that is reached in another way is another server, whatever it
- * is called.
+ * Pins are for one address. A server with another address is another server, whatever its name.
  */
 
 import { createHash } from "node:crypto";
@@ -10,19 +9,19 @@ import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { KeptMap } from "./kept-map.ts";
 import type { McpServer } from "./server.ts";
 
-/** As the server describes it. */
-export interface Definition {
+/** The server's description of the tool. */
+export interface RemoteDefinition {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonObject;
 }
 
 export interface Pins {
-  /** By the server's own name of the tool. */
+  /** The hashes by the server's own name of the tool. */
   read(server: McpServer): Promise<ReadonlyMap<string, string>>;
-  /** Adds these to what was agreed to. */
+  /** Approves these in addition. */
   set(server: McpServer, hashes: ReadonlyMap<string, string>): Promise<void>;
-  /** Agrees to these and to no others. */
+  /** Approves these and no others. */
   replace(server: McpServer, hashes: ReadonlyMap<string, string>): Promise<void>;
   forget(server: string): Promise<void>;
 }
@@ -39,13 +38,13 @@ export function createPins(kept: KeptMap): Pins {
   };
 }
 
-/** The order of a schema's keys says nothing, so it changes nothing. */
-export function hashOf({ name, description, schema }: Definition): string {
+/** The order of a schema's keys means nothing, so it does not change the hash. */
+export function hashOf({ name, description, schema }: RemoteDefinition): string {
   return `sha256:${sha256(toSorted([name, description, schema]))}`;
 }
 
 function toKept(server: McpServer, hashes: [string, string][]): JsonObject {
-  // The last of a name counts.
+  // If a name appears twice, the last one counts.
   const tools = [...new Map(hashes)].sort(([a], [b]) => (a < b ? -1 : 1));
   return { address: toFingerprint(server), tools: Object.fromEntries(tools) };
 }

@@ -1,51 +1,51 @@
 /**
  * A server's tool as one of ours.
  *
- * What was judged is what runs: a call leaves only while the tool is still the one that the gate saw
- * last. A server that changes a tool in between gets no call, and the next one is asked about.
+ * A call runs only as it was judged: it is sent only while the tool is the one that the gate saw last. If a
+ * server changes a tool in between, the call is not sent, and the next one needs approval again.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Pin, Tool, ToolOutput } from "../tool.ts";
-import type { Connection } from "./connection.ts";
+import type { McpConnection } from "./connection.ts";
 import type { Offered } from "./listing.ts";
 import type { Pins } from "./pins.ts";
-import type { Check, Compile } from "./schema-check.ts";
+import type { Compile, SchemaCheck } from "./schema-check.ts";
 import type { McpServer } from "./server.ts";
 
 export interface RemoteParts {
-  readonly connection: Connection;
+  readonly connection: McpConnection;
   readonly pins: Pins;
   readonly compile: Compile;
 }
 
-/** What a call does, once it has passed. */
-export type Call = (input: JsonObject, ask: RemoteAsk) => Promise<Json | ToolOutput>;
+/** Makes a call that has passed the gate. */
+export type CallRemote = (input: JsonObject, ask: RemoteAsk) => Promise<Json | ToolOutput>;
 
 export interface RemoteAsk {
   readonly signal: AbortSignal;
-  /** How many MCP servers of ours stand above the caller. */
+  /** The number of our MCP servers above the caller. */
   readonly depth: number;
   check(now: Offered | undefined): void;
 }
 
 export interface Remote {
-  /** What the model calls it. */
+  /** The name for the model. */
   readonly name: string;
   readonly offered: Offered;
-  /** The tool as it is now; undefined when it is there no more. */
+  /** The tool as it is now; undefined if it does not exist any more. */
   current(signal: AbortSignal): Promise<Offered | undefined>;
-  readonly call: Call;
+  readonly call: CallRemote;
 }
 
-/** Models are told this much of a description; the hash is of all of it. */
+/** The most characters of a description for models. The hash is of the whole text. */
 const MAX_DESCRIPTION_CHARS = 8000;
 
-/** The gate waits a little longer than the request does, whose message says more. */
+/** The gate waits a little longer than the request, whose message is better. */
 const SLACK_MS = 40_000;
 
-/** Throws when the schema is none. */
+/** Throws if the schema is invalid. */
 export function toTool(remote: Remote, parts: RemoteParts): Tool {
   const { name, offered } = remote;
   const { server } = parts.connection;
@@ -59,7 +59,7 @@ export function toTool(remote: Remote, parts: RemoteParts): Tool {
 
   return {
     spec: toSpec(name, offered),
-    // Hints of a stranger change nothing: its calls run one after the other, and are asked about.
+    // The hints of an external server decide nothing: its calls run one after the other and need approval.
     readOnly: false,
     effect: "external",
     timeoutMs: server.timeoutMs + SLACK_MS,
@@ -87,7 +87,7 @@ function createPin({ current }: Remote, parts: RemoteParts, judged: Judged): Pin
   const { connection, pins } = parts;
   const { server } = connection;
   return {
-    /** Of a server that cannot be asked, what is known: the call itself will say what is wrong. */
+    /** If the server cannot be asked, what is known is used, and the call itself reports the problem. */
     async standing() {
       const now = await current(AbortSignal.timeout(server.timeoutMs)).catch(() => undefined);
       if (now) judged.judge(now);
@@ -96,7 +96,7 @@ function createPin({ current }: Remote, parts: RemoteParts, judged: Judged): Pin
       if (pinned === undefined) return "unknown";
       return pinned === hash ? "agreed" : "changed";
     },
-    /** What was seen by `standing`, not what has come since. */
+    /** Approves the tool that `standing` saw, and no later one. */
     agree() {
       const { definition, hash } = judged.read();
       return pins.set(server, new Map([[definition.name, hash]]));
@@ -120,14 +120,14 @@ function toSpec(name: string, { definition }: Offered): Tool["spec"] {
   };
 }
 
-function parse(name: string, input: Json, check: Check | undefined): JsonObject {
+function parse(name: string, input: Json, check: SchemaCheck | undefined): JsonObject {
   const problem = isJsonObject(input) ? check?.(input) : "the arguments must be an object";
   if (problem === undefined) return input as JsonObject;
   throw new Failure("invalid_request", `The arguments of \`${name}\` do not fit: ${problem}.`);
 }
 
-/** A changed schema that is none is the server's to check. */
-function compileLeniently({ definition }: Offered, compile: Compile): Check {
+/** Compiles a changed schema. If it is invalid, the server checks the arguments. */
+function compileLeniently({ definition }: Offered, compile: Compile): SchemaCheck {
   try {
     return compile(definition.schema);
   } catch {
@@ -146,6 +146,6 @@ function gone(name: string, server: string): Failure {
 function changed(name: string, server: string): Failure {
   return new Failure(
     "forbidden",
-    `The MCP server \`${server}\` has just changed the tool \`${name}\`. Nothing was sent. Call it again to have it asked about anew.`,
+    `The MCP server \`${server}\` has just changed the tool \`${name}\`. Nothing was sent. Call it again to ask for approval.`,
   );
 }

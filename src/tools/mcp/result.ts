@@ -1,7 +1,7 @@
 /**
- * What a server answered, as a tool's result: texts joined, images as parts, the rest described.
+ * Converts a server's answer to a tool's result: texts joined, images as parts, the rest described.
  *
- * Read leniently: a kind of content that nobody knows yet is named, not refused.
+ * Read leniently: an unknown kind of content is named, not refused.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -9,15 +9,15 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import { ToolOutput } from "../tool.ts";
 
-/** What models take. */
+/** The types that models accept. */
 const IMAGE_TYPES = /^image\/(png|jpeg|gif|webp)$/;
 
 const MAX_IMAGES = 10;
 
-/** Five megabytes of image, the least that a vendor takes. */
+/** Five megabytes of image, the smallest limit of a vendor. */
 const MAX_IMAGE_CHARS = 6_700_000;
 
-/** Rejects with the server's own words when it says that the call failed. */
+/** Rejects with the server's own words if it says that the call failed. */
 export function toToolResult(result: JsonObject): Json | ToolOutput {
   const content = Array.isArray(result["content"]) ? (result["content"] as Json[]) : [];
   const { text, parts } = readContents(content);
@@ -29,7 +29,7 @@ export function toToolResult(result: JsonObject): Json | ToolOutput {
   return parts.length > 0 ? new ToolOutput(value, parts) : value;
 }
 
-/** The messages of a prompt, each under the name of who says it. */
+/** The messages of a prompt, each under its role. */
 export function toPromptResult(result: JsonObject): Json | ToolOutput {
   const messages = Array.isArray(result["messages"]) ? (result["messages"] as Json[]) : [];
   const read = messages.filter(isJsonObject).map(({ role, content }) => {
@@ -58,7 +58,7 @@ function readContents(content: readonly Json[]): Read {
   const texts: string[] = [];
   const parts: ContentPart[] = [];
   for (const one of content) {
-    const read = isJsonObject(one) ? readContent(one) : "[content that is no object]";
+    const read = isJsonObject(one) ? readContent(one) : "[content that is not an object]";
     if (typeof read === "string") texts.push(read);
     else if (parts.length < MAX_IMAGES) parts.push(read);
     else texts.push("[one more image was left out]");

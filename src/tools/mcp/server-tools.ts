@@ -1,6 +1,6 @@
 /**
- * All tools of one server: its own, and four of ours for the resources and prompts of a server that
- * has them.
+ * All tools of one server: its own, and four of ours for the resources and prompts of a server that has
+ * them.
  */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -8,17 +8,17 @@ import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import { toClean } from "./clean-text.ts";
-import type { Connection } from "./connection.ts";
+import type { McpConnection } from "./connection.ts";
 import { toDepthMeta } from "./depth.ts";
 import { isWanted, type Listing, type Offered } from "./listing.ts";
 import { hashOf } from "./pins.ts";
-import { type Call, type Remote, type RemoteParts, toTool } from "./remote-tool.ts";
+import { type CallRemote, type Remote, type RemoteParts, toTool } from "./remote-tool.ts";
 import { toPromptResult, toResourceResult, toToolResult } from "./result.ts";
 import { toToolNames } from "./tool-name.ts";
 
 export interface ServerTools {
   readonly tools: readonly ServerTool[];
-  /** What was left out and why, a line each. */
+  /** Tools that were left out and why, one line each. */
   readonly problems: readonly string[];
 }
 
@@ -49,17 +49,17 @@ export function toServerTools(listing: Listing, parts: RemoteParts): ServerTools
     } catch (thrown) {
       const why = toClean(thrown instanceof Error ? thrown.message : String(thrown), 200);
       const name = toClean(remote.offered.definition.name, 60);
-      problems.push(`The tool \`${name}\` is left out: its schema is none (${why}).`);
+      problems.push(`The tool \`${name}\` is left out: its schema is invalid (${why}).`);
       return [];
     }
   });
   return { tools, problems };
 }
 
-/** Whatever the server answers is read by `result.ts`. */
+/** `result.ts` reads whatever the server answers. */
 const Anything = z.looseObject({});
 
-function toRemote(offered: Offered, name: string, connection: Connection): Remote {
+function toRemote(offered: Offered, name: string, connection: McpConnection): Remote {
   const remote = offered.definition.name;
   return {
     name,
@@ -79,7 +79,7 @@ function toRemote(offered: Offered, name: string, connection: Connection): Remot
   };
 }
 
-type Send = Parameters<Connection["request"]>[0]["send"];
+type Send = Parameters<McpConnection["request"]>[0]["send"];
 type SendOptions = Parameters<Send>[1];
 
 interface OwnTool {
@@ -88,8 +88,8 @@ interface OwnTool {
   send(client: Client, input: JsonObject, options: SendOptions): Promise<Json | ToolOutput>;
 }
 
-function toOwnRemote(own: OwnTool, name: string, connection: Connection): Remote {
-  const call: Call = (input, { signal, check }) =>
+function toOwnRemote(own: OwnTool, name: string, connection: McpConnection): Remote {
+  const call: CallRemote = (input, { signal, check }) =>
     connection.request({
       signal,
       check: (listing) => check(own.isThere(listing) ? own.offered : undefined),
@@ -113,7 +113,7 @@ const OWN_TOOLS: readonly OwnTool[] = [
     isThere: hasResources,
     async send(client, _, options) {
       const resources = await readPages(client, "resources/list", "resources", options);
-      // Templates came later than resources did; not every server knows the request.
+      // Templates are newer than resources; not every server supports the request.
       const templates = await readPages(
         client,
         "resources/templates/list",
@@ -199,7 +199,7 @@ async function readPages(
   return rows.slice(0, MAX_ROWS);
 }
 
-/** What a model needs to choose; icons and annotations are for screens. */
+/** The fields that a model needs to choose. Icons and annotations are for screens. */
 function toRow({
   uri,
   uriTemplate,

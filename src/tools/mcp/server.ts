@@ -1,8 +1,8 @@
 /**
- * The setting `mcp_servers`: which MCP servers there are, and how each is reached.
+ * The setting `mcp_servers`: the MCP servers, and how each is reached.
  *
- * Values may name environment variables as `$NAME`; they are looked up when the server is reached,
- * so that no secret stands in a file, a message or the memory of a run that needs none.
+ * Values may name environment variables as `$NAME`. They are looked up when the server is reached, so that
+ * no secret is in a file, in a message, or in the memory of a run that does not need it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -12,9 +12,9 @@ import { clip, nearest } from "../../base/text.ts";
 export interface McpServer {
   readonly name: string;
   readonly reach: StdioReach | HttpReach;
-  /** Globs over the server's own names of tools; a tool that fits none is not offered. */
+  /** Globs over the server's own names of tools. A tool that matches none is not offered. */
   readonly tools: readonly string[];
-  /** Most time of one request. */
+  /** The time limit of one request. */
   readonly timeoutMs: number;
   readonly enabled: boolean;
 }
@@ -30,24 +30,24 @@ export interface StdioReach {
 export interface HttpReach {
   readonly kind: "http";
   readonly url: string;
-  /** Templates, as `env`. */
+  /** Templates, like `env`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth: OAuthSettings;
 }
 
 export interface OAuthSettings {
-  /** False: the server is never logged in to. */
+  /** False if there is never a login to the server. */
   readonly enabled: boolean;
-  /** Of a client that was registered by hand; without it we register ourselves. */
+  /** The id of a client that was registered by hand; without one we register a client. */
   readonly clientId: string | undefined;
   /** A template. */
   readonly clientSecret: string | undefined;
   readonly scope: string | undefined;
-  /** The port that a login comes back to, where the registration by hand names one. */
+  /** The port to which a login returns, if the registration by hand names one. */
   readonly port: number | undefined;
 }
 
-/** A tool that works for longer than this has most likely lost its way. */
+/** A tool that works longer than this most likely hangs. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
@@ -77,7 +77,7 @@ export function parseMcpServers(
   });
 }
 
-/** Two underscores part the server from the tool in a tool's name. */
+/** A tool's name has two underscores between the server and the tool. */
 export function checkMcpName(name: string): void {
   checkName(`\`${clip(name, 64)}\``, name);
 }
@@ -89,7 +89,7 @@ export function toAddress({ reach }: Pick<McpServer, "reach">): string {
   return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
 }
 
-/** Replaces `$NAME` and `${NAME}`; `$$` is a dollar. `what` begins the message of what is not set. */
+/** Replaces `$NAME` and `${NAME}`; `$$` is a dollar. `what` begins the message about a missing variable. */
 export function expandVariables(
   template: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -110,7 +110,7 @@ function checkName(at: string, name: string): void {
   const fits = /^[a-z0-9_-]{1,64}$/.test(name) && !/__|^_|_$/.test(name);
   if (fits) return;
   throw wrong(
-    `${at} is no name of an MCP server: 1 to 64 of a-z, 0-9, \`-\` and \`_\`, with no \`_\` at either end and no two in a row.`,
+    `${at} is not a valid name for an MCP server: use 1 to 64 of a-z, 0-9, \`-\` and \`_\`, with no \`_\` at either end and no two in a row.`,
   );
 }
 
@@ -143,7 +143,8 @@ function parseStdio(at: string, row: JsonObject): StdioReach {
   if (!isTexts(args)) throw wrong(`${at}: \`args\` must be a list of texts.`);
   const variables = parseTemplates(`${at}: \`env\``, env);
   const odd = Object.keys(variables).find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
-  if (odd !== undefined) throw wrong(`${at}: \`env\` has \`${clip(odd, 40)}\`, which is no name.`);
+  if (odd !== undefined)
+    throw wrong(`${at}: \`env\` has \`${clip(odd, 40)}\`, which is not a valid name.`);
   return { kind: "stdio", command, args, env: variables };
 }
 
@@ -158,7 +159,7 @@ function parseHttp(at: string, row: JsonObject): HttpReach {
   }
   if (parsed.username !== "" || parsed.password !== "") {
     throw wrong(
-      `${at}: \`url\` must hold no user and password. Put them into \`headers\`, by $NAME.`,
+      `${at}: \`url\` must not contain a user and password. Put them into \`headers\`, by $NAME.`,
     );
   }
   const templates = parseTemplates(`${at}: \`headers\``, headers);
@@ -171,10 +172,10 @@ function parseHttp(at: string, row: JsonObject): HttpReach {
   };
 }
 
-/** What names a secret must be given by a variable. */
+/** A header with a secret must name a variable. */
 function checkHeader(at: string, header: string, value: string): void {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header) || /[\r\n\0]/.test(value)) {
-    throw wrong(`${at}: \`headers\` has \`${clip(header, 40)}\`, which is no header.`);
+    throw wrong(`${at}: \`headers\` has \`${clip(header, 40)}\`, which is not a header.`);
   }
   const isSecret = /auth|cookie|key|token|secret/i.test(header);
   if (!isSecret || /\$\{?[A-Za-z_]/.test(value)) return;

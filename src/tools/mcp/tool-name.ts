@@ -1,6 +1,6 @@
 /**
- * What a server's tool is called here: `mcp__SERVER__TOOL`, of the characters and the length that
- * every vendor takes. The name depends on the server's own list alone, so it is the same in every run.
+ * The name of a server's tool here: `mcp__SERVER__TOOL`, with the characters and the length that every
+ * vendor accepts. It depends only on the server's own list, so it is the same in every run.
  */
 
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 const MAX_CHARS = 64;
 const HASH_CHARS = 8;
 
-/** `remote` are the server's own names, each once. */
+/** The names of tools. `remote` are the server's own names, each once. */
 export function toToolNames(server: string, remote: readonly string[]): Map<string, string> {
   const plain = remote.map((name) => clean(`mcp__${server}__${name}`));
   const taken = new Map<string, number>();
@@ -17,7 +17,7 @@ export function toToolNames(server: string, remote: readonly string[]): Map<stri
   const entries = remote.map((name, index): [string, string] => {
     const short = plain[index] ?? "";
     const isOwn = short === `mcp__${server}__${name}`;
-    // Of two names that look alike when cleaned, the one that was clean keeps its own.
+    // If two names become equal when they are cleaned, the one that was clean keeps its name.
     const clashes = (taken.get(short) ?? 0) > 1 && !isOwn;
     return [name, clashes || short.length > MAX_CHARS ? withHash(short, server, name) : short];
   });

@@ -1,10 +1,14 @@
-/** `apply_patch`: one file of the workspace created, changed by a diff, or deleted. */
+/** `apply_patch`: creates one file of the workspace, changes it by a diff, or deletes it. */
 
 import { defineBuiltin, oneOf, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
+import type { PatchType } from "./run-patch.ts";
 
-export const PATCH_TYPES = ["update_file", "create_file", "delete_file"] as const;
-export type PatchType = (typeof PATCH_TYPES)[number];
+export const PATCH_TYPES = [
+  "update_file",
+  "create_file",
+  "delete_file",
+] as const satisfies readonly PatchType[];
 
 export const applyPatchTool: Tool = defineBuiltin({
   name: "apply_patch",

@@ -1,10 +1,11 @@
-/** One operation of a patch on the workspace. Nothing is changed where it does not fit. */
+/** Runs one operation of a patch on the workspace. If it does not match, nothing is changed. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { PatchType } from "./apply-patch.ts";
 import { patchText, toNewText } from "./v4a.ts";
+
+export type PatchType = "update_file" | "create_file" | "delete_file";
 
 export interface PatchOperation {
   readonly type: PatchType;
@@ -15,7 +16,7 @@ export interface PatchOperation {
 /** A larger file was not written by hand. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Returns what was done, in a line. */
+/** Returns one line that says what was done. */
 export async function runPatch(
   workspace: Workspace,
   { type, path, diff }: PatchOperation,
@@ -29,7 +30,7 @@ export async function runPatch(
     }
     case "update_file": {
       const before = (await workspace.readFile(path, MAX_BYTES)).toString("utf8");
-      if (before.includes("\ufffd")) throw wrong(`\`${clip(path, 80)}\` is no text.`);
+      if (before.includes("\ufffd")) throw wrong(`\`${clip(path, 80)}\` is not a text file.`);
       await workspace.writeFile(path, patchText(before, diff));
       return `Updated ${path}.`;
     }

@@ -1,7 +1,7 @@
 /**
- * Diffs without line numbers, as models write them for `apply_patch`: places are found by the lines
- * around them. Lines that differ in white space alone still fit, because models lose it; what is kept
- * of the file is always the file's own line.
+ * Diffs without line numbers, as models write them for `apply_patch`: places are found by the lines around
+ * them. Lines that differ only in white space still match, because models lose it; kept lines are always
+ * the file's own.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -9,10 +9,10 @@ import { clip } from "../../base/text.ts";
 
 /** One place of a diff. */
 interface Hunk {
-  /** Lines that stand above the place, each below the one before: a class, then its method. */
+  /** Lines above the place, each below the one before: a class, then its method. */
   readonly anchors: string[];
   readonly lines: Line[];
-  /** Whether the place is the file's end. */
+  /** True if the place is the file's end. */
   isAtEnd: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Line {
 
 const END_OF_FILE = "*** End of File";
 
-/** The content of a file that is made by a diff of added lines. */
+/** The content of a file that is created by a diff of added lines. */
 export function toNewText(diff: string): string {
   const lines = toLines(diff).filter((line) => line !== END_OF_FILE);
   const added = lines.filter((line) => line.startsWith("+"));
@@ -37,7 +37,7 @@ export function toNewText(diff: string): string {
   return `${added.map((line) => line.slice(1)).join("\n")}\n`;
 }
 
-/** Rejects with `invalid_request` that shows the first line that does not fit. */
+/** Throws `invalid_request` with the first line that does not match. */
 export function patchText(before: string, diff: string): string {
   const ending = before.includes("\r\n") ? "\r\n" : "\n";
   const lines = before.split(/\r?\n/);
@@ -67,7 +67,7 @@ function parseHunks(diff: string): Hunk[] {
   const hunks: Hunk[] = [];
   for (const line of toLines(diff)) {
     const last = hunks.at(-1);
-    // Several lines with @@ in a row name one place ever closer.
+    // Several adjacent lines with @@ name one place, each more precisely.
     const isNext = line.startsWith("@@") && last !== undefined && last.lines.length > 0;
     const hunk = isNext ? createHunk() : (last ?? createHunk());
     if (hunk !== last) hunks.push(hunk);
@@ -82,7 +82,7 @@ function createHunk(): Hunk {
   return { anchors: [], lines: [], isAtEnd: false };
 }
 
-/** Line numbers, which models make up, say nothing. */
+/** Line numbers, which models make up, are ignored. */
 function toAnchors(line: string): string[] {
   const text = line.slice(2).trim();
   const anchor = text.replace(/^-\d+(,\d+)? \+\d+(,\d+)? @@ ?/, "").trim();
@@ -127,7 +127,7 @@ const LIKENESSES: readonly ((line: string) => string)[] = [
   (line) => line.trim(),
 ];
 
-/** The first place from `start` on, the most exact likeness first. */
+/** The first match from `start` on; exact matches come first. */
 function findLines(
   lines: readonly string[],
   wanted: readonly string[],

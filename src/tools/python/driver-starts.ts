@@ -1,6 +1,6 @@
-/** What comes after the driver: how each of the two interpreters begins. */
+/** The code after the driver: how each of the two interpreters begins. */
 
-/** What Pyodide's interpreter forgets before it is given code: the ways to JavaScript. */
+/** Removes the ways to JavaScript from Pyodide's interpreter before it gets code. */
 export const PYODIDE_START = `
 def forget_javascript():
     from _pyodide import _importhook
@@ -23,7 +23,7 @@ handle
 /** The loop of `python3`: the protocol moves to descriptors of its own, so that no print breaks it. */
 export const HOST_START = String.raw`
 def limit_memory(most):
-    """Holds all calls to the first one's limit, and each to its own while it runs."""
+    """Limits all calls to the first one's limit, and each to its own while it runs."""
     try:
         import resource
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -38,7 +38,7 @@ def limit_memory(most):
 
 
 def capture(descriptor, path):
-    """What is written past Python, by a library or a child, lands in a file."""
+    """Output that bypasses Python, of a library or a child process, goes to a file."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     os.dup2(file, descriptor)
     os.close(file)

@@ -1,12 +1,12 @@
 /**
- * The Python side of an interpreter: takes one request as a line of JSON and gives one reply. The same
+ * The Python side of an interpreter: reads one request as a line of JSON and writes one reply. The same
  * text runs in Pyodide and in the machine's own `python3`, so both answer alike.
  *
- * It keeps the code it is given out of its own way (a module of its own, captured streams), not out of
- * its memory: whoever runs in an interpreter owns it. What holds the code is around the interpreter.
+ * It separates its own names from those of the code (a module of its own, captured streams), but not its
+ * memory: code that runs in an interpreter controls it. The limits on the code are around the interpreter.
  */
 
-/** What the driver needs of Python's library: a snapshot has it already. */
+/** The modules of Python's library that the driver needs: a snapshot already has them. */
 export const DRIVER_IMPORTS = `
 import ast, asyncio, base64, importlib, importlib.metadata, importlib.util, inspect, io, json, linecache
 import os, re, stat, sys, sysconfig, time, traceback, types, zipfile
@@ -26,7 +26,7 @@ state.drain, state.limit = lambda: ("", ""), lambda size: None
 
 
 class Captured(io.TextIOBase):
-    """Text that is kept up to the limit and one character: that one says there was more."""
+    """Text up to the limit and one character more, which says that there was more."""
 
     encoding = "utf-8"
 
@@ -51,7 +51,7 @@ class Captured(io.TextIOBase):
 
 
 def whole(text):
-    """Without halves of characters, which JSON can say and UTF-8 cannot."""
+    """Without halves of characters, which JSON can have and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -130,7 +130,7 @@ def make_loop():
 
 
 def write_figures_module(library):
-    """What matplotlib draws with: to show a figure is to save it where files are looked for."""
+    """The backend of matplotlib: showing a figure saves it where files are collected."""
     os.makedirs(library, exist_ok=True)
     sys.path.append(library)
     os.environ["MPLBACKEND"] = "module://offshoot_figures"
@@ -154,7 +154,7 @@ def show(*args, **kwargs):
 
 
 def on_imports(request):
-    """The modules that the code names and that are not there."""
+    """The modules that the code imports and that are missing."""
     try:
         tree = ast.parse(request["code"])
     except (SyntaxError, ValueError):
@@ -177,7 +177,7 @@ def is_there(name):
 
 
 def on_install(request):
-    """Unpacks wheels; gives the names of what they need and is not there."""
+    """Unpacks wheels; returns the names of their missing requirements."""
     needed = []
     for wheel in request["wheels"]:
         with zipfile.ZipFile(io.BytesIO(base64.b64decode(wheel["data"]))) as archive:
@@ -269,7 +269,7 @@ def execute(compiled):
 
 
 def describe(error):
-    """Exceptions are the code's own, and so is all that is asked of them."""
+    """Exceptions belong to the code, and so do all of their methods."""
     try:
         return traced(error)
     except BaseException:
@@ -331,7 +331,7 @@ def changed(before):
 
 
 def content(path, size):
-    """The bytes of what is worth sending: an image, or a short text."""
+    """The bytes of a file to send: an image, or a short text."""
     if size > MAX_IMAGE:
         return None
     try:

@@ -1,14 +1,14 @@
 /**
- * `TextDecoder` for the realm that Pyodide lives in, of the encodings that it asks for. The text of each
- * function is evaluated there. It is written out because Node's own would be called with objects of
- * Python's choice, and describes what it refuses by calling their functions.
+ * A `TextDecoder` for Pyodide's realm, for the encodings that it uses. The text of each function is
+ * evaluated there. It is written here because Node's own would be called with objects that Python chooses,
+ * and describes what it refuses by calling their functions.
  */
 
 type Units = Uint8Array | Uint16Array;
 type Decode = (bytes: Uint8Array, isFatal: boolean) => Units;
 
 export function innerDecoder(fromUtf8: Decode): void {
-  /** In pieces that fit on the stack. */
+  /** Joins pieces that fit on the stack. */
   const join = (units: Units): string => {
     let text = "";
     for (let at = 0; at < units.length; at += 8192) {
@@ -50,9 +50,9 @@ export function innerDecoder(fromUtf8: Decode): void {
   Object.assign(globalThis, { TextDecoder: Decoder });
 }
 
-/** Gives the function that makes code units of UTF-8. */
+/** Returns the function that decodes UTF-8 to code units. */
 export function innerUtf8(): Decode {
-  /** First bytes from and to, how many bytes there are then, and what the second is from and to. */
+  /** Ranges: the first byte, how many bytes there are then, and the second byte. */
   const forms = [
     [0xc2, 0xdf, 2, 0x80, 0xbf],
     [0xe0, 0xe0, 3, 0xa0, 0xbf],
@@ -64,7 +64,7 @@ export function innerUtf8(): Decode {
     [0xf4, 0xf4, 4, 0x80, 0x8f],
   ] as const;
 
-  /** The character at a place, if the bytes are one, and how many they are. */
+  /** The character at a position and its number of bytes, if the bytes are valid. */
   const readPoint = (bytes: Uint8Array, at: number): readonly [number | undefined, number] => {
     const [first = 0, second = 0] = [bytes[at], bytes[at + 1]];
     if (first < 0x80) return [first, 1];
@@ -86,7 +86,7 @@ export function innerUtf8(): Decode {
     let end = 0;
     for (let at = 0; at < bytes.length; ) {
       const [point, length] = readPoint(bytes, at);
-      if (point === undefined && isFatal) throw new TypeError("The bytes are no UTF-8.");
+      if (point === undefined && isFatal) throw new TypeError("The bytes are not valid UTF-8.");
       const shown = point ?? 0xfffd;
       if (shown > 0xffff) units[end++] = 0xd7c0 + (shown >> 10);
       units[end++] = shown > 0xffff ? 0xdc00 | (shown & 0x3ff) : shown;

@@ -1,25 +1,24 @@
 /**
- * The code of the realm that Pyodide lives in. The text of each function is evaluated there, so it uses
- * nothing but its arguments and the language.
+ * The code of Pyodide's realm. The text of each function is evaluated there, so it uses nothing but its
+ * arguments and the language.
  *
- * Whoever runs in Python can change everything in this realm but what these functions closed over. So
- * the one thing of the outer realm, `channel`, is called here and never handed on; what it throws is
- * thrown anew; and whatever is made of Python's values is looked at once more, as a primitive, before
- * it crosses.
+ * Code that runs in Python can change everything in this realm except what these functions closed over. So
+ * the one object of the outer realm, `channel`, is called here and never passed on; its errors are thrown
+ * again as errors of this realm; and values of Python are checked again, as primitives, before they cross.
  */
 
-/** What the outer realm does for the inner one. Texts and numbers cross, nothing else. */
+/** The services of the outer realm for the inner one. Only texts and numbers cross. */
 export type Channel = (what: keyof Crossings, value: string | number) => string | number;
 
 export interface Crossings {
   now: number;
   /** That many random bytes, as Base64. */
   random: string;
-  /** One line, once a request. */
+  /** One line, once for each request. */
   send: string;
-  /** Once, with an empty text when all went well. */
+  /** Called once, with an empty text if everything succeeded. */
   ended: string;
-  /** Bytes of a snapshot, a character each. */
+  /** Bytes of a snapshot, one character each. */
   piece: string;
 }
 
@@ -29,10 +28,10 @@ export interface LoadFrom {
   readonly snapshot: Uint8Array | undefined;
 }
 
-/** Evaluated first: takes away the ways by which Node's own functions would be called with objects. */
+/** Evaluated first: removes the ways to call Node's own functions with objects. */
 export function closeRealm(): void {
-  // Node formats a stack with functions of its own: what they throw belongs to the outer realm, and
-  // `prepareStackTrace` sees their frames. V8 keeps no stack where the limit is not a plain number.
+  // Node formats a stack with functions of its own: their errors belong to the outer realm, and
+  // `prepareStackTrace` sees their frames. V8 keeps no stack if the limit is not a plain number.
   Reflect.deleteProperty(Error, "captureStackTrace");
   Object.defineProperty(Error, "stackTraceLimit", {
     get: () => 0,
@@ -41,16 +40,16 @@ export function closeRealm(): void {
   });
   Object.freeze(Error);
   Object.defineProperty(globalThis, "Error", { writable: false, configurable: false });
-  // These hand what they are given to Node, which refuses it with an error of its own.
+  // These pass their arguments to Node, which refuses them with an error of its own.
   const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: object };
   for (const name of ["compileStreaming", "instantiateStreaming"]) {
     Reflect.deleteProperty(wasm, name);
   }
 }
 
-/** Gives the realm the few things that Pyodide needs, and that make it take the realm for a shell. */
+/** Gives the realm the few things that Pyodide needs, and with which it takes the realm for a shell. */
 export function innerShell(channel: Channel, wasm: Uint8Array, library: Uint8Array): void {
-  // Copies: the arrays that came are the outer realm's.
+  // Copies, because the given arrays belong to the outer realm.
   const files = new Map([
     ["/pyodide.asm.wasm", new Uint8Array(wasm)],
     ["/python_stdlib.zip", new Uint8Array(library)],
@@ -71,7 +70,7 @@ export function innerShell(channel: Channel, wasm: Uint8Array, library: Uint8Arr
       if (!file) throw new Error("There is no such file.");
       return file;
     },
-    // The shell's way to random bytes is a command; nothing of it but the count is looked at.
+    // The shell gets random bytes from a command; only its count is read.
     os: {
       system: (_: unknown, words: readonly string[]) =>
         ask("random", Number(/head -c(\d+) /.exec(String(words[1]))?.[1] ?? 0)),
@@ -89,13 +88,16 @@ export function innerShell(channel: Channel, wasm: Uint8Array, library: Uint8Arr
 }
 
 interface Inner {
-  /** Loads Pyodide and says `ended`. The last expression of `driver` is what handles a request. */
-  load(loadPyodide: Load, createPyodideModule: unknown, from: LoadFrom): void;
-  /** Hands a request to Python and says `send`. Never throws, whatever Python made of the realm. */
+  /**
+   * Loads Pyodide and reports `ended`. The last expression of `driver` is the function that handles a
+   * request.
+   */
+  load(loadPyodide: LoadPyodide, createPyodideModule: unknown, from: LoadFrom): void;
+  /** Passes a request to Python and reports `send`. Never throws, whatever Python did to the realm. */
   receive(line: string, memBytes: number): void;
 }
 
-export type Load = (options: object) => unknown;
+export type LoadPyodide = (options: object) => unknown;
 
 interface Python {
   runPython(code: string): (line: string) => unknown;
@@ -109,10 +111,10 @@ interface GrowingMemory {
 
 export type ToOptions = (module: unknown, from: LoadFrom) => object;
 
-/** How Pyodide is loaded: the same for a snapshot and for what starts from one. */
+/** The options to load Pyodide, which are the same for a snapshot and for what starts from one. */
 export function innerOptions(module: unknown, { lock, snapshot }: LoadFrom): object {
   return {
-    // A copy: the array that came is the outer realm's.
+    // A copy, because the given array belongs to the outer realm.
     ...(snapshot ? { _loadSnapshot: new Uint8Array(snapshot) } : {}),
     createPyodideModule: module,
     indexURL: "/",
@@ -126,9 +128,9 @@ export function innerOptions(module: unknown, { lock, snapshot }: LoadFrom): obj
   };
 }
 
-/** Loads Pyodide, runs `driver`, and says what it looks like in memory. It is handed nothing else to run. */
+/** Loads Pyodide, runs `driver`, and reports the contents of its memory. It runs no other code. */
 export function innerMaker(channel: Channel, toOptions: ToOptions): Pick<Inner, "load"> {
-  /** What the head of a snapshot is written with. */
+  /** Writes the head of a snapshot. */
   class Encoder {
     encode(text: string): Uint8Array {
       const units = encodeURIComponent(text).match(/%..|./g) ?? [];
@@ -144,7 +146,7 @@ export function innerMaker(channel: Channel, toOptions: ToOptions): Pick<Inner, 
     }
   }
 
-  async function make(load: Load, module: unknown, from: LoadFrom): Promise<void> {
+  async function make(load: LoadPyodide, module: unknown, from: LoadFrom): Promise<void> {
     Object.assign(globalThis, { TextEncoder: Encoder });
     const options = { ...toOptions(module, from), _makeSnapshot: true };
     const python = (await load(options)) as Python;
@@ -166,14 +168,14 @@ export function innerMaker(channel: Channel, toOptions: ToOptions): Pick<Inner, 
   };
 }
 
-/** Loads Pyodide and hands requests to Python. */
+/** Loads Pyodide and passes requests to Python. */
 export function innerRealm(channel: Channel, memBytes: number, toOptions: ToOptions): Inner {
   const world = globalThis as unknown as Record<string, unknown>;
   const { stringify } = JSON;
   let limit = memBytes;
   let handle: (line: string) => unknown = () => undefined;
 
-  // Emscripten grows its memory from JavaScript, so this is where it can be held.
+  // Emscripten grows its memory from JavaScript, so it can be limited here.
   const { prototype } = (world["WebAssembly"] as { Memory: { prototype: GrowingMemory } }).Memory;
   const { grow } = prototype;
   Object.defineProperty(prototype, "grow", {
@@ -185,7 +187,7 @@ export function innerRealm(channel: Channel, memBytes: number, toOptions: ToOpti
     configurable: false,
   });
 
-  /** Each step of it may be Python's doing: what comes is looked at by `say`. */
+  /** Python may have changed every step of it, so `say` checks the result. */
   const toProblem = (thrown: unknown): unknown => {
     try {
       const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -205,11 +207,11 @@ export function innerRealm(channel: Channel, memBytes: number, toOptions: ToOpti
     try {
       channel(what, typeof text === "string" ? text : '{"error":"no reply"}');
     } catch {
-      // The error belongs to the outer realm; whoever waits for the text has a time limit.
+      // The error belongs to the outer realm. The caller has a time limit.
     }
   };
 
-  async function start(load: Load, module: unknown, from: LoadFrom): Promise<void> {
+  async function start(load: LoadPyodide, module: unknown, from: LoadFrom): Promise<void> {
     const python = (await load(toOptions(module, from))) as Python;
     handle = python.runPython(from.driver);
     for (const name of ["read", "load", "readbuffer"]) delete world[name];

@@ -1,6 +1,6 @@
 /**
- * One interpreter: a started process that answers one request at a time. After anything but an answer
- * (too late, cancelled, gone, out of memory) it is ended, and what it knew is lost.
+ * One interpreter: a started process that answers one request at a time. After anything but an answer (too
+ * late, cancelled, gone, out of memory) it is ended, and its variables are lost.
  */
 
 import { toAbortFailure } from "../../base/async.ts";
@@ -12,7 +12,7 @@ import type { Exit, RunningCommand } from "../sandbox/sandbox.ts";
 import type { Request } from "./messages.ts";
 
 export interface Interpreter {
-  /** Rejects with `Failure("tool_failed")`; then the interpreter is of no more use and must be closed. */
+  /** Rejects with `Failure("tool_failed")`; then the interpreter cannot be used any more and must be closed. */
   ask(request: Request, limits: Limits): Promise<JsonObject>;
   /** Ends the process; may be called twice. */
   close(): Promise<void>;
@@ -23,10 +23,10 @@ interface Limits {
   readonly signal: AbortSignal;
 }
 
-/** The last words of a process that ends tell why. */
+/** The last output of a process that ends says why. */
 const TAIL_CHARS = 2000;
 
-/** Takes the process over: `close` ends it. */
+/** Takes ownership of the process: `close` ends it. */
 export function createInterpreter(command: RunningCommand): Interpreter {
   let answer: (line: string) => void = () => undefined;
   const tail = readTail(command.stderr);
@@ -35,7 +35,7 @@ export function createInterpreter(command: RunningCommand): Interpreter {
     await tail.ended;
     throw toDeath(exit, tail.text());
   });
-  // Nobody may be asking when it ends.
+  // The interpreter may end while no request waits.
   gone.catch(() => undefined);
 
   return {
@@ -43,7 +43,7 @@ export function createInterpreter(command: RunningCommand): Interpreter {
       const answered = new Promise<string>((resolve) => {
         answer = resolve;
       });
-      // An interpreter that has ended says so through `gone`.
+      // An interpreter that has ended reports it through `gone`.
       command.stdin.write(`${JSON.stringify(request)}\n`);
       const cut = createCut(timeoutMs, signal);
       try {
@@ -87,7 +87,7 @@ function withReject(): { promise: Promise<never>; reject: (failure: Failure) => 
   return { promise, reject };
 }
 
-/** Gives true when what came was no lines any more: a line without end. */
+/** Resolves with true if the output was no longer lines: a line without end. */
 async function readLines(
   { stdout }: RunningCommand,
   onLine: (line: string) => void,
@@ -107,13 +107,13 @@ function readTail(stream: AsyncIterable<Buffer>): { text(): string; ended: Promi
     try {
       for await (const chunk of stream) text = (text + chunk.toString("utf8")).slice(-TAIL_CHARS);
     } catch {
-      // What was read until then is all there is.
+      // The output so far is all there is.
     }
   })();
   return { text: () => text, ended };
 }
 
-/** A reply of `error` comes from the driver or its surroundings, not from the code. */
+/** A reply of `error` comes from the driver or the process, not from the code. */
 function parseReply(line: string): JsonObject {
   const reply = tryParseJson(line);
   if (!isJsonObject(reply)) throw failed("the interpreter broke its protocol");
@@ -123,7 +123,7 @@ function parseReply(line: string): JsonObject {
 }
 
 function toDeath(exit: Exit | undefined, tail: string): Failure {
-  // The system's killer and an allocation that fails in V8 both end it by a signal.
+  // The system's memory killer and a failed allocation in V8 both end it by a signal.
   const isKilled = exit?.signal === "SIGKILL" || exit?.code === 137;
   if (isKilled || isOutOfMemory(tail)) return outOfMemory();
   const how = exit === undefined ? "broke its protocol" : `ended (${toReason(exit)})`;

@@ -6,7 +6,7 @@ import { clip } from "../../base/text.ts";
 const MIB = 1024 * 1024;
 const UNITS: Readonly<Record<string, number>> = { k: 1024, m: MIB, g: 1024 * MIB };
 
-/** Below, Python cannot start; above, WebAssembly cannot count. */
+/** With less, Python cannot start; with more, WebAssembly cannot address it. */
 const MIN_BYTES = 64 * MIB;
 const MAX_BYTES = 4096 * MIB;
 

@@ -1,4 +1,7 @@
-/** What an interpreter is asked, one JSON object a line, and how a request that every kind takes looks. */
+/**
+ * The requests to an interpreter, one JSON object on each line, which are the same for every kind of
+ * interpreter.
+ */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 
@@ -10,9 +13,9 @@ export interface OpenRequest {
   readonly folder: string;
   /** A folder for the driver's own files. */
   readonly library: string;
-  /** The folder of the `pyodide` package, where that is the interpreter. */
+  /** The folder of the `pyodide` package, if that is the interpreter. */
   readonly pyodide?: string;
-  /** A file that holds a started Python (`snapshot.ts`); it starts by itself without one. */
+  /** A file with a started Python (`snapshot.ts`). Without one Python starts by itself. */
   readonly snapshot?: string | undefined;
   readonly mounts: readonly Mount[];
 }
@@ -22,7 +25,7 @@ export interface SnapshotRequest extends Pick<OpenRequest, "mem" | "pyodide"> {
   readonly op: "snapshot";
 }
 
-/** A file that is there from the start. Both are Base64. */
+/** A file that exists from the start. Path and data are Base64. */
 export interface Mount {
   /** Relative, with `/` between names. */
   readonly path: string;
@@ -43,11 +46,11 @@ export type Request =
       readonly op: "run";
       readonly mem: number;
       readonly code: string;
-      /** Modules that nobody has, each with a sentence on how to get it. */
+      /** Modules that were not found, each with a sentence on how to get it. */
       readonly missing: Readonly<Record<string, string>>;
     };
 
-/** What the code did. Streams and result are one character longer than the limit when they were cut. */
+/** The outcome of the code. Streams and result are one character longer than the limit if they were cut. */
 export interface RunReply {
   readonly stdout: string;
   readonly stderr: string;
@@ -60,11 +63,11 @@ export interface RunReply {
 export interface WrittenFile {
   readonly path: string;
   readonly size: number;
-  /** Of images and of short files. */
+  /** Only for images and short files. */
   readonly data: Buffer | undefined;
 }
 
-/** The code can write replies itself, so each is looked at as a stranger's. */
+/** The code can write replies itself, so every reply is checked. */
 export function toRunReply(reply: JsonObject): RunReply {
   const files = Array.isArray(reply["files"]) ? reply["files"] : [];
   return {

@@ -1,4 +1,7 @@
-/** What is copied into an interpreter when it starts. Files that usually hold secrets only by their names. */
+/**
+ * Copies files into an interpreter when it starts. Files that usually contain secrets are copied only if
+ * they are named.
+ */
 
 import { isAbsolute, relative, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
@@ -6,11 +9,11 @@ import { isSensitive } from "../workspace/protected.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Mount } from "./messages.ts";
 
-/** All that is copied in; it goes through the interpreter's memory. */
+/** The limit for all copied files, because they go through the interpreter's memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 2000;
 
-/** Read through the workspace, so what it refuses is not copied either. */
+/** Reads through the workspace, so that what it refuses is not copied either. */
 export async function readMounts(workspace: Workspace, paths: readonly string[]): Promise<Mount[]> {
   const mounts: Mount[] = [];
   let left = MAX_BYTES;
@@ -20,7 +23,7 @@ export async function readMounts(workspace: Workspace, paths: readonly string[])
     if (!names) return copy(path);
     for (const name of names.map((one) => one.replace(/\/$/, ""))) {
       const inside = `${path}/${name}`;
-      // By its own name, and by where it leads: a link may have another.
+      // By its own name and by its target: a link may have another name.
       const { relative: real } = await workspace.locate(inside, "read");
       if (!isSensitive(name) && !isSensitive(real)) await visit(inside);
     }

@@ -1,7 +1,7 @@
 /**
- * Where Pyodide's packages come from: a folder of wheels, or a copy of its distribution (wheels beside
- * `pyodide-lock.json`, which says what imports what and how each file hashes). Read here and sent to the
- * interpreter, which reaches neither files nor the network.
+ * Finds Pyodide's packages: in a folder of wheels, or in a copy of its distribution (wheels beside
+ * `pyodide-lock.json`, which has their modules, requirements and hashes). They are read here and sent to
+ * the interpreter, which reaches neither files nor the network.
  */
 
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import { clip } from "../../base/text.ts";
 import type { Wheel } from "./messages.ts";
 
 export interface Packages {
-  /** The wheel of a module or a distribution, or none. */
+  /** The wheel of a module or a distribution; undefined if there is none. */
   find(name: string, signal: AbortSignal): Promise<Wheel | undefined>;
 }
 
@@ -25,11 +25,11 @@ interface PackageParts {
   readonly wheels: string | undefined;
   readonly index: string | undefined;
   readonly fetchPackage?: FetchPackage | undefined;
-  /** The folder of the `pyodide` package: its own lock file knows the names of modules. */
+  /** The folder of the `pyodide` package, whose lock file has the names of modules. */
   readonly pyodide: string;
 }
 
-/** The largest package of Pyodide's distribution is a fourth of this. */
+/** Four times the largest package of Pyodide's distribution. */
 const MAX_BYTES = 200_000_000;
 
 export async function openPackages(parts: PackageParts, signal: AbortSignal): Promise<Packages> {
@@ -70,7 +70,7 @@ export async function openPackages(parts: PackageParts, signal: AbortSignal): Pr
 
 interface Index {
   read(file: string, signal: AbortSignal): Promise<Uint8Array>;
-  /** Undefined for a file that a folder does not have; a copy may be of some packages alone. */
+  /** Undefined for a file that a folder does not have: a copy may have only some packages. */
   readIfThere(file: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
@@ -78,7 +78,7 @@ function openIndex({ index, fetchPackage }: PackageParts): Index | undefined {
   if (index === undefined) return undefined;
   if (!/^https?:\/\//i.test(index)) return openFolder(index);
   if (!fetchPackage) {
-    // The address may hold a password.
+    // The address may contain a password.
     throw new Failure("tool_failed", "`python_index` must be a folder here, not a URL.");
   }
   const base = index.endsWith("/") ? index : `${index}/`;
@@ -159,7 +159,7 @@ function toDistribution(file: string): string {
   return normalise(file.split("-", 1)[0] ?? "");
 }
 
-/** Names of distributions are the same whatever their case and separators. */
+/** Names of distributions are equal whatever their case and separators. */
 function normalise(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, "-");
 }

@@ -1,7 +1,6 @@
 /**
- * How Pyodide's process is started. Around the bare realm that Python lives in (`realm.ts`) lie Node's
- * permission model, which leaves it two folders to read and nothing to start, and the system's own limit
- * on its memory.
+ * Starts Pyodide's process. Around Python's bare realm (`realm.ts`) are Node's permission model, with which
+ * it can read two folders and start nothing, and the system's own limit on its memory.
  */
 
 import { existsSync } from "node:fs";
@@ -10,12 +9,12 @@ import { dirname, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { findOwnProgram } from "../../base/own-program.ts";
 import { nodeReservedKib } from "../sandbox/node-memory.ts";
-import type { Command } from "../sandbox/sandbox.ts";
+import type { SandboxCommand } from "../sandbox/sandbox.ts";
 
-/** What Node, Pyodide and its compiled code take beside Python's memory. */
+/** The memory of Node, Pyodide and its compiled code beside Python's. */
 const OVERHEAD_KIB = 512 * 1024 + nodeReservedKib();
 
-/** JavaScript's own heap; Python's objects lie in WebAssembly's memory. */
+/** JavaScript's own heap; Python's objects are in WebAssembly's memory. */
 const HEAP_MIB = 256;
 
 export function findPyodide(): string {
@@ -32,13 +31,13 @@ export interface PyodideParts {
   readonly pyodide: string;
   readonly cwd: string;
   readonly memBytes: number;
-  /** The program that runs in it; the installation's own when left out. */
+  /** The program that runs in it; the installation's own if missing. */
   readonly worker?: string | undefined;
   /** The file of a started Python, which it may read. */
   readonly snapshot?: string | undefined;
 }
 
-export function pyodideCommand(parts: PyodideParts): Command {
+export function pyodideCommand(parts: PyodideParts): SandboxCommand {
   const { node, pyodide, cwd, memBytes, worker = findOwnProgram("python-worker") } = parts;
   const reads = [pyodide, dirname(worker)];
   const files = parts.snapshot === undefined ? [] : [parts.snapshot];
@@ -61,8 +60,8 @@ export function pyodideCommand(parts: PyodideParts): Command {
 }
 
 /**
- * The permission model by the name that this Node knows, which lost its prefix when it was no
- * experiment any more; and no debugger by signal, where that can be said.
+ * The permission model by the name that this Node uses, which lost its prefix when it became stable; and no
+ * debugger by signal, if that can be set.
  */
 export function guardFlags(known: { has(flag: string): boolean }): string[] {
   const permission = ["--permission", "--experimental-permission"].filter((flag) =>
@@ -72,13 +71,13 @@ export function guardFlags(known: { has(flag: string): boolean }): string[] {
   return [...permission.slice(0, 1), ...debug];
 }
 
-/** Where the system has no such limit, WebAssembly's memory is still held by the realm. */
+/** If the system has no such limit, the realm still limits WebAssembly's memory. */
 function limited(argv: readonly string[], kib: number): [string, ...string[]] {
   const script = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
   return ["/bin/sh", "-c", script, String(kib), ...argv];
 }
 
-/** Node looks in the nearest `package.json` for what kind of module a file is. */
+/** Node reads the nearest `package.json` to find the module type of a file. */
 function packageFiles(folder: string): string[] {
   const file = join(folder, "package.json");
   if (existsSync(file)) return [file];

@@ -1,32 +1,13 @@
 /**
- * `python_execute`: runs Python and gives back what it printed, what it evaluated to and what it wrote.
- * What it takes is here; what runs it is loaded with the first call.
+ * `python_execute`: runs Python and returns its output, the value of its last expression and its files. The
+ * arguments are here; the code is loaded with the first call.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 import { parseMem } from "./mem.ts";
-import type { FetchPackage } from "./packages.ts";
-
-export interface PythonOptions {
-  /** The machine's own `python3` in the run's sandbox, in place of Pyodide. */
-  readonly host: boolean;
-  /** A folder with wheels that Pyodide can import. */
-  readonly wheels: string | undefined;
-  /** A copy of Pyodide's distribution: a folder, or a URL where there is `fetchPackage`. */
-  readonly index: string | undefined;
-  /** Files and folders of the workspace that are copied into the interpreter when it starts. */
-  readonly mounts: readonly string[];
-  /** Reads a URL of the index; the interpreter itself reaches no network. */
-  readonly fetchPackage?: FetchPackage | undefined;
-  /** The folder where a started Python is kept, from which others start; each starts by itself without it. */
-  readonly snapshots?: string | undefined;
-  /** The programs to start, where they are not this process's own, the installation's and the one on `PATH`. */
-  readonly nodePath?: string | undefined;
-  readonly workerPath?: string | undefined;
-  readonly pythonPath?: string | undefined;
-}
+import type { PythonOptions } from "./run-python.ts";
 
 const MAX_SECONDS = 300;
 
@@ -41,7 +22,7 @@ export function createPythonTool(options: PythonOptions): Tool {
     parameters: {
       code: text("Python code; the value of a last expression is the result."),
       mem: text('The most memory it may take: "64m" to "4g".', { default: "512m" }),
-      timeout: integer("Seconds until it is stopped, which ends the interpreter.", {
+      timeout: integer("Seconds until the code is stopped, which ends the interpreter.", {
         minimum: 1,
         maximum: MAX_SECONDS,
         default: 30,

@@ -1,10 +1,10 @@
 /**
- * The realm that Pyodide lives in: a JavaScript context with the language and nothing else. No
- * `process`, no `require`, no `import()`, no `fetch`, no way to make code from text. Pyodide takes it for
- * a bare JavaScript shell and so asks for no part of Node at all.
+ * Pyodide's realm: a JavaScript context with the language and nothing else. No `process`, no `require`, no
+ * `import()`, no `fetch`, no way to make code from text. Pyodide takes it for a bare JavaScript shell and
+ * so uses no part of Node at all.
  *
- * Nothing of the outer realm may get in, and nothing of the inner one is looked at out here: one
- * function is called from there, by functions of the inner realm, and takes and gives texts and numbers.
+ * No object of the outer realm may get in, and no object of the inner one is inspected here: functions of
+ * the inner realm call one function here, which takes and returns texts and numbers.
  */
 
 import { randomBytes } from "node:crypto";
@@ -20,34 +20,34 @@ import {
   innerOptions,
   innerRealm,
   innerShell,
-  type Load,
+  type LoadPyodide,
 } from "./inner-realm.ts";
 
 export interface Realm {
-  /** Hands a request to Python; the reply goes to `send`. Memory does not grow above `memBytes`. */
+  /** Passes a request to Python; the reply goes to `send`. Memory does not grow above `memBytes`. */
   receive(line: string, memBytes: number): void;
 }
 
 interface RealmParts {
   /** The folder of the `pyodide` package. */
   readonly folder: string;
-  /** Python whose last expression is the function that handles a request. */
+  /** Python code whose last expression is the function that handles a request. */
   readonly driver: string;
   readonly memBytes: number;
-  /** Called once a request, with one line. */
+  /** Called once for each request, with one line. */
   readonly send: (line: string) => void;
-  /** Python as it was when it had started: it starts from there. */
+  /** The memory of a started Python, to start from. */
   readonly snapshot?: Uint8Array | undefined;
   /**
-   * Told what a started Python looks like in memory, piece by piece, a character for each byte. No request
-   * is handled then, and `driver` is what is imported first.
+   * Called with the memory of a started Python, piece by piece, one character for each byte. No request is
+   * handled then, and `driver` is what is imported first.
    */
   readonly onPiece?: ((piece: string) => void) | undefined;
 }
 
 export async function openRealm(parts: RealmParts): Promise<Realm> {
   const { folder, driver, memBytes, send, snapshot, onPiece } = parts;
-  // Its global object is its own, not a window to one of ours.
+  // The context has a global object of its own, not a view of ours.
   const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: true },
   });
@@ -56,7 +56,7 @@ export async function openRealm(parts: RealmParts): Promise<Realm> {
     readFile(join(folder, "python_stdlib.zip")),
     readFile(join(folder, "pyodide-lock.json"), "utf8"),
   ]);
-  // Strict: the frames of other functions tell what they are called on and with.
+  // Strict mode: frames of sloppy functions reveal their caller's objects and arguments.
   const evaluate = <Value extends object>(code: Value): Value =>
     runInContext(`"use strict"; (${String(code)})`, context) as Value;
   const { info } = JSON.parse(lock) as { info: unknown };
@@ -76,9 +76,9 @@ export async function openRealm(parts: RealmParts): Promise<Realm> {
     loadModule(context, join(folder, "pyodide.mjs")),
     loadModule(context, join(folder, "pyodide.asm.mjs")),
   ]);
-  // Packages are unpacked by the driver: Pyodide itself never looks for one.
+  // The driver unpacks packages: Pyodide itself never looks for one.
   const bareLock = JSON.stringify({ info, packages: {}, version });
-  load(loadPyodide as Load, createPyodideModule, { lock: bareLock, driver, snapshot });
+  load(loadPyodide as LoadPyodide, createPyodideModule, { lock: bareLock, driver, snapshot });
   await ended.promise;
   return { receive: (line, bytes) => receive(line, bytes) };
 }
@@ -87,7 +87,7 @@ interface ChannelParts extends Pick<RealmParts, "send" | "onPiece"> {
   readonly end: (problem: string) => void;
 }
 
-/** Called with whatever the inner realm has: an object is not even shown in an error. */
+/** Called with any value of the inner realm: an object is not even shown in an error. */
 function createChannel({ send, end, onPiece }: ChannelParts): Channel {
   return (what: unknown, value: unknown) => {
     if (what === "now") return performance.now();
@@ -109,15 +109,15 @@ function withEnd(): { readonly promise: Promise<void>; readonly end: (problem: s
   return { promise, end };
 }
 
-/** What Pyodide's modules say otherwise here. */
+/** Changes to the code of Pyodide's modules. */
 const CHANGES: readonly (readonly [RegExp, string])[] = [
-  // It is never come to where there is no Node, and what it gives is a promise of the outer realm.
+  // Never reached without Node, and its result would be a promise of the outer realm.
   [/\bimport\s*\(/g, "undefined("],
-  // Errors have no stack in the realm, and are errors all the same.
+  // Errors have no stack in the realm, and are still errors.
   [/typeof \w+\.stack\s*!==?\s*"string"\s*\|\|/g, ""],
 ];
 
-/** One of Pyodide's modules, evaluated in the realm. They import nothing where there is no Node. */
+/** Evaluates one of Pyodide's modules in the realm. Without Node they import nothing. */
 async function loadModule(context: object, path: string): Promise<Record<string, unknown>> {
   const refuse = (): never => {
     throw new Error("Nothing can be imported here.");

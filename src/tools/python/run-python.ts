@@ -1,16 +1,38 @@
-/** One call of `python_execute`: the run's session, which it keeps, and the result the model reads. */
+/** One call of `python_execute`: the run's session, which it keeps, and the result for the model. */
 
+import { rm } from "node:fs/promises";
+import { makeOwnFolder } from "../sandbox/own-folder.ts";
+import type { SandboxCommand } from "../sandbox/sandbox.ts";
 import type { ToolContext, ToolOutput } from "../tool.ts";
-import { type HostFolder, hostCommand, openHostFolder } from "./host-command.ts";
+import { DRIVER } from "./driver.ts";
+import { HOST_START } from "./driver-starts.ts";
 import { createInterpreter, type Interpreter } from "./interpreter.ts";
 import type { OpenRequest } from "./messages.ts";
 import { readMounts } from "./mounts.ts";
-import { openPackages, type Packages } from "./packages.ts";
+import { type FetchPackage, openPackages, type Packages } from "./packages.ts";
 import { findPyodide } from "./pyodide-command.ts";
-import type { PythonOptions } from "./python-execute.ts";
 import { createPythonSession, type PythonCall, type PythonSession } from "./session.ts";
 import { startPyodide } from "./snapshot.ts";
 import { toResult } from "./to-result.ts";
+
+export interface PythonOptions {
+  /** True for the machine's own `python3` in the run's sandbox, in place of Pyodide. */
+  readonly host: boolean;
+  /** A folder with wheels that Pyodide can import. */
+  readonly wheels: string | undefined;
+  /** A copy of Pyodide's distribution: a folder, or a URL if there is `fetchPackage`. */
+  readonly index: string | undefined;
+  /** Files and folders of the workspace that are copied into the interpreter when it starts. */
+  readonly mounts: readonly string[];
+  /** Reads a URL of the index; the interpreter itself reaches no network. */
+  readonly fetchPackage?: FetchPackage | undefined;
+  /** The folder with a started Python from which others start; without it each starts by itself. */
+  readonly snapshots?: string | undefined;
+  /** The programs to start, if they are not this process's own, the installation's and the one on `PATH`. */
+  readonly nodePath?: string | undefined;
+  readonly workerPath?: string | undefined;
+  readonly pythonPath?: string | undefined;
+}
 
 export async function runPython(
   options: PythonOptions,
@@ -22,7 +44,7 @@ export async function runPython(
   return toResult(await session.run(call, context.signal));
 }
 
-/** An interpreter starts in about two seconds; a machine under load takes longer. */
+/** An interpreter starts in about two seconds; a busy machine takes longer. */
 const START_MS = 60_000;
 
 type Started = Omit<OpenRequest, "op" | "mem" | "mounts">;
@@ -41,7 +63,9 @@ async function openPyodideSession(
       const place = { cwd: workspace.root, worker: options.workerPath };
       const parts = { node, pyodide, memBytes, ...place };
       const { command, snapshot } = await startPyodide(parts, {
-        ...{ sandbox, signal, folder: options.snapshots },
+        sandbox,
+        signal,
+        folder: options.snapshots,
       });
       const request = { ...inside, mounts, mem: memBytes, snapshot };
       return opened(createInterpreter(command), request, signal);
@@ -55,7 +79,7 @@ async function openPyodideSession(
       return (await packages).find(name, signal);
     },
     howToGet: (name) =>
-      `Nobody has \`${name}\`. Set \`python_wheels\` to a folder with its wheel and those it needs, built for this Pyodide, or \`python_index\` to a copy of Pyodide's distribution.`,
+      `Module \`${name}\` was not found. Set \`python_wheels\` to a folder with its wheel and those it needs, built for this Pyodide, or \`python_index\` to a copy of Pyodide's distribution.`,
   });
 }
 
@@ -97,4 +121,25 @@ async function opened(
     await interpreter.close();
     throw thrown;
   }
+}
+
+/** Starts the machine's own Python: in the run's sandbox, with a folder of its own. */
+interface HostFolder {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/** The caller closes it when no interpreter works in it any more. */
+async function openHostFolder(): Promise<HostFolder> {
+  const path = await makeOwnFolder("python");
+  return { path, close: () => rm(path, { recursive: true, force: true }) };
+}
+
+function hostCommand(python: string, folder: string): SandboxCommand {
+  return {
+    argv: [python, "-B", "-c", DRIVER + HOST_START],
+    cwd: folder,
+    env: { PYTHONIOENCODING: "utf-8" },
+    writes: [folder],
+  };
 }

@@ -1,51 +1,51 @@
 /**
- * The Python of one run: calls one after the other in one interpreter, which is started by the first
- * call and anew by the first after it was lost. Owns the interpreter; closed with the run.
+ * The Python of one run: calls one after the other in one interpreter. The first call starts it, and so
+ * does the first call after it was lost. Owns the interpreter; closed with the run.
  */
 
 import { throwIfAborted, toAbortFailure, untilAborted } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { Kept } from "../scope.ts";
+import type { ScopedResource } from "../scope.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { type RunReply, toNames, toRunReply, type Wheel } from "./messages.ts";
 
 export interface PythonCall {
   readonly code: string;
-  /** As it was written, for messages. */
+  /** The memory limit as it was written, for messages. */
   readonly mem: string;
   readonly memBytes: number;
   readonly timeoutMs: number;
 }
 
-export interface PythonSession extends Kept {
-  /** Rejects with `Failure("tool_failed")` when the interpreter was lost with this call. */
+export interface PythonSession extends ScopedResource {
+  /** Rejects with `Failure("tool_failed")` if this call made the interpreter fail. */
   run(call: PythonCall, signal: AbortSignal): Promise<RunReply & { readonly note?: string }>;
 }
 
-export interface SessionParts {
+export interface PythonSessionParts {
   /** Starts and opens an interpreter. */
   open(memBytes: number, signal: AbortSignal): Promise<Interpreter>;
-  /** The wheel for a module or a distribution; none where the interpreter brings its own. */
+  /** The wheel for a module or a distribution; missing if the interpreter has its own packages. */
   readonly findWheel:
     | ((name: string, signal: AbortSignal) => Promise<Wheel | undefined>)
     | undefined;
-  /** How long the packages of one call may take to be read; `PACKAGES_MS` when left out. */
+  /** How long reading the packages of one call may take; `PACKAGES_MS` if missing. */
   readonly packagesMs?: number;
-  /** How a person gets a module that nobody has. */
+  /** A sentence on how to get a missing module. */
   howToGet(name: string): string;
 }
 
 const GONE = "Variables and files of earlier calls are gone.";
 
-/** Reading and unpacking packages is not the code's time. */
+/** Reading and unpacking packages does not count as the code's time. */
 const PACKAGES_MS = 90_000;
 const INSTALL_MS = 120_000;
 
-/** A chain of requirements longer than this is none of a package that works in a browser. */
+/** No package that works in a browser has a longer chain of requirements. */
 const MAX_ROUNDS = 8;
 
-export function createPythonSession(parts: SessionParts): PythonSession {
+export function createPythonSession(parts: PythonSessionParts): PythonSession {
   let current: { readonly interpreter: Interpreter; readonly memBytes: number } | undefined;
   let calls = 0;
   let isLost = false;
@@ -77,7 +77,7 @@ export function createPythonSession(parts: SessionParts): PythonSession {
         { op: "run", mem: call.memBytes, code: call.code, missing },
         { timeoutMs: call.timeoutMs, signal },
       );
-      const note = isLost ? { note: `The interpreter was started anew. ${GONE}` } : {};
+      const note = isLost ? { note: `The interpreter was restarted. ${GONE}` } : {};
       isLost = false;
       calls++;
       return { ...toRunReply(reply), ...note };
@@ -98,10 +98,10 @@ export function createPythonSession(parts: SessionParts): PythonSession {
   };
 }
 
-/** Installs what the code imports and somebody has; gives how to get the rest. */
+/** Installs the modules that the code imports, and says how to get those that were not found. */
 async function provide(
   interpreter: Interpreter,
-  { findWheel, howToGet, packagesMs = PACKAGES_MS }: SessionParts,
+  { findWheel, howToGet, packagesMs = PACKAGES_MS }: PythonSessionParts,
   { code, memBytes: mem }: PythonCall,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
@@ -127,16 +127,16 @@ async function provide(
 }
 
 interface Search {
-  /** Each name is looked for once. Rejects when the call is cancelled. */
+  /** Searches each name once. Rejects if the call is cancelled. */
   find(names: readonly string[]): Promise<Wheel[]>;
   readonly found: ReadonlySet<string>;
   readonly problems: ReadonlyMap<string, string>;
   close(): void;
 }
 
-/** Looks for wheels until its time is over; whatever reads them, it waits no longer. */
+/** Searches wheels until its time is over, even if a read still hangs. */
 function createSearch(
-  findWheel: NonNullable<SessionParts["findWheel"]>,
+  findWheel: NonNullable<PythonSessionParts["findWheel"]>,
   limitMs: number,
   signal: AbortSignal,
 ): Search {
@@ -178,7 +178,7 @@ function createSearch(
   };
 }
 
-/** Says which limit the interpreter met, and what is lost with it. */
+/** Says which limit the interpreter exceeded, and what was lost with it. */
 function toLoss(thrown: unknown, { mem }: PythonCall, loss: string): Failure {
   const failure = toFailure(thrown);
   if (failure.code !== "tool_failed") return failure;

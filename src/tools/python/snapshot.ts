@@ -1,7 +1,7 @@
 /**
- * Python as it is when it has started, kept in a file: nearly all of a start is Python importing its own
- * library, which is the same each time. The snapshot is made by a process of its own that is given no code,
- * and every interpreter begins with a copy of it, so nothing of one is seen by another.
+ * A started Python, kept in a file: most of a start is Python importing its own library, which is the same
+ * each time. A process of its own, which gets no code, makes the snapshot. Every interpreter begins with a
+ * copy, so none sees data of another.
  */
 
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -12,12 +12,12 @@ import { type PyodideParts, pyodideCommand } from "./pyodide-command.ts";
 
 interface Starting {
   readonly sandbox: Pick<Sandbox, "start">;
-  /** Where snapshots are kept; none are where it is left out. */
+  /** The folder of snapshots; if missing, none are kept. */
   readonly folder: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A started process, and the snapshot that it is to begin with. */
+/** A started process, and the snapshot to begin with. */
 export async function startPyodide(
   parts: PyodideParts,
   starting: Starting,
@@ -27,13 +27,13 @@ export async function startPyodide(
   return { command, snapshot };
 }
 
-/** By path: whoever needs one while it is made waits for the same. */
+/** Snapshots in progress by path, so that all callers wait for the same one. */
 const making = new Map<string, Promise<string | undefined>>();
-/** By path: how often it was tried in vain. A run that is cancelled ends the maker, too. */
+/** Failed attempts by path. A cancelled run also ends the process that makes the snapshot. */
 const failed = new Map<string, number>();
 const MAX_TRIES = 3;
 
-/** The file's path; undefined where none can be made, and Python starts as ever. */
+/** The file's path; undefined if none can be made, and Python starts without one. */
 async function findSnapshot(parts: PyodideParts, starting: Starting): Promise<string | undefined> {
   const { folder } = starting;
   if (folder === undefined) return undefined;
@@ -60,7 +60,7 @@ async function tryMake(
   }
 }
 
-/** What is in memory depends on the build of Python and on what the engine can do. */
+/** The contents of the memory depend on the build of Python and on the engine's features. */
 async function versionOf(pyodide: string): Promise<string> {
   const text = await readFile(join(pyodide, "package.json"), "utf8");
   const { version } = JSON.parse(text) as { version: string };
@@ -74,7 +74,7 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Longer than a start takes on a machine under load. */
+/** Longer than a start takes on a busy machine. */
 const MAKE_MS = 60_000;
 
 async function make(
@@ -97,7 +97,7 @@ async function make(
     if (code !== 0) throw new Error(`The snapshot of Python failed (${code}).`);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(own, Buffer.concat(pieces), { mode: 0o600 });
-    // Whole or not at all: another process may be about to read it.
+    // Written as a whole, because another process may be about to read it.
     await rename(own, path);
     return path;
   } finally {
@@ -107,5 +107,5 @@ async function make(
   }
 }
 
-/** Python alone, before anything is in it. */
+/** Only Python itself. */
 const MAKER_BYTES = 256 * 1024 * 1024;

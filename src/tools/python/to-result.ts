@@ -1,4 +1,4 @@
-/** What an interpreter replied, as the model gets it: streams cut to their limit, images as parts. */
+/** An interpreter's reply in the form for the model: streams cut to their limit, images as parts. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
@@ -7,7 +7,7 @@ import type { RunReply, WrittenFile } from "./messages.ts";
 
 const MAX_CHARS = 10_000;
 
-/** A longer text is listed by its size alone: the code can print what is wanted of it. */
+/** A longer text is listed with its size only: the code can print the parts that are needed. */
 const MAX_TEXT_CHARS = 2000;
 
 export function toResult(reply: RunReply & { readonly note?: string }): ToolOutput {
@@ -27,7 +27,7 @@ export function toResult(reply: RunReply & { readonly note?: string }): ToolOutp
 
 export function truncate(text: string): string {
   if (text.length <= MAX_CHARS) return text;
-  // A character of two units that the cut falls into goes whole.
+  // If the cut splits a character of two units, the whole character is removed.
   return `${text.slice(0, MAX_CHARS).replace(/[\ud800-\udbff]$/, "")}... (truncated)`;
 }
 
@@ -51,7 +51,7 @@ function toImagePart({ data }: WrittenFile): ContentPart[] {
   ];
 }
 
-/** By the first bytes: the name is the code's to choose. */
+/** The type by the first bytes, because the code chooses the name. */
 function imageType(data: Buffer): string | undefined {
   const head = data.toString("latin1", 0, 12);
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";

@@ -1,6 +1,6 @@
 /**
- * The process that Pyodide runs in: requests come in as lines of JSON, replies go out as such. It is a
- * program of its own, started by `pyodide-command.ts` under limits that a thread cannot be given: Node's
+ * The process that Pyodide runs in: requests come in as lines of JSON, replies go out the same way. It is a
+ * program of its own, started by `pyodide-command.ts` under limits that a thread cannot have: Node's
  * permission model, no code from text, a limit on the heap and one of the system on its memory.
  */
 
@@ -13,12 +13,12 @@ import { openRealm, type Realm } from "./realm.ts";
 
 const { stdin, stdout } = process;
 
-/** What reaches the network, or more of Node. */
+/** Globals that reach the network, or more of Node. */
 const GLOBALS = [
   ...["fetch", "WebSocket", "EventSource", "XMLHttpRequest", "Request", "Response"],
   ...["Worker", "BroadcastChannel", "MessageChannel", "require", "module", "navigator"],
 ];
-/** The streams are sockets, whose kind can connect. */
+/** The streams are sockets, whose class can connect. */
 const PARTS = [
   ...["mainModule", "getBuiltinModule", "binding", "_linkedBinding", "dlopen", "moduleLoadList"],
   ...["kill", "_kill", "_debugProcess", "_debugEnd", "abort", "reallyExit", "execve", "chdir"],
@@ -41,7 +41,7 @@ createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY }).on("line"
   );
 });
 
-/** Writes a started Python to standard output. No code comes here: nothing of it is anybody's. */
+/** Writes a started Python to standard output. No code of any user has run in it. */
 async function makeSnapshot({ pyodide: folder = "", mem: memBytes }: Opening): Promise<void> {
   const parts = { folder, driver: DRIVER_IMPORTS, memBytes, send: write };
   await openRealm({ ...parts, onPiece: (piece) => stdout.write(piece, "latin1") });
@@ -50,7 +50,7 @@ async function makeSnapshot({ pyodide: folder = "", mem: memBytes }: Opening): P
 async function open({ pyodide: folder = "", mem: memBytes, snapshot }: Opening): Promise<Realm> {
   const parts = { folder, driver: DRIVER + PYODIDE_START, memBytes, send: write };
   const started = snapshot && (await readFile(snapshot).catch(() => undefined));
-  // One that does not fit is as good as none.
+  // An invalid snapshot is ignored.
   const opened = started
     ? await openRealm({ ...parts, snapshot: started }).catch(() => openRealm(parts))
     : await openRealm(parts);
@@ -63,13 +63,13 @@ function write(line: string): void {
   stdout.write(`${line}\n`);
 }
 
-/** A promise of Python's that nobody waits for ends here: Node would describe its reason, and call it. */
+/** Ignores promises of Python without a handler: Node would describe their reasons, and call them. */
 function ignoreErrors(): void {
   process.on("unhandledRejection", () => undefined);
   process.setUncaughtExceptionCaptureCallback(() => undefined);
 }
 
-/** No code of Python's gets here; were it to, it would find neither the network nor other processes. */
+/** A second barrier: if Python's code got here, it would find neither the network nor other processes. */
 function scrub(): void {
   for (const name of GLOBALS) Reflect.deleteProperty(globalThis, name);
   for (const name of PARTS) Reflect.defineProperty(process, name, { value: undefined });

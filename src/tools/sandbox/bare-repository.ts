@@ -1,28 +1,28 @@
 /**
- * A folder is a git repository also without `.git`: when `HEAD`, `objects` and `refs` lie in it. A
- * command that makes those at the top of the workspace, with a `config` that names programs, has them
- * run by the user's next `git status`. So what makes a folder one is covered as `.git` is.
+ * Covers files that make a folder a git repository without `.git`: `HEAD`, `objects` and `refs`. If a
+ * command creates these at the top of the workspace, with a `config` that names programs, the user's next
+ * `git status` runs them. So they are covered like `.git`.
  *
- * `HEAD` alone decides: a `commondir` file puts the others somewhere else. It is held only where there
- * is no `.git`, which wins over it; a folder of that name beside one would confuse `git log HEAD`.
+ * `HEAD` alone decides: a `commondir` file moves the others elsewhere. It is covered only if there is no
+ * `.git`, which comes first; a folder of that name beside a `.git` would confuse `git log HEAD`.
  */
 
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What git obeys in a repository, or finds the rest by. */
+/** Files that git obeys in a repository, or with which it finds the rest. */
 const PARTS = [
   ...["HEAD", "config", "config.worktree", "commondir", "hooks", "info"],
   ...["objects", "packed-refs", "refs"],
 ];
 
-/** Names at the top that commands must neither change nor make. */
+/** Names at the top that commands may neither change nor create. */
 export function bareRepositoryNames(root: string): readonly string[] {
   if (kindOf(join(root, ".git")) === "repository") return [];
   return isHead(join(root, "HEAD")) ? PARTS : ["HEAD"];
 }
 
-/** A placeholder for `.git` is an empty folder, or holds markers alone. */
+/** The kind of a path. A placeholder for `.git` is an empty folder, or contains only markers. */
 function kindOf(path: string): "repository" | "nothing" {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return "nothing";
@@ -30,7 +30,7 @@ function kindOf(path: string): "repository" | "nothing" {
   return lstatSync(join(path, "HEAD"), { throwIfNoEntry: false }) ? "repository" : "nothing";
 }
 
-/** A branch or a commit, as git writes it there; a link leads to a branch. */
+/** True for a branch or a commit in the form in which git writes it; a link leads to a branch. */
 function isHead(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isSymbolicLink()) return true;
@@ -38,7 +38,7 @@ function isHead(path: string): boolean {
   try {
     return /^(?:ref:|[0-9a-f]{40})/.test(readFileSync(path, "latin1"));
   } catch {
-    // What cannot be read may be one.
+    // A file that cannot be read may be one.
     return true;
   }
 }

@@ -51,7 +51,7 @@ export function ifAnyBit(bits: number, body: readonly Instruction[]): Instructio
 
 const INSTRUCTION_BYTES = 8;
 
-/** The bytes that the kernel takes, on machines that put the low byte first. */
+/** The bytes for the kernel, on machines that put the low byte first. */
 export function assemble(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
   for (const [index, { code, jt, jf, k }] of program.entries()) {
@@ -66,5 +66,5 @@ export function assemble(program: readonly Instruction[]): Buffer {
 
 function lengthOf(body: readonly Instruction[]): number {
   if (body.length <= MAX_BODY) return body.length;
-  throw new RangeError(`A block of ${body.length} instructions is too long to be jumped over.`);
+  throw new RangeError(`A block of ${body.length} instructions is too long to jump over.`);
 }

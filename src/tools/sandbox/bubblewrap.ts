@@ -1,47 +1,46 @@
 /**
  * The `sandbox` level on Linux: what a command sees of the machine, as arguments for bubblewrap.
  *
- * Nothing is there unless it is listed: the system's programs read-only, a few files of `/etc`, an
- * empty home and `/tmp` in memory, and the workspace. Nothing else can be written, the folders that
- * bubblewrap makes in memory included: they would hold half of the machine's memory. The order of the
- * mounts matters: a later one covers an earlier one.
+ * A command sees only what is listed: the system's programs read-only, a few files of `/etc`, an empty home
+ * and `/tmp` in memory, and the workspace. It can write nowhere else, not even to the folders that
+ * bubblewrap makes in memory, which could fill half of the machine's memory. The order of the mounts
+ * matters: a later one covers an earlier one.
  */
 
 import { join, relative } from "node:path";
 import { isWithin } from "../../base/paths.ts";
-import type { KernelFiles } from "./kernel-files.ts";
 import { findPins } from "./pins.ts";
 
 /** All paths are real and exist. */
 export interface View {
   /** Programs and libraries, seen read-only. */
   readonly folders: readonly string[];
-  /** Links of the system, such as `/bin` to `usr/bin`: where they are and where they lead. */
+  /** Links of the system, such as `/bin` to `usr/bin`: their path and their target. */
   readonly links: readonly (readonly [path: string, target: string])[];
-  /** Files seen read-only at another place than their own: where they are, and where they are seen. */
+  /** Files seen read-only at another path than their own: their path, and the path at which they are seen. */
   readonly files: readonly (readonly [path: string, place: string])[];
   readonly home: string | undefined;
-  /** Where programs live that are not the system's. */
+  /** Folders of programs that are not the system's. */
   readonly programs: readonly string[];
-  /** Files among those that are not to be seen. */
+  /** Files in these folders that must not be seen. */
   readonly secrets: readonly string[];
   readonly root: string;
-  /** Where the workspace is seen; at its own path when left out. */
+  /** The path at which the workspace is seen; its own if missing. */
   readonly place?: string | undefined;
   readonly isWritable: boolean;
-  /** Inside the workspace: not to be changed. */
+  /** Paths inside the workspace that must not change. */
   readonly readOnly: readonly string[];
-  /** Inside the workspace: not to be seen. */
+  /** Paths inside the workspace that must not be seen. */
   readonly hidden: readonly Hidden[];
   readonly hasNetwork: boolean;
   readonly kernel: KernelFiles;
-  /** Whether a filter of system calls comes with the command, at `FILTER_DESCRIPTOR`. */
+  /** True if a filter of system calls comes with the command, at `FILTER_DESCRIPTOR`. */
   readonly isFiltered: boolean;
   /** A user and a machine that the command sees in place of the real ones. */
   readonly persona?: { readonly uid: number; readonly hostname: string } | undefined;
-  /** How much each folder in memory may hold. */
+  /** The size limit of each folder in memory. */
   readonly memoryFilesBytes?: number | undefined;
-  /** What the installed bubblewrap understands beside what all do. */
+  /** The options of the installed bubblewrap that not all versions have. */
   readonly options: readonly string[];
 }
 
@@ -50,16 +49,21 @@ export interface Hidden {
   readonly isFolder: boolean;
 }
 
+export interface KernelFiles {
+  readonly hidden: readonly Hidden[];
+  readonly readOnly: readonly string[];
+}
+
 export interface ViewedCommand {
   readonly cwd: string;
   readonly reads: readonly string[];
   readonly writes: readonly string[];
 }
 
-/** What a command may fill in memory: home, temporary files and shared memory, each. */
+/** The limit of each folder in memory: home, temporary files and shared memory. */
 const MAX_MEMORY_FILES_BYTES = 512 * 1024 * 1024;
 
-/** Where bubblewrap finds its options and the filter. It closes both before the command starts. */
+/** The descriptors of bubblewrap's options and of the filter. It closes both before the command starts. */
 export const OPTIONS_DESCRIPTOR = 3;
 export const FILTER_DESCRIPTOR = 4;
 
@@ -69,7 +73,7 @@ export const MEMORY_FOLDERS = ["/dev/shm", "/tmp", "/var/tmp"];
 /** Bubblewrap's options for one command. */
 export function bubblewrapArguments(view: View, command: ViewedCommand): string[] {
   const { root, place = root } = view;
-  // A folder may be named by a path that only looks like another one's: untouched where it can be.
+  // A path may only look like another one's, so it is kept unchanged if possible.
   const seen = (path: string): string =>
     place !== root && isWithin(root, path) ? join(place, relative(root, path)) : path;
   return [
@@ -86,7 +90,7 @@ export function bubblewrapArguments(view: View, command: ViewedCommand): string[
     ...command.reads.flatMap((path) => ["--ro-bind", path, path]),
     ...command.writes.flatMap((path) => ["--bind", path, path]),
     ...[view.isWritable ? "--bind" : "--ro-bind", root, place],
-    // The system refuses to rename what something is mounted on.
+    // The system refuses to rename a folder on which something is mounted.
     ...pinsOf(view).flatMap((path) => ["--bind", path, seen(path)]),
     ...view.readOnly.flatMap((path) => ["--ro-bind", path, seen(path)]),
     ...view.hidden.flatMap(({ path, isFolder }) => cover(seen(path), isFolder)),
@@ -100,11 +104,11 @@ function pinsOf({ root, isWritable, readOnly, hidden }: View): string[] {
 
 function boundaries({ hasNetwork, options, isFiltered, persona }: View): string[] {
   return [
-    // Named beside `--unshare-all`, which goes on without a user namespace where there is none.
+    // Named in addition to `--unshare-all`, which continues without a user namespace if there is none.
     ...["--unshare-all", "--unshare-user"],
     ...(hasNetwork ? ["--share-net"] : []),
     ...(options.includes("--disable-userns") ? ["--disable-userns"] : []),
-    // Without a session of its own it could type into the terminal.
+    // Without a session of its own, the command could type into the terminal.
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
     ...(isFiltered ? ["--seccomp", String(FILTER_DESCRIPTOR)] : []),
     ...(persona ? ["--uid", String(persona.uid), "--gid", String(persona.uid)] : []),

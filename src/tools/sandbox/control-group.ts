@@ -1,10 +1,10 @@
 /**
- * A control group of the system (cgroup v2), which holds the memory and the processes of all that a
- * sandbox runs together, without a moment in which they are over it.
+ * A control group of the system (cgroup v2), which limits the memory and the processes of everything that a
+ * sandbox runs, at every moment.
  *
- * One is made beside this process's own group, where the system has put that into our hands and limits
- * memory and processes there; a group that holds processes itself cannot have such groups below it.
- * Where that is not so, `watch-totals.ts` alone holds them.
+ * It is made beside this process's own group, if the system has given us control of that place and limits
+ * memory and processes there; a group that contains processes itself cannot have such groups below it.
+ * Otherwise only `watch-totals.ts` enforces the limits.
  */
 
 import { execFile } from "node:child_process";
@@ -14,26 +14,26 @@ import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { type Excess, memoryExcess, type Totals } from "./totals.ts";
+import { type ExceededTotal, memoryExcess, type ResourceTotals } from "./totals.ts";
 
 export interface ControlGroup {
-  /** The command as one that joins the group first, with all that it starts. */
+  /** The command in a form that joins the group first, with everything it starts. */
   join(argv: readonly string[]): [string, ...string[]];
-  /** What the system ended commands for since this was last asked. */
-  takeExcess(): Excess | undefined;
-  /** Ends what still runs in it, and removes it. Never rejects. */
+  /** The limit for which the system ended commands since the last call. */
+  takeExcess(): ExceededTotal | undefined;
+  /** Ends everything that still runs in it, and removes it. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface GroupFiles {
   readonly mount: string;
-  /** What the system says of this process's groups. */
+  /** The system's description of this process's groups. */
   readonly own: string;
 }
 
 export const SYSTEM_GROUPS: GroupFiles = { mount: "/sys/fs/cgroup", own: "/proc/self/cgroup" };
 
-/** The group in which ours can be made, or undefined where there is none. */
+/** The group in which ours can be made; undefined if there is none. */
 export async function findGroupParent(files = SYSTEM_GROUPS): Promise<string | undefined> {
   const own = /^0::(\/.*)$/m.exec(await readOrNothing(files.own))?.[1];
   if (own === undefined || own === "/" || own.includes("..")) return undefined;
@@ -43,9 +43,9 @@ export async function findGroupParent(files = SYSTEM_GROUPS): Promise<string | u
   return ["memory", "pids"].every((one) => controllers.includes(one)) ? parent : undefined;
 }
 
-/** Undefined where this process may make none. Whoever opens it closes it. */
+/** Undefined if this process may not make a group. The caller closes it. */
 export async function openControlGroup(
-  totals: Totals,
+  totals: ResourceTotals,
   files = SYSTEM_GROUPS,
 ): Promise<ControlGroup | undefined> {
   const parent = await findGroupParent(files);
@@ -54,14 +54,14 @@ export async function openControlGroup(
   try {
     await mkdir(path);
   } catch {
-    // Not ours to change.
+    // We may not change it.
     return undefined;
   }
   try {
     await writeFile(join(path, "memory.max"), String(totals.memoryBytes));
     await writeFile(join(path, "pids.max"), String(totals.tasks));
     await writeFile(join(path, "memory.oom.group"), "1");
-    // Not there where the machine has no swap.
+    // Missing on a machine without swap.
     await writeFile(join(path, "memory.swap.max"), "0").catch(() => undefined);
     const group = createGroupAt(path, totals);
     const [program, ...words] = group.join(["true"]);
@@ -73,7 +73,7 @@ export async function openControlGroup(
   }
 }
 
-function createGroupAt(path: string, totals: Totals): ControlGroup {
+function createGroupAt(path: string, totals: ResourceTotals): ControlGroup {
   let ended = 0;
   return {
     join: (argv) => {
@@ -97,7 +97,7 @@ function countEnded(file: string): number {
   }
 }
 
-/** The system removes no group before the last process in it has gone. */
+/** The system removes a group only after the last process in it has gone. */
 const MAX_ATTEMPTS = 100;
 const PAUSE_MS = 10;
 

@@ -1,9 +1,10 @@
 /**
- * What of the workspace must be covered while a command runs, at any depth: one walk over all of it.
+ * Finds what must be covered in the workspace while a command runs, at any depth, in one walk over all of
+ * it.
  *
- * A command may have moved things since the last walk, so every folder is looked at before each command;
- * it is read again only when its change time says so, which no command can set. 40,000 files in 4,000
- * folders take some 300 ms the first time, most of it for weighing them, and 20 ms from then on.
+ * A command may have moved files since the last walk, so every folder is checked before each command. It is
+ * read again only if its change time differs, which no command can set. 40,000 files in 4,000 folders take
+ * about 300 ms the first time, most of it to judge them, and 20 ms from then on.
  */
 
 import type { BigIntStats, Dirent } from "node:fs";
@@ -26,37 +27,37 @@ export interface Covers {
 export interface CoverParts {
   /** The real path of the workspace. */
   readonly root: string;
-  /** Paths, absolute or relative to it, that are covered where they are there. */
+  /** Paths, absolute or relative to it, that are covered if they exist. */
   readonly hidden: readonly string[];
   readonly readOnly?: readonly string[];
-  /** A folder is also hidden whole where every name in it would be. */
+  /** A folder is hidden as a whole if every name in it would be. */
   readonly isHidden?: Weigh;
   readonly isReadOnly?: Weigh;
-  /** Absolute paths that must not change because this one, absolute too, must not. */
+  /** Absolute paths that must not change because the given one, absolute too, must not. */
   readonly leadsTo?: (path: string) => readonly string[];
 }
 
-/** What a run's commands work on; a walk over more takes longer than they do. */
+/** Enough for the work of a run's commands; a walk over more takes longer than the commands. */
 const MAX_ENTRIES = 1_000_000;
 
-/** Bubblewrap takes a second for these, and four for twice as many. */
+/** Bubblewrap takes a second for this many, and four for twice as many. */
 const MAX_COVERS = 1000;
 
-/** Folders above them: each is a mount too, so with these a command takes four times as long to start. */
+/** Folders above them. Each is a mount too, so with this many a command takes four times as long to start. */
 const MAX_PINS = 1000;
 
-/** So many folders are looked at in one go, in about a millisecond. */
+/** How many folders are checked in one go, which takes about a millisecond. */
 const FOLDERS_A_TURN = 200;
 
 /** File systems count time in steps of some milliseconds: two changes in one step look like one. */
 const STEP_MS = 100;
 
-/** Stands for whatever name: nobody has it, and only what fits all names fits it. */
+/** Stands for any name: no file has it, and only a pattern for all names matches it. */
 const ANY_NAME = "any-name-51c0e2";
 
 /**
- * Rejects with `forbidden` where there is more than can be looked at or covered. `more` are paths that are
- * read-only this time, beside those that always are.
+ * Rejects with `forbidden` if there is more than can be walked or covered. `more` are paths that are
+ * read-only this time, in addition to those that always are.
  */
 export type FindCovers = (more?: readonly string[]) => Promise<Covers>;
 
@@ -66,7 +67,7 @@ export function createCoverSearch(parts: CoverParts): FindCovers {
   return async (more = []) => {
     const walked = new Map<string, Folder>();
     const found = toNamed(parts, more);
-    // Without a question about what is there, nobody has to look.
+    // Without rules about existing files there is nothing to walk.
     const queue = parts.isHidden || parts.isReadOnly ? [""] : [];
     let entries = 0;
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -99,9 +100,9 @@ function toLed({ root, leadsTo }: CoverParts, found: readonly Cover[]): Cover[] 
   return [...new Set(led)].map((path) => ({ path: relative(root, path), how: "fix" }));
 }
 
-/** One folder, as it was when its stamp was taken. Paths are relative to the workspace. */
+/** One folder, with its state when the stamp was taken. Paths are relative to the workspace. */
 interface Folder {
-  /** Undefined where it may have changed since without a trace. */
+  /** Undefined if it may have changed since without a visible difference. */
   readonly stamp: string | undefined;
   readonly entries: number;
   readonly folders: readonly string[];
@@ -121,7 +122,7 @@ function look(parts: CoverParts, path: string, known: Folder | undefined): Folde
   if (stamp !== undefined && known?.stamp === stamp) return known;
   const entries = readEntries(place);
   if (entries) return { ...weigh(parts, path, entries), stamp };
-  // A command can open it to itself, because it is ours.
+  // A command can make it readable, because it is ours.
   if (path !== "") return { ...NOTHING, stamp, covers: [{ path, how: "hide" }] };
   throw new Failure("forbidden", "The workspace may not be read: the sandbox cannot look into it.");
 }
@@ -130,7 +131,7 @@ function readStats(place: string): BigIntStats | undefined {
   try {
     return lstatSync(place, { bigint: true, throwIfNoEntry: false });
   } catch (cause) {
-    // Folders in folders, deeper than a path can name: nothing down there could be covered.
+    // Nested folders, deeper than a path can name: nothing below could be covered.
     const message = `The sandbox cannot look into \`${clip(place, 200)}\`: its path is too long. Remove the folder.`;
     throw new Failure("forbidden", message, { cause });
   }
@@ -143,7 +144,7 @@ function toStamp({ dev, ino, ctimeMs, ctimeNs }: BigIntStats): string | undefine
   return isSettled ? `${dev}:${ino}:${ctimeNs}` : undefined;
 }
 
-/** Undefined where it may not be read, or not be entered. */
+/** Undefined if it may not be read or entered. */
 function readEntries(place: string): Dirent[] | undefined {
   try {
     accessSync(place, constants.X_OK);
@@ -181,15 +182,15 @@ function weighFolder({ isHidden, isReadOnly }: CoverParts, path: string): How {
   return isReadOnly?.(path, "folder") ? "fix" : undefined;
 }
 
-/** A name that is no Unicode reads as another, and nothing in such a folder could be covered. */
+/** A name that is not Unicode reads as another one, so nothing in such a folder could be covered. */
 function requireName(root: string, path: string): void {
   if (!path.includes("\ufffd")) return;
   if (lstatSync(join(root, path), { throwIfNoEntry: false })) return;
-  const message = `The sandbox cannot look into \`${clip(path, 200)}\`: its name is no Unicode. Rename the folder.`;
+  const message = `The sandbox cannot look into \`${clip(path, 200)}\`: its name is not Unicode. Rename the folder.`;
   throw new Failure("forbidden", message);
 }
 
-/** A link is followed anew each time: what it leads to is covered, or lies outside and is not seen. */
+/** A link is followed again each time: its target is covered, or is outside and not visible. */
 function toCovers(root: string, found: readonly Cover[]): Covers {
   const places = (how: Cover["how"]): Hidden[] => {
     const real = found.filter((one) => one.how === how).flatMap(({ path }) => follow(root, path));
@@ -197,7 +198,7 @@ function toCovers(root: string, found: readonly Cover[]): Covers {
   };
   const hidden = places("hide");
   const folders = new Set(hidden.filter(({ isFolder }) => isFolder).map(({ path }) => path));
-  // Below a folder that is covered there is nothing left that could be.
+  // Nothing below a covered folder needs a cover.
   const isCovered = (path: string): boolean =>
     path !== root && (folders.has(path) || isCovered(dirname(path)));
   return {
@@ -212,7 +213,7 @@ function follow(root: string, path: string): Hidden[] {
     if (real === root || !isWithin(root, real)) return [];
     return [{ path: real, isFolder: statSync(real).isDirectory() }];
   } catch {
-    // Not there, or a link that leads nowhere.
+    // Missing, or a link without a target.
     return [];
   }
 }
@@ -232,6 +233,6 @@ function checkCounts(entries: number, covers: number): void {
 }
 
 function tooMany(many: string): Failure {
-  const message = `The workspace holds more than ${many}: too many for the sandbox. Start in a smaller folder, or deny or allow whole folders.`;
+  const message = `The workspace has more than ${many}: too many for the sandbox. Start in a smaller folder, or deny or allow whole folders.`;
   return new Failure("forbidden", message);
 }

@@ -1,13 +1,12 @@
 /**
- * The environment of a command: an allow-list, never the process's own. What is not named here does
- * not exist for the command, so a key nobody thought of stays with us.
+ * The environment of a command: an allow-list, never the process's own. A variable that is not named here
+ * does not exist for the command, so an unexpected key stays in this process.
  */
 
+import type { Environment } from "../../base/environment.ts";
 import { findSecrets } from "../../base/redact.ts";
 
-export type Variables = Readonly<Record<string, string | undefined>>;
-
-/** What programs need to find their way and to print text; none of them grants anything. */
+/** Variables that programs need to find files and to print text. None of them gives access to anything. */
 const NAMES: ReadonlySet<string> = new Set([
   "PATH",
   "HOME",
@@ -20,7 +19,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "LANG",
   "LANGUAGE",
   "TZ",
-  // Where version managers and compilers keep their programs.
+  // Folders in which version managers and compilers keep their programs.
   "PYENV_ROOT",
   "NVM_DIR",
   "VOLTA_HOME",
@@ -36,12 +35,9 @@ const STANDARD_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 /** A shorter secret may be part of an innocent value by chance. */
 const MIN_PART_CHARS = 12;
 
-/**
- * The variables that go to a command. `named` are let through whatever they hold: somebody wrote
- * their names into the configuration.
- */
+/** The variables for a command. `named` are passed whatever their values: the configuration names them. */
 export function commandVariables(
-  env: Variables,
+  env: Environment,
   named: readonly string[] = [],
 ): Record<string, string> {
   const secrets = findSecrets(env).filter((secret) => secret !== "");
@@ -55,7 +51,7 @@ export function commandVariables(
   return { ...variables, PATH: toAbsolutePath(variables["PATH"]) };
 }
 
-/** A folder of `PATH` that depends on where one is would make files of the workspace into programs. */
+/** Drops relative folders of `PATH`, which would turn files of the workspace into programs. */
 function toAbsolutePath(path = ""): string {
   const folders = path.split(":").filter((folder) => folder.startsWith("/"));
   return folders.length > 0 ? folders.join(":") : STANDARD_PATH;

@@ -1,21 +1,21 @@
 /**
- * A walk over a folder that commands fill, in short turns: nothing else waits for it, however many
- * entries there are. It follows no links, and what vanishes on the way is left out.
+ * A walk over a folder that commands fill, in short turns: nothing else waits for it, however many entries
+ * there are. It follows no links, and skips entries that vanish meanwhile.
  */
 
 import { lstatSync, opendirSync, type Stats } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FolderUse } from "./totals.ts";
 
-/** So many entries are looked at in one go, in about a millisecond. */
+/** How many entries are read in one go, which takes about a millisecond. */
 const ENTRIES_A_TURN = 200;
 
-/** Why a walk ended: there was no more, its visitor had enough, or a folder could not be looked into. */
+/** Why a walk ended: there was no more, its visitor had enough, or a folder could not be read. */
 export type WalkEnd = "all" | "enough" | "barred";
 
 type Visit = (path: string, stats: Stats) => boolean;
 
-/** Calls `visit` with each path, relative to the folder, until it gives false. */
+/** Calls `visit` with each path, relative to the folder, until it returns false. */
 export async function walkFolder(root: string, visit: Visit): Promise<WalkEnd> {
   const folders = [""];
   let seen = 0;
@@ -29,7 +29,7 @@ export async function walkFolder(root: string, visit: Visit): Promise<WalkEnd> {
   return end;
 }
 
-/** The entries of each folder of the list, to which folders may be added meanwhile. */
+/** The entries of each folder of the list, to which the caller may add folders meanwhile. */
 function* listBelow(root: string, folders: string[]): Generator<Entry | "barred"> {
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     yield* listEntries(root, folder);
@@ -41,7 +41,10 @@ interface Entry {
   readonly stats: Stats;
 }
 
-/** Read as they are asked for: a folder may hold millions. Closes it however the walk ends. */
+/**
+ * Reads entries as they are needed, because a folder may have millions. Closes the folder however the walk
+ * ends.
+ */
 function* listEntries(root: string, folder: string): Generator<Entry | "barred"> {
   const names = openNames(folder === "" ? root : `${root}/${folder}`);
   if (names === "gone") return;
@@ -96,7 +99,7 @@ function readStats(place: string): Stats | "barred" | undefined {
   try {
     return lstatSync(place, { throwIfNoEntry: false });
   } catch {
-    // Its folder may be listed and not entered, or the path is too long to be named.
+    // The folder may be listed and not entered, or the path is too long.
     return "barred";
   }
 }

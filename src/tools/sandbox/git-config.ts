@@ -1,21 +1,21 @@
 /**
- * What git's settings files say, read without git: asking it would start a program for each command, and it
- * answers nothing about a repository of another owner. Includes are followed whatever their condition is,
- * because a condition may hold tomorrow.
+ * Reads git's settings files without git: asking git would start a program for each command, and it says
+ * nothing about a repository of another owner. Includes are followed whatever their condition, because a
+ * condition may become true later.
  */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 export interface Setting {
-  /** `section.key` or `section.name.key`; section and key in small letters. */
+  /** `section.key` or `section.name.key`; section and key in lower case. */
   readonly key: string;
   readonly value: string;
 }
 
 export interface GitConfig {
   readonly settings: readonly Setting[];
-  /** Files that were named by includes, whether they are there or not. */
+  /** Files that includes name, whether they exist or not. */
   readonly included: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const MAX_DEPTH = 10;
 const MAX_FILES = 100;
 const MAX_BYTES = 1024 * 1024;
 
-/** The settings of all these files that are there, and of those they include. */
+/** The settings of those of these files that exist, and of the files that they include. */
 export function readGitConfig(files: readonly string[], home: string | undefined): GitConfig {
   const settings: Setting[] = [];
   const included = new Set<string>();
@@ -48,7 +48,7 @@ export function expandHome(path: string, home: string | undefined): string {
   return path.startsWith("~/") && home !== undefined ? join(home, path.slice(2)) : path;
 }
 
-/** Lenient: a line that git would refuse is passed over, and the rest is read. */
+/** Lenient: a line that git would refuse is skipped, and the rest is read. */
 export function parseGitConfig(text: string): Setting[] {
   const found: Setting[] = [];
   let section = "";
@@ -69,7 +69,7 @@ export function parseGitConfig(text: string): Setting[] {
   return found;
 }
 
-/** Without quotes and the comment behind it. */
+/** The value without quotes and without the comment after it. */
 function toValue(text: string): string {
   let value = "";
   let isQuoted = false;
@@ -83,7 +83,7 @@ function toValue(text: string): string {
   return value.trim();
 }
 
-/** Undefined where it is not a file. A command may have put a pipe there, on which a reader would wait. */
+/** Undefined if it is not a file. A command may have put a pipe there, on which a reader would wait. */
 export function readText(file: string): string | undefined {
   return readBytes(file, MAX_BYTES)?.toString("utf8");
 }
@@ -98,7 +98,7 @@ export function readBytes(file: string, maxBytes: number): Buffer | undefined {
       closeSync(descriptor);
     }
   } catch {
-    // Not there, or not ours to read: then it is not ours to obey either.
+    // Missing, or not readable for us: then git does not obey it either.
     return undefined;
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The submodules that a repository's index names. Git looks into the folder of each whenever it is asked
- * for the state of the whole, and runs what the settings of a repository there say.
+ * Reads the submodules that a repository's index names. For the state of the whole repository, git enters
+ * the folder of each, and runs what the settings of a repository there say.
  *
  * Read from the file, whose form is in git's `gitformat-index(5)`: the index is in `.git`, which no command
- * changes, while `.gitmodules` is a file of the workspace.
+ * can change, while `.gitmodules` is a file of the workspace.
  */
 
 import { type BigIntStats, readdirSync, statSync } from "node:fs";
@@ -20,7 +20,7 @@ const MAX_INDEX_BYTES = 256 * 1024 * 1024;
 
 const known = new Map<string, { readonly stamp: string; readonly paths: readonly string[] }>();
 
-/** Relative to the top of the working tree. Read again only when the file has changed. */
+/** Relative to the top of the working tree. Read again only if the file has changed. */
 export function readSubmodules(gitFolder: string, hashBytes: number): readonly string[] {
   return indexFiles(gitFolder).flatMap((file) => {
     const stats = statOf(file);
@@ -63,13 +63,13 @@ export function parseSubmodules(bytes: Buffer, hashBytes: number): string[] {
     const kept = name.subarray(0, Math.max(0, name.length - dropped));
     name = Buffer.concat([kept, bytes.subarray(next, end)]);
     if (bytes.readUInt32BE(at + MODE_AT) === SUBMODULE_MODE) found.push(name.toString("utf8"));
-    // Entries of older versions are filled up to eight bytes, with one zero at least.
+    // Entries of older versions are padded to a multiple of eight bytes, with at least one zero.
     at = version >= 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
   }
   return found;
 }
 
-/** As git writes offsets: seven bits each, and one is added for each byte that follows. */
+/** In git's form of offsets: seven bits each, and one is added for each byte that follows. */
 function readVarint(
   bytes: Buffer,
   start: number,

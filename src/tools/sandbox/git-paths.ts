@@ -1,16 +1,16 @@
 /**
- * What git obeys that lies in the workspace and is not in `.git`: the repository that a `.git` file leads
- * to, settings files that are included, folders of hooks, programs that settings name, and the folders of
- * submodules, where a command could make a repository of its own. Your next `git status` or `git commit`
- * runs what they say, so commands in the sandbox must not change them.
+ * Finds files of the workspace that git obeys and that are not in `.git`: the repository to which a `.git`
+ * file leads, included settings files, folders of hooks, programs that settings name, and the folders of
+ * submodules, in which a command could make a repository of its own. The user's next `git status` or `git
+ * commit` runs what they say, so commands in the sandbox must not change them.
  */
 
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
-import type { Variables } from "./environment.ts";
 import { expandHome, type GitConfig, readGitConfig, readText } from "./git-config.ts";
 import { readSubmodules } from "./git-index.ts";
 import { isPlaceholder } from "./placeholder.ts";
@@ -19,14 +19,14 @@ import { isPlaceholder } from "./placeholder.ts";
 const PROGRAMS =
   /^(?:core\.(?:fsmonitor|sshcommand|gitproxy|askpass|editor|pager|alternaterefscommand)|credential\..*helper|diff\.(?:external|.*\.(?:command|textconv))|filter\..*\.(?:clean|smudge|process)|merge\..*\.driver|(?:diff|merge)tool\..*\.cmd|gpg\..*program|sequence\.editor|interactive\.difffilter|pager\..*|trailer\..*\.(?:command|cmd)|uploadpack\.packobjectshook|remote\..*\.(?:receivepack|uploadpack))$/s;
 
-/** In a repository's folder, what may be a link to somewhere else. */
+/** Entries of a repository's folder that may be links to other places. */
 const PARTS = ["config", "config.worktree", "hooks", "info", "HEAD", "commondir"];
 
 /**
- * Paths in the workspace that commands must neither change nor make, for the repository that the workspace
- * is in. Rejects with `forbidden` where one of them cannot be kept from commands.
+ * Paths in the workspace that commands must neither change nor create, for the repository that the
+ * workspace is in. Rejects with `forbidden` if one of them cannot be kept from commands.
  */
-export function findGitPaths(root: string, env: Variables): string[] {
+export function findGitPaths(root: string, env: Environment): string[] {
   requireNoLink(join(root, ".git"));
   const top = findTop(root);
   if (top === undefined) return [];
@@ -36,15 +36,15 @@ export function findGitPaths(root: string, env: Variables): string[] {
   return [...new Set(inside.map((path) => firstMissing(root, path)))];
 }
 
-/** The same for the repository of one `.git` somewhere in the workspace, as far as it is there. */
-export function followGit(root: string, path: string, env: Variables): string[] {
+/** The paths of the repository that a `.git` anywhere in the workspace leads to, as far as they exist. */
+export function followGit(root: string, path: string, env: Environment): string[] {
   if (basename(path) !== ".git" || path === join(root, ".git")) return [];
   const { paths, included } = pathsOf(dirname(path), env);
   const found = [...paths, ...included].filter((one) => isOutsideGit(root, one));
   return found.filter(isThere);
 }
 
-/** The nearest folder from the workspace upwards that has a repository: a placeholder is an empty `.git`. */
+/** The nearest folder from the workspace upwards that has a repository. An empty `.git` is a placeholder. */
 function findTop(root: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
     if (isFile(join(folder, ".git")) || isThere(join(folder, ".git/HEAD"))) return folder;
@@ -57,7 +57,7 @@ interface GitPaths {
   readonly included: readonly string[];
 }
 
-function pathsOf(top: string, env: Variables): GitPaths {
+function pathsOf(top: string, env: Environment): GitPaths {
   const folder = folderOf(top);
   const common = resolve(folder, readText(join(folder, "commondir"))?.trim() ?? "");
   const files = [join(common, "config"), join(folder, "config.worktree")];
@@ -71,14 +71,14 @@ function pathsOf(top: string, env: Variables): GitPaths {
   return { paths, included: config.included.map(real) };
 }
 
-/** Where the repository of a working tree is: its `.git`, or what that file names. */
+/** The folder of a working tree's repository: its `.git`, or the path in that file. */
 function folderOf(top: string): string {
   const git = join(top, ".git");
   const target = /^gitdir:\s*(.*\S)/.exec(isFile(git) ? (readText(git) ?? "") : "")?.[1];
   return real(target === undefined ? git : resolve(top, target));
 }
 
-function userFiles(env: Variables): string[] {
+function userFiles(env: Environment): string[] {
   const { HOME: home, XDG_CONFIG_HOME: config, GIT_CONFIG_GLOBAL: only } = env;
   if (only !== undefined) return ["/etc/gitconfig", only];
   const folder = config ?? (home === undefined ? undefined : join(home, ".config"));
@@ -89,13 +89,13 @@ function userFiles(env: Variables): string[] {
   ];
 }
 
-function named(top: string, { settings }: GitConfig, env: Variables): string[] {
+function named(top: string, { settings }: GitConfig, env: Environment): string[] {
   const toPath = (word: string): string => resolve(top, expandHome(word, env["HOME"]));
   return settings.flatMap(({ key, value }) => {
     if (key === "core.hookspath") return [hooksOf(toPath(value))].filter((path) => path !== top);
     if (!PROGRAMS.test(key)) return [];
     const words = value.split(/[\s"'!;|&()]+/).filter(Boolean);
-    // The program itself is looked for on `PATH` unless it is named with a slash.
+    // The program itself is looked up on `PATH` unless its name has a slash.
     const paths = words.filter((word, at) => at > 0 || word.includes("/"));
     return paths.map((word) => real(toPath(word))).filter(isFile);
   });
@@ -114,8 +114,8 @@ function isOutsideGit(root: string, path: string): boolean {
 }
 
 /**
- * The upmost part of a path that is not there, or only for a placeholder of another command: who cannot
- * make it cannot make the rest.
+ * The uppermost missing part of a path, or one that is only a placeholder of another command: if it cannot
+ * be created, neither can the rest.
  */
 function firstMissing(root: string, path: string): string {
   let found = path;
@@ -125,11 +125,11 @@ function firstMissing(root: string, path: string): string {
   return found;
 }
 
-/** A placeholder is a folder, and git refuses to work where a settings file is one. */
+/** A placeholder is a folder, and git refuses to work if a settings file is one. */
 function requireFile(root: string, path: string): void {
   if (isFile(path)) return;
   const name = clip(relative(root, path), 200);
-  const message = `Git's settings include \`${name}\`, which is not a file, so the sandbox cannot keep commands from making it. Create it, empty if need be.`;
+  const message = `Git's settings include \`${name}\`, which is not a file, so the sandbox cannot keep commands from creating it. Create it; it may be empty.`;
   throw new Failure("forbidden", message);
 }
 
@@ -149,7 +149,7 @@ function isThere(path: string): boolean {
   return attempt(() => lstatSync(path)) !== undefined;
 }
 
-/** The real path as far as it is there. */
+/** The real path of the part that exists. */
 function real(path: string): string {
   const above = dirname(path);
   return (
@@ -157,7 +157,7 @@ function real(path: string): string {
   );
 }
 
-/** Undefined for what is not there, and for text that is no path at all. */
+/** Undefined for a missing file, and for text that is not a path. */
 function attempt<Value>(look: () => Value): Value | undefined {
   try {
     return look();

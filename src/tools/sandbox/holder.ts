@@ -1,64 +1,64 @@
-/** What the levels of the sandbox have in common: what they are opened with, and what they do. */
+/** The types that all levels of the sandbox share: what they are opened with, and what they do. */
 
-import type { Variables } from "./environment.ts";
-import type { Command } from "./sandbox.ts";
-import type { Totals } from "./totals.ts";
+import type { Environment } from "../../base/environment.ts";
+import type { SandboxCommand } from "./sandbox.ts";
+import type { ResourceTotals } from "./totals.ts";
 
 export interface SandboxParts {
   /** The real path of the workspace. */
   readonly root: string;
   /** The variables of this process, of which commands get an allow-list. */
-  readonly env: Variables;
-  /** Names of more variables that go to commands, whatever they hold. */
+  readonly env: Environment;
+  /** Names of more variables for commands, whatever their values. */
   readonly names?: readonly string[];
-  /** Whether git runs the hooks of repositories; it does not when left out. */
+  /** True if git runs the hooks of repositories; false if missing. */
   readonly gitHooks?: boolean;
-  /** Whether `sandbox` lets commands reach the network. */
+  /** True if `sandbox` lets commands reach the network. */
   readonly network: boolean;
-  /** Where private folders are made; the system's place for them when left out. */
+  /** The folder in which private folders are made; the system's own if missing. */
   readonly tempDir?: string;
-  /** Whether `sandbox` lets commands change the workspace; true when left out. */
+  /** True if `sandbox` lets commands change the workspace; true if missing. */
   readonly writable?: boolean;
   /**
-   * Paths in the workspace, absolute or relative to it, that `sandbox` does not show and does not let
-   * commands make where they are missing.
+   * Paths in the workspace, absolute or relative to it, that `sandbox` does not show. Commands cannot
+   * create them if they are missing.
    */
   readonly hidden: readonly string[];
-  /** Paths in the workspace that `sandbox` shows and does not let commands change, or make. */
+  /** Paths in the workspace that `sandbox` shows and that commands can neither change nor create. */
   readonly readOnly?: readonly string[];
-  /** More of those, asked for before each command: what must not be made may depend on what is there. */
+  /** More of those, for each command: which paths must not be created may depend on what exists. */
   readonly findReadOnly?: () => readonly string[];
-  /** Paths that must not change because this one must not: asked about all that is read-only. */
+  /** Paths that must not change because the given one must not. Called for every read-only path. */
   readonly leadsTo?: (path: string) => readonly string[];
-  /** What else of the workspace `sandbox` does not show: asked about all that is there, at any depth. */
+  /** True for more paths that `sandbox` does not show. Called for everything in the workspace, at any depth. */
   readonly isHidden?: Weigh;
-  /** What else of the workspace `sandbox` does not let change, at any depth. */
+  /** True for more paths that commands cannot change, at any depth. */
   readonly isReadOnly?: Weigh;
   /**
-   * For commands of somebody who must learn nothing of whoever runs them: their variables are made up,
+   * Set for commands of a client that must learn nothing about this machine: their variables are made up,
    * and `sandbox` shows a made-up user, home and machine, with the workspace at `place`.
    */
   readonly stranger?: { readonly place: string };
-  /** What all that a command starts may use together; only each process is limited when left out. */
-  readonly totals?: Totals;
+  /** The limits on everything that a command starts together; if missing, only each process is limited. */
+  readonly totals?: ResourceTotals;
 }
 
-/** About a path relative to the workspace, with `/` between names. Must give the same answer each time. */
+/** Judges a path relative to the workspace, with `/` between names. Must give the same answer each time. */
 export type Weigh = (relative: string, kind: EntryKind) => boolean;
 
-/** A link counts as a file: where it leads is not looked at. */
+/** A link counts as a file, whatever its target. */
 export type EntryKind = "file" | "folder";
 
-/** How a level turns a command into what is started. */
+/** How a level turns a command into the program to start. */
 export interface Holder {
-  wrap(command: Command): Promise<Wrapped>;
+  wrap(command: SandboxCommand): Promise<HeldCommand>;
   close(): Promise<void>;
 }
 
-export interface Wrapped {
+export interface HeldCommand {
   readonly argv: readonly [string, ...string[]];
-  /** Of the allow-list's variables, those that are different here. */
+  /** The allow-list's variables that differ here. */
   readonly env: Readonly<Record<string, string>>;
-  /** Takes back what was set up for this command. Called once, when nothing of it runs any more. */
+  /** Undoes the setup for this command. Called once, when nothing of it runs any more. */
   release?(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
- * What bubblewrap is given as files: its options, the filter of system calls, and the texts of a made-up
- * user. They lie in a private folder for as long as they are needed, and no command sees that folder.
+ * The files for bubblewrap: its options, the filter of system calls, and the texts of a made-up user. They
+ * are in a private folder as long as they are needed, and no command sees that folder.
  *
- * Options are a file because bubblewrap's own words are there for every command to read
- * (`/proc/1/cmdline`): they name folders of this machine, and what is hidden.
+ * Options are in a file because every command can read bubblewrap's own arguments (`/proc/1/cmdline`),
+ * which name folders of this machine and hidden paths.
  */
 
 import { randomBytes } from "node:crypto";
@@ -19,9 +19,9 @@ import { seccompFilter } from "./seccomp.ts";
 export interface Inputs {
   /** The filter's file; undefined on a processor without one. */
   readonly filter: string | undefined;
-  /** Files for a stranger: where they are, and where they are seen. */
+  /** Files for a made-up user: their path, and the path at which they are seen. */
   readonly files: View["files"];
-  /** The folder itself, where it lies in the workspace. */
+  /** The folder itself, if it is in the workspace. */
   readonly hidden: readonly Hidden[];
   /** The words that start a command in bubblewrap. `release` is called when it has ended. */
   prepare(start: BubblewrapStart): Promise<Prepared>;
@@ -39,7 +39,7 @@ interface Prepared {
   release(): Promise<void>;
 }
 
-/** Whoever opens it closes it. */
+/** The caller closes it. */
 export async function openInputs({
   root,
   tempDir,
@@ -61,7 +61,9 @@ export async function openInputs({
     }
     const hidden = isWithin(root, folder.path) ? [{ path: folder.path, isFolder: true }] : [];
     return {
-      ...{ filter, files, hidden },
+      filter,
+      files,
+      hidden,
       async prepare({ program: bubblewrap, options, command }) {
         const words = options.map((word) => `${word}\0`).join("");
         const file = await write(`options-${randomBytes(8).toString("hex")}`, words);
@@ -79,14 +81,15 @@ export async function openInputs({
   }
 }
 
-/** A shell that cannot open one of the files ends, so nothing runs without its filter. */
+/** A shell that cannot open one of the files exits, so nothing runs without its filter. */
 function withDescriptors(
   files: readonly string[],
   argv: readonly [string, ...string[]],
 ): [string, ...string[]] {
   const descriptors = [OPTIONS_DESCRIPTOR, FILTER_DESCRIPTOR];
   const opened = files.map((_, index) => `${descriptors[index]}<"$${index + 1}"`).join(" ");
-  // A shell notes where it is, which the command would find in the first process's variables.
+  // A shell sets its current folder in variables, which the command would find in the first process's
+  // environment.
   const script = `unset PWD OLDPWD; exec ${opened} && shift ${files.length} && exec "$@"`;
   return ["/bin/sh", "-c", script, "sh", ...files, ...argv];
 }

@@ -1,13 +1,15 @@
 /**
- * What a sandboxed command sees of `/proc` beside its own processes. The kernel lets user 0 change the
- * machine through these files without any capability, and some of them show what others do.
+ * The files of `/proc` that a sandboxed command sees beside its own processes. The kernel lets user 0
+ * change the machine through some of these files without any capability, and others show what other users
+ * do.
  *
- * A list of what stays: a kernel may have files that nobody here has heard of. All of it is read-only.
+ * A list of the allowed ones, because a kernel may have files that are unknown here. All of them are
+ * read-only.
  */
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Hidden } from "./bubblewrap.ts";
+import type { Hidden, KernelFiles } from "./bubblewrap.ts";
 
 const FOLDER = "/proc";
 
@@ -17,13 +19,8 @@ const SHOWN: ReadonlySet<string> = new Set([
   ...["cgroups", "filesystems", "sysvipc", "tty"],
 ]);
 
-/** Settings: programs read limits there. */
+/** Settings, in which programs read limits. */
 const FIXED: ReadonlySet<string> = new Set(["sys"]);
-
-export interface KernelFiles {
-  readonly hidden: readonly Hidden[];
-  readonly readOnly: readonly string[];
-}
 
 export function findKernelFiles(folder = FOLDER): KernelFiles {
   const hidden: Hidden[] = [];
@@ -31,7 +28,7 @@ export function findKernelFiles(folder = FOLDER): KernelFiles {
   for (const name of readdirSync(folder)) {
     if (/^\d+$/.test(name) || SHOWN.has(name)) continue;
     const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
-    // Links lead to the files of whoever asks.
+    // Links lead to the files of the reading process.
     if (!stats || stats.isSymbolicLink()) continue;
     const path = join(FOLDER, name);
     if (FIXED.has(name)) readOnly.push(path);

@@ -1,23 +1,23 @@
 /**
- * What the commands of a process that is gone have left running. As a rule nothing: its keeper has ended
- * them (`life-line.ts`). But a keeper can be killed too, and a run may be resumed in the same moment.
+ * Ends commands that a dead process left running. Usually there are none, because its keeper has ended them
+ * (`life-line.ts`). But a keeper can be killed too, and a run may be resumed at the same moment.
  */
 
 import { hasProcess, type Machine, readMachine, readStartTime } from "../../base/processes.ts";
-import type { ProcessMark } from "../../protocol/run-events.ts";
+import type { ProcessMark } from "../../protocol/tool-process.ts";
 import { MARK } from "./process.ts";
 import { findFamily, readMarks, send, sweep } from "./process-group.ts";
 
-/** Ends them with everything they started; returns those that still run after that. */
+/** Ends them with everything they started. Returns those that still run after that. */
 export async function endLeftovers(
   processes: readonly ProcessMark[],
   machine: Machine = readMachine(),
 ): Promise<ProcessMark[]> {
-  // A number of another namespace or another start of the system is somebody else's here.
+  // The number of another namespace, or from before a restart, belongs to another process here.
   const here = processes.filter(
     ({ boot, pid_namespace }) => boot === machine.boot && pid_namespace === machine.pidNamespace,
   );
-  // One look for all of them: a run may have started hundreds of commands, and none be left.
+  // One search for all of them: a run may have started hundreds of commands of which none is left.
   const marked = readMarks(MARK);
   const found = here.filter((one) => marked.has(one.mark) || isSame(one));
   const left: ProcessMark[] = [];
@@ -25,20 +25,20 @@ export async function endLeftovers(
   return left;
 }
 
-/** Whether nothing of it is left. */
+/** Returns true if nothing of it is left. */
 async function end(one: ProcessMark): Promise<boolean> {
   const entry = `${MARK}=${one.mark}`;
   const isLeader = isSame(one);
   const family = findFamily(entry, isLeader ? one.pid : undefined);
   if (!isLeader && family.length === 0) return true;
-  // Its group has its number: nobody else's, as long as the leader is the one that was started.
+  // The process's group has its number, and is its own as long as the leader is the started process.
   if (isLeader) send(-one.pid, "SIGKILL");
   for (const pid of family) send(pid, "SIGKILL");
   await sweep(entry, family);
   return !isSame(one) && findFamily(entry, undefined).length === 0;
 }
 
-/** Without a time of its start nobody knows whether it is the same, so it is left alone. */
+/** Without its start time it is unknown whether it is the same process, so it is left alone. */
 function isSame({ pid, started }: ProcessMark): boolean {
   return started === "" ? false : hasProcess(pid) && readStartTime(pid) === started;
 }

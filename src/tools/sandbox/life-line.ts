@@ -1,46 +1,46 @@
 /**
- * What this process has started does not outlive it, however it ends: SIGKILL leaves no time to clean
- * up. A keeper, one small shell for all, reads who was started and who has ended from a pipe whose
- * other end this process holds. The system closes that end with the process; the keeper reads the end of
- * the pipe, kills every group that is left, those who left their group but carry its mark, and leaves.
+ * Makes sure that programs do not outlive this process, however it ends: SIGKILL leaves no time to clean
+ * up. A keeper, one small shell for all of them, reads from a pipe which ones were started and which have
+ * ended. This process holds the pipe's other end, and the system closes it with the process. The keeper
+ * then kills every remaining group, and processes that left their group but carry its mark, and exits.
  *
- * A program that is started with `spawnWaiting` waits for a line before it becomes itself, so that it is
- * in the keeper's list (and in the record) before its first instruction. Should we die in between, it
- * reads the end of its pipe and leaves. A start takes half as long again as a bare one (`bench/command-start.ts`).
+ * A program that is started with `spawnWaiting` waits for a line before it runs, so that it is in the
+ * keeper's list (and in the record) before its first instruction. If this process dies in between, it reads
+ * the end of its pipe and exits. A start takes half as long again as a bare one (`bench/command-start.ts`).
  */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Writable } from "node:stream";
 import { readMachine, readStartTime } from "../../base/processes.ts";
-import type { ProcessMark } from "../../protocol/run-events.ts";
+import type { ProcessMark } from "../../protocol/tool-process.ts";
 
 export interface SpawnOptions {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The variable that holds the mark. */
+  /** The variable with the mark. */
   readonly variable: string;
 }
 
-export interface Waiting {
+export interface WaitingProgram {
   readonly child: ChildProcessWithoutNullStreams;
   readonly mark: string;
-  /** Tells the keeper of it. Call when it has been spawned, and before `go`. */
+  /** Reports it to the keeper. Call it after the spawn and before `go`. */
   hold(): Promise<ProcessMark>;
   /** Lets it become the program. */
   go(): void;
-  /** Says that nothing of it runs any more. */
+  /** Reports that nothing of it runs any more. */
   release(): void;
 }
 
 const isWindows = process.platform === "win32";
 
-/** Fails only where the line is closed: whoever would have written it is gone. */
+/** Fails only if the pipe is closed: its writer is gone. */
 const WAIT = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
 
-/** Spawns a group of its own that waits for `go`. Whoever calls this waits for the child's `spawn`. */
-export function spawnWaiting({ argv, cwd, env, variable }: SpawnOptions): Waiting {
+/** Spawns a group of its own that waits for `go`. The caller waits for the child's `spawn`. */
+export function spawnWaiting({ argv, cwd, env, variable }: SpawnOptions): WaitingProgram {
   const mark = makeMark();
   const [program, ...words] = isWindows ? argv : ["/bin/sh", "-c", WAIT, "sh", ...argv];
   const child = spawn(program as string, words, {
@@ -51,7 +51,7 @@ export function spawnWaiting({ argv, cwd, env, variable }: SpawnOptions): Waitin
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   }) as ChildProcess as ChildProcessWithoutNullStreams;
   const line = child.stdio[3] as Writable;
-  // One that has ended already reads nothing; its exit says so.
+  // A child that has already exited reads nothing; its exit reports that.
   line.on("error", () => undefined);
   let release = (): void => {};
   return {
@@ -74,7 +74,10 @@ export function makeMark(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** Of a child that leads a group, does not wait and cannot start anything. Takes it out when it exits. */
+/**
+ * Makes the keeper watch a child that leads a group, does not wait and cannot start anything. Removed when
+ * the child exits.
+ */
 export function keepChild(child: ChildProcess): void {
   const { release } = holdGroup(child.pid ?? 0, NO_ENTRY);
   child.once("exit", release);
@@ -82,16 +85,16 @@ export function keepChild(child: ChildProcess): void {
 
 const NO_ENTRY = "-";
 
-/** `grace` gives it some seconds to see for itself that we are gone: it writes its own record. */
+/** `grace` gives it some seconds to notice that this process is gone, because it writes its own record. */
 type How = "at once" | "grace";
 
 export interface HeldGroup {
-  /** Resolves when the keeper will know of it whatever happens to us. */
+  /** Resolves when the keeper will learn about it even if this process dies. */
   readonly written: Promise<void>;
   release(): void;
 }
 
-/** Has the keeper watch a group until `release`. `entry` is `VARIABLE=mark`. */
+/** Makes the keeper watch a group until `release`. `entry` is `VARIABLE=mark`. */
 export function holdGroup(pid: number, entry: string, how: How = "at once"): HeldGroup {
   if (isWindows || pid === 0) return { written: Promise.resolve(), release() {} };
   const line = `${how === "grace" ? "~" : "+"} ${pid} ${entry}\n`;
@@ -104,17 +107,17 @@ export function holdGroup(pid: number, entry: string, how: How = "at once"): Hel
   };
 }
 
-/** What the keeper must know, also a keeper that comes after one that was killed. */
+/** The list for the keeper, and for a new one if the keeper was killed. */
 const held = new Map<number, string>();
 let keeper: Writable | undefined;
 
-/** Resolves when the system has it, and keeps it for the keeper even if we die then. */
+/** Resolves when the system has the line, which the keeper then gets even if this process dies. */
 function write(line: string): Promise<void> {
   const isNew = keeper === undefined;
   keeper ??= startKeeper();
   const text = isNew ? [...held.values()].join("") : line;
   const to = keeper;
-  // A keeper that cannot be started leaves things as they would be without one.
+  // If a keeper cannot be started, everything works as without one.
   return new Promise((resolve) => to.write(text, () => resolve()));
 }
 
@@ -139,12 +142,12 @@ function startKeeper(): Writable {
   return stdin;
 }
 
-/** How long one with grace may take, in seconds; it needs about one. */
+/** How long a program with grace may take, in seconds; it needs about one. */
 const GRACE_S = 5;
 
 /**
- * Halts a group before it looks for children that left it, since whoever starts processes without end
- * would go on meanwhile. `grep` finds the marks, where there is `/proc`. Only builtins and three programs.
+ * Halts a group before it looks for children that left it, because a program that keeps starting processes
+ * would continue meanwhile. `grep` finds the marks, if there is `/proc`. Only builtins and three programs.
  */
 const KEEPER = `
 trap '' HUP INT TERM

@@ -1,19 +1,18 @@
-/** What of this machine a sandboxed command on Linux sees. Looks at folders once, when it is opened. */
+/** The parts of this machine that a sandboxed command on Linux sees. Reads folders once, when it is opened. */
 
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import type { View } from "./bubblewrap.ts";
+import type { KernelFiles, View } from "./bubblewrap.ts";
 import type { Covers } from "./covers.ts";
-import type { KernelFiles } from "./kernel-files.ts";
 import { PERSONA } from "./persona.ts";
 import { programFolders, secretSettings } from "./programs.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** Stores of whole systems, open to everybody by design. */
+/** Package stores of whole systems, readable for every user by design. */
 const STORES = ["/nix/store", "/gnu/store", "/run/current-system"];
 
-/** What programs look up of the system's settings; private keys lie beside the certificates. */
+/** System settings that programs read. Private keys are in the same folders as the certificates. */
 const SETTINGS = [
   "/etc/alternatives",
   "/etc/ca-certificates",
@@ -38,7 +37,7 @@ const SETTINGS = [
   "/etc/timezone",
 ];
 
-/** What tells a stranger whose machine it is. */
+/** Files that reveal the owner of the machine. */
 const TELLING: ReadonlySet<string> = new Set([
   ...["/etc/group", "/etc/hosts", "/etc/passwd", "/etc/resolv.conf"],
   ...["/etc/localtime", "/etc/timezone"],
@@ -47,7 +46,10 @@ const TELLING: ReadonlySet<string> = new Set([
 export interface LinuxParts {
   readonly root: string;
   readonly home: string | undefined;
-  /** For commands of a stranger: where the workspace is seen, and files in place of the machine's own. */
+  /**
+   * The view for commands of a client: the path at which the workspace is seen, and files in place of the
+   * machine's own.
+   */
   readonly stranger?: StrangersView | undefined;
   readonly kernel: KernelFiles;
   readonly isFiltered: boolean;
@@ -101,7 +103,7 @@ function link(path: string): (readonly [string, string])[] {
   return [[path, readlinkSync(path)]];
 }
 
-/** The superuser's home may be `/`, which is no home to hide. */
+/** The superuser's home may be `/`, which cannot be hidden. */
 function realFolder(path: string | undefined): string | undefined {
   if (path === undefined || !isAbsolute(path) || !exists(path)) return undefined;
   const real = realpathSync(path);

@@ -1,10 +1,10 @@
 /**
- * Files without a name that processes have mapped. Shared memory is such a file: its pages stay when no
- * process has them in its tables any more. So is a file on disk that was removed and closed after it was
- * mapped. Neither shows in a process's resident memory or among its open files.
+ * Finds files without a name that processes have mapped. Shared memory is such a file: its pages remain
+ * when no process has them in its tables any more. So is a file on disk that was removed and closed after
+ * it was mapped. Neither shows in a process's resident memory or among its open files.
  *
- * Its true size is known through `/proc/PID/map_files`, which needs root's rights over the whole machine
- * (`CAP_SYS_ADMIN` or `CAP_CHECKPOINT_RESTORE`). Without them it counts as large as what is mapped of it.
+ * Their true size is in `/proc/PID/map_files`, which needs root's rights over the whole machine
+ * (`CAP_SYS_ADMIN` or `CAP_CHECKPOINT_RESTORE`). Without them the mapped part counts as the size.
  */
 
 import { readFileSync, statSync } from "node:fs";
@@ -14,19 +14,22 @@ export interface RemovedFile {
   readonly device: number;
   readonly inode: number;
   readonly bytes: number;
-  /** Whether it is the system's own shared memory; unknown where only `stat` was asked. */
+  /** True for the system's own shared memory; undefined if only `stat` was asked. */
   readonly isMemory: boolean | undefined;
 }
 
 const BLOCK_BYTES = 512;
 
-/** In turns: a process may have tens of thousands of mappings. What is gone meanwhile is left out. */
+/**
+ * In turns, because a process may have tens of thousands of mappings. Files that vanish meanwhile are left
+ * out.
+ */
 export async function findMapped(pids: readonly number[]): Promise<RemovedFile[]> {
   const found = new Map<string, RemovedFile>();
   for (const pid of pids) {
     for (const one of readMappings(pid)) {
       const known = found.get(one.name);
-      // Asked for once: the size is the file's, whoever has mapped it.
+      // Asked once: the size is the file's, whichever process has mapped it.
       if (known && known.isMemory === undefined) continue;
       const file = statMapping(pid, one) ?? toGuess(one, known);
       found.set(one.name, file);
@@ -37,7 +40,7 @@ export async function findMapped(pids: readonly number[]): Promise<RemovedFile[]
 }
 
 interface Mapping {
-  /** Device and inode, as the list has them. */
+  /** Device and inode, as in the list. */
   readonly name: string;
   readonly range: string;
   readonly device: number;
@@ -55,7 +58,7 @@ function readMappings(pid: number): Mapping[] {
     .flatMap((line) => toMapping(line) ?? []);
 }
 
-/** Exported for its test: the numbers of a line are those that `stat` gives for the file. */
+/** Exported for its test: the numbers of a line are those that `stat` returns for the file. */
 export function toMapping(line: string): Mapping | undefined {
   const match = LINE.exec(line);
   if (!match) return undefined;
@@ -63,7 +66,7 @@ export function toMapping(line: string): Mapping | undefined {
   const hex = (text: string): number => Number.parseInt(text, 16);
   return {
     name: `${major}:${minor}:${inode}`,
-    // The folder's names have no zeros in front.
+    // The folder's names have no leading zeros.
     range: `${hexOf(from)}-${hexOf(to)}`,
     device: toDevice(hex(major), hex(minor)),
     inode: Number(inode),
@@ -76,7 +79,7 @@ function hexOf(text: string): string {
   return text.replace(/^0+(?=.)/, "");
 }
 
-/** As the C library puts the two numbers together, below 4096 and 2^20. */
+/** Joins the two numbers like the C library, below 4096 and 2^20. */
 function toDevice(major: number, minor: number): number {
   return (minor & 0xff) + major * 256 + Math.floor(minor / 256) * 0x100000;
 }

@@ -1,29 +1,29 @@
 /**
  * Who put a marker into a shared folder, and whether that process is gone.
  *
- * A process number says nothing in another namespace (a container that has the same folder mounted) or
- * after a restart of the machine, and is given to others again. So a mark names the namespace, the start
- * of the machine and the start of the process too; where those are not ours, only time tells.
+ * A process number means nothing in another namespace (a container with the same folder mounted) or after a
+ * restart of the machine, and is used again. So a mark has the namespace, the start of the machine and the
+ * start of the process too. If those are not ours, only its age counts.
  */
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { systemClock } from "../../base/clock.ts";
 
-/** No command runs this long; a marker of an unknown process is left alone until then. */
+/** No command runs this long, so a marker of an unknown process is left alone until then. */
 const FOREIGN_MS = 24 * 60 * 60 * 1000;
 
 let mine: string | undefined;
 
-/** Of this process: `SPACE-PID-START`. */
+/** The mark of this process: `SPACE-PID-START`. */
 export function ownerMark(): string {
   mine ??= `${space()}-${process.pid}-${startOf(process.pid) ?? 0}`;
   return mine;
 }
 
-/** Whether the owner of a mark, which ends in anything else, has ended. `madeMs` is when the marker was made. */
+/** True if the owner of a mark has ended. `mark` ends in the owner; `madeMs` is when the marker was made. */
 export function isOwnerGone(mark: string, madeMs: number, nowMs = systemClock.now()): boolean {
   const [where = "", pid = "", start = "", ...rest] = mark.split("-");
-  // Marks of older versions are the process number and nothing else.
+  // Marks of older versions are only the process number.
   if (rest.length === 0) return startOf(Number(where)) === undefined;
   if (where === space()) return startOf(Number(pid)) !== start;
   return nowMs - madeMs > FOREIGN_MS;
@@ -53,11 +53,11 @@ function readNamespace(): string {
   }
 }
 
-/** When a process started, in ticks of the machine; undefined where there is none. */
+/** When a process started, in ticks of the machine; undefined if there is no such process. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name may hold anything; the start is the 20th field after it.
+    // The name may contain anything; the start is the 20th field after it.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined;

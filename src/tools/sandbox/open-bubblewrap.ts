@@ -1,34 +1,35 @@
-/** The `sandbox` level on Linux: finds bubblewrap, tries it out, and puts commands into it. */
+/** The `sandbox` level on Linux: finds bubblewrap, tries it out, and runs commands in it. */
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
+import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { bubblewrapArguments, type View } from "./bubblewrap.ts";
 import { type Covers, createCoverSearch } from "./covers.ts";
-import { commandVariables, type Variables } from "./environment.ts";
-import type { Holder, SandboxParts, Wrapped } from "./holder.ts";
+import { commandVariables } from "./environment.ts";
+import type { HeldCommand, Holder, SandboxParts } from "./holder.ts";
 import { type Inputs, openInputs } from "./inputs.ts";
 import { findKernelFiles } from "./kernel-files.ts";
 import { readTasks, withLimits } from "./limits.ts";
 import { viewLinux } from "./linux-view.ts";
 import { clearPlaces, holdPlace, type Placeholder } from "./placeholder.ts";
 import { findProgram, linkedProgram } from "./programs.ts";
-import type { Command } from "./sandbox.ts";
+import type { SandboxCommand } from "./sandbox.ts";
 
 const execute = promisify(execFile);
 
-/** A first run takes some ten milliseconds; a machine that needs this long has another trouble. */
+/** A first run takes some ten milliseconds; a machine that needs this long has another problem. */
 const TRIAL_LIMIT_MS = 10_000;
 
 const OPTIONS = ["--disable-userns", "--size"];
 
 /** Rejects with `Failure("invalid_request")` that says what is missing and how to get it. */
-export async function openBubblewrap(parts: SandboxParts, variables: Variables): Promise<Holder> {
+export async function openBubblewrap(parts: SandboxParts, variables: Environment): Promise<Holder> {
   const path = variables["PATH"] ?? "";
   const program = findBubblewrap(commandVariables(parts.env)["PATH"] ?? "", parts.root);
   const options = await readOptions(program);
@@ -36,7 +37,7 @@ export async function openBubblewrap(parts: SandboxParts, variables: Variables):
   const inputs = await openInputs(parts);
   const findCovers = createCoverSearch(parts);
   const kernel = findKernelFiles();
-  // Looked at again for each command: the last one may have made what must be protected.
+  // Found again for each command: the last one may have created files that must be protected.
   const view = (covers: Covers): View =>
     viewLinux({
       root: parts.root,
@@ -45,7 +46,9 @@ export async function openBubblewrap(parts: SandboxParts, variables: Variables):
       path,
       isWritable: parts.writable ?? true,
       hasNetwork: parts.network,
-      ...{ covers, options, kernel },
+      covers,
+      options,
+      kernel,
       isFiltered: inputs.filter !== undefined,
       memoryFilesBytes: parts.totals && Math.floor(parts.totals.memoryBytes / 2),
     });
@@ -56,8 +59,8 @@ export async function openBubblewrap(parts: SandboxParts, variables: Variables):
     },
   );
 
-  /** The placeholders come first: what is missing must be held before it is looked for. */
-  async function wrapHeld(command: Command, held: Held): Promise<Wrapped> {
+  /** The placeholders come first: a missing path must be held before it is looked up. */
+  async function wrapHeld(command: SandboxCommand, held: Held): Promise<HeldCommand> {
     const { readOnly, hidden } = await findCovers(held.readOnly);
     const empty = held.places.map((place) => ({ path: place.path, isFolder: true }));
     const others = hidden.filter((one) => !empty.some(({ path: place }) => place === one.path));
@@ -99,14 +102,14 @@ export async function openBubblewrap(parts: SandboxParts, variables: Variables):
   };
 }
 
-/** What one command is kept from making: empty folders in its place, and names that are read-only now. */
+/** The paths that one command must not create: empty folders hold these places, and names that are read-only now. */
 interface Held {
   readonly places: readonly Placeholder[];
   readonly readOnly: readonly string[];
 }
 
-/** What a command is shown beside what all see: what its tool asks for, and the program itself. */
-async function readsOf(command: Command, path: string, seen: View): Promise<string[]> {
+/** The paths that a command sees in addition to the common view: what its tool asks for, and the program itself. */
+async function readsOf(command: SandboxCommand, path: string, seen: View): Promise<string[]> {
   const wanted = await Promise.all((command.reads ?? []).map((one) => realpath(one)));
   const shown = [...seen.folders, ...seen.programs, seen.root];
   const around = { home: seen.home, root: seen.root, seen: shown };
@@ -117,7 +120,7 @@ async function readsOf(command: Command, path: string, seen: View): Promise<stri
   return wanted;
 }
 
-/** One after the other: when one cannot be held, those before it are given back. */
+/** Holds one after the other. If one cannot be held, those before it are released. */
 async function holdMissing(parts: SandboxParts, more: readonly string[]): Promise<Placeholder[]> {
   const held: Placeholder[] = [];
   try {
@@ -132,7 +135,7 @@ async function holdMissing(parts: SandboxParts, more: readonly string[]): Promis
   }
 }
 
-/** Paths in the workspace that commands must not make. */
+/** Paths in the workspace that commands must not create. */
 function toPlaces(
   { root, hidden, readOnly = [], writable = true }: SandboxParts,
   more: readonly string[] = [],
@@ -142,15 +145,15 @@ function toPlaces(
   return paths.filter((path) => isWithin(root, path));
 }
 
-/** A model names programs by their paths too, and what it names must not be shown for it. */
+/** A model may name a program by its path, which must not make the sandbox show other files. */
 async function requireShown(file: string, shown: readonly string[]): Promise<void> {
   const place = await realpath(file);
   if (shown.some((folder) => isWithin(folder, place))) return;
-  const message = `\`${clip(file, 200)}\` lies outside the workspace: the sandbox shows programs that are the system's or on \`PATH\`.`;
+  const message = `\`${clip(file, 200)}\` is outside the workspace: the sandbox shows programs that are the system's or on \`PATH\`.`;
   throw new Failure("forbidden", message);
 }
 
-/** Not one that lies in the workspace: a command could have put it there. */
+/** A bubblewrap outside of the workspace: inside it, a command could have created one. */
 function findBubblewrap(path: string, root: string): string {
   const outside = path.split(":").filter((folder) => !isWithin(root, folder));
   const program = findProgram("bwrap", outside.join(":"), "/");
@@ -170,7 +173,7 @@ async function readOptions(program: string): Promise<string[]> {
   return OPTIONS.filter((option) => stdout.includes(`${option} `));
 }
 
-/** Starts nothing in it, with all the mounts a command gets: what the kernel refuses shows here. */
+/** Starts an empty program with all the mounts of a command, to see whether the kernel refuses any. */
 async function tryOut(inputs: Inputs, bubblewrap: string, view: View): Promise<void> {
   const options = bubblewrapArguments(view, { cwd: view.root, reads: [], writes: [] });
   const command = ["/bin/sh", "-c", "exit 0"];
@@ -183,7 +186,7 @@ async function tryOut(inputs: Inputs, bubblewrap: string, view: View): Promise<v
   await release();
 }
 
-/** The switch of a distribution that keeps user namespaces from programs without a profile. */
+/** The switch of a distribution that denies user namespaces to programs without a profile. */
 const APPARMOR_SWITCH = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 function remedy(): string {

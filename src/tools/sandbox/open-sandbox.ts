@@ -1,39 +1,40 @@
 /**
- * Opens the place where a run's commands run. The level that was asked for is the level one gets: what
- * it needs is tried out here, once, and missing parts are a refusal that says how to get them.
+ * Opens the sandbox of a run's commands. The requested level is used or refused: what it needs is tried out
+ * here, once, and if parts are missing the refusal says how to get them.
  */
 
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import type { Environment } from "../../base/environment.ts";
 import { Failure, unreachable } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { MEMORY_FOLDERS } from "./bubblewrap.ts";
 import type { ControlGroup } from "./control-group.ts";
-import { commandVariables, type Variables } from "./environment.ts";
+import { commandVariables } from "./environment.ts";
 import { gitVariables } from "./git-variables.ts";
-import type { Holder, SandboxParts, Wrapped } from "./holder.ts";
+import type { HeldCommand, Holder, SandboxParts } from "./holder.ts";
 import { readTasks, withLimits } from "./limits.ts";
 import { PERSONA, PERSONA_VARIABLES } from "./persona.ts";
 import { openPrivateFolder } from "./private-folder.ts";
 import { type Start, startProcess } from "./process.ts";
 import { findProgram } from "./programs.ts";
-import type { Command, RunningCommand, Sandbox, SandboxLevel } from "./sandbox.ts";
-import type { Excess, Totals } from "./totals.ts";
+import type { RunningCommand, Sandbox, SandboxCommand, SandboxLevel } from "./sandbox.ts";
+import type { ExceededTotal, ResourceTotals } from "./totals.ts";
 
-/** Rejects with `Failure("invalid_request")` when this machine cannot give the level. */
+/** Rejects with `Failure("invalid_request")` if this machine cannot provide the level. */
 export async function openSandbox(level: SandboxLevel, parts: SandboxParts): Promise<Sandbox> {
   const given = parts.stranger ? PERSONA_VARIABLES : commandVariables(parts.env, parts.names);
   const variables = { ...given, ...gitVariables(given, { hooks: parts.gitHooks ?? false }) };
   const holder = await openHolder(level, parts, variables);
   const group = parts.totals && (await openGroup(parts.totals));
 
-  async function start(command: Command): Promise<RunningCommand> {
+  async function start(command: SandboxCommand): Promise<RunningCommand> {
     const env = { ...variables, ...command.env };
     requireProgram(command, env["PATH"]);
     const wrapped = await holder.wrap(command);
-    // What the tool itself asks for comes last: it may want a home of its own.
+    // The tool's own variables come last: it may want a home of its own.
     const all = { ...env, ...wrapped.env, ...command.env };
     const isNamespace = level === "sandbox" && process.platform === "linux";
     const argv = group?.join(wrapped.argv) ?? wrapped.argv;
@@ -52,13 +53,13 @@ export async function openSandbox(level: SandboxLevel, parts: SandboxParts): Pro
   };
 }
 
-async function openGroup(totals: Totals): Promise<ControlGroup | undefined> {
+async function openGroup(totals: ResourceTotals): Promise<ControlGroup | undefined> {
   if (process.platform !== "linux") return undefined;
   const { openControlGroup } = await import("./control-group.ts");
   return openControlGroup(totals);
 }
 
-async function startWrapped({ release }: Wrapped, start: Start): Promise<RunningCommand> {
+async function startWrapped({ release }: HeldCommand, start: Start): Promise<RunningCommand> {
   const running = await startProcess(start).catch(async (thrown: unknown) => {
     await release?.();
     throw thrown;
@@ -77,11 +78,11 @@ async function startWrapped({ release }: Wrapped, start: Start): Promise<Running
   };
 }
 
-/** Held to what it may use with all that it starts, where the system shows what that is. */
+/** Limits what a command and everything it starts may use, if the system shows how much that is. */
 async function watched(
   running: RunningCommand,
   folder: string,
-  { totals, group }: { readonly totals: Totals; readonly group: ControlGroup | undefined },
+  { totals, group }: { readonly totals: ResourceTotals; readonly group: ControlGroup | undefined },
 ): Promise<RunningCommand> {
   if (process.platform !== "linux" || running.pid === undefined) return running;
   const { watchTotals } = await import("./watch-totals.ts");
@@ -89,7 +90,7 @@ async function watched(
   const end = (): void => void running.kill();
   const watch = watchTotals({ pid: running.pid, folder, memoryFolders, totals, end });
   let ending: Promise<void> | undefined;
-  let killed: Excess | undefined;
+  let killed: ExceededTotal | undefined;
   const stop = async (): Promise<void> => {
     await running.kill();
     await watch.stop();
@@ -108,7 +109,7 @@ async function watched(
 async function openHolder(
   level: SandboxLevel,
   parts: SandboxParts,
-  variables: Variables,
+  variables: Environment,
 ): Promise<Holder> {
   switch (level) {
     case "none":
@@ -133,7 +134,7 @@ async function openProcessHolder(parts: SandboxParts): Promise<Holder> {
   };
 }
 
-async function openSystemHolder(parts: SandboxParts, variables: Variables): Promise<Holder> {
+async function openSystemHolder(parts: SandboxParts, variables: Environment): Promise<Holder> {
   requireRoot(parts);
   if (process.platform === "linux") {
     const { openBubblewrap } = await import("./open-bubblewrap.ts");
@@ -148,8 +149,8 @@ async function openSystemHolder(parts: SandboxParts, variables: Variables): Prom
 }
 
 /**
- * A workspace that holds everything would show everything. The home folder alone is one too: whoever may
- * write `~/.bashrc` runs whatever it likes with the user's next shell.
+ * Refuses a workspace that would show everything. The home folder counts too: a command that may write
+ * `~/.bashrc` can run anything with the user's next shell.
  */
 function requireRoot({ root, env }: SandboxParts): void {
   const given = env["HOME"] ?? homedir();
@@ -159,7 +160,7 @@ function requireRoot({ root, env }: SandboxParts): void {
   const shown = clip(root, 80);
   const message = homes.includes(root)
     ? `The workspace \`${shown}\` is your home folder, so the sandbox would hide nothing, and a command could change your shell's settings. Start in a folder of the project.`
-    : `The workspace \`${shown}\` holds home folders, so the sandbox would hide nothing. Start in a folder of the project.`;
+    : `The workspace \`${shown}\` contains home folders, so the sandbox would hide nothing. Start in a folder of the project.`;
   throw new Failure("invalid_request", message, { param: "sandbox" });
 }
 
@@ -172,7 +173,7 @@ function realPath(path: string): string {
   }
 }
 
-function requireProgram({ argv: [name], cwd }: Command, path = ""): void {
+function requireProgram({ argv: [name], cwd }: SandboxCommand, path = ""): void {
   if (findProgram(name, path, cwd) !== undefined) return;
   const shown = `\`${clip(name, 80)}\``;
   const isThere = name.includes("/") && existsSync(resolve(cwd, name));

@@ -1,44 +1,44 @@
-/** The `sandbox` level on macOS: tries `sandbox-exec` out and puts commands into it. */
+/** The `sandbox` level on macOS: tries `sandbox-exec` out and runs commands in it. */
 
 import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
+import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { type Covers, createCoverSearch } from "./covers.ts";
-import type { Variables } from "./environment.ts";
 import type { Holder, SandboxParts } from "./holder.ts";
 import { withLimits } from "./limits.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { programFolders, secretSettings } from "./programs.ts";
-import type { Command } from "./sandbox.ts";
+import type { SandboxCommand } from "./sandbox.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
 const execute = promisify(execFile);
 
-/** Part of the system; one found on `PATH` could be anybody's. */
+/** Part of the system. A program of that name on `PATH` could be anyone's. */
 const PROGRAM = "/usr/bin/sandbox-exec";
 
 const TRIAL_LIMIT_MS = 10_000;
 
-/** Owns the private folder from here on. Rejects with `Failure("invalid_request")`. */
+/** Takes ownership of the private folder. Rejects with `Failure("invalid_request")`. */
 export async function openSeatbelt(
   parts: SandboxParts,
-  variables: Variables,
+  variables: Environment,
   folder: PrivateFolder,
 ): Promise<Holder> {
   const { root, env } = parts;
   const home = env["HOME"];
   const path = variables["PATH"] ?? "";
   const findCovers = createCoverSearch(parts);
-  const profile = (command: Pick<Command, "reads" | "writes">, covers: Covers): string =>
+  const profile = (command: Pick<SandboxCommand, "reads" | "writes">, covers: Covers): string =>
     seatbeltProfile({
       root,
       isWritable: parts.writable ?? true,
       hasNetwork: parts.network,
-      // By their own paths too: a rule also holds for what is not there yet.
+      // Also by their own paths, because a rule covers a path that does not exist yet.
       hidden: [
         ...inside(root, parts.hidden),
         ...covers.hidden.map((one) => one.path),

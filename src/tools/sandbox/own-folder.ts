@@ -1,9 +1,9 @@
 /**
- * Temporary folders whose names say which process made them, so that the next process can remove what
- * one that was killed has left: `offshoot-home-HOST.BOOT.NAMESPACE.PROCESS-RANDOM`.
+ * Temporary folders whose names say which process made them, so that a later process can remove those of a
+ * killed one: `offshoot-home-HOST.BOOT.NAMESPACE.PROCESS-RANDOM`.
  *
- * A hosted shell reads the names in its mount table, so they are hashes that only this machine can make:
- * whether a process lives is told by making the names of all that do.
+ * A hosted shell can read the names in its mount table, so they are hashes that only this machine can make.
+ * To find out whether a process is alive, the names of all running processes are made and compared.
  */
 
 import { createHash } from "node:crypto";
@@ -15,11 +15,11 @@ import { hasProcess, readMachine, readStartTime } from "../../base/processes.ts"
 
 export interface OwnFolderOptions {
   readonly tempDir?: string;
-  /** How one that was left is removed; rejections do not count. */
+  /** Removes a folder that was left; rejections are ignored. */
   readonly remove?: (path: string) => Promise<void>;
 }
 
-/** The real path of a new folder. Whoever makes it removes it. */
+/** The real path of a new folder. The caller removes it. */
 export async function makeOwnFolder(
   kind: string,
   { tempDir = tmpdir(), remove = removeAll }: OwnFolderOptions = {},
@@ -28,7 +28,7 @@ export async function makeOwnFolder(
   return await realpath(await mkdtemp(join(tempDir, `offshoot-${kind}-${ownName()}-`)));
 }
 
-/** Once for each place and process: nothing is left by the living. */
+/** Once for each place and process, because running processes leave nothing. */
 function removeLeft(tempDir: string, remove: (path: string) => Promise<void>): Promise<void> {
   const known = looked.get(tempDir) ?? lookThrough(tempDir, remove);
   looked.set(tempDir, known);
@@ -42,7 +42,7 @@ async function lookThrough(
   remove: (path: string) => Promise<void>,
 ): Promise<void> {
   const names = await readdir(tempDir).catch(() => []);
-  // One look for all of them: a machine may have a thousand processes.
+  // One list for all folders: a machine may have a thousand processes.
   let known: ReadonlySet<string> | undefined;
   const owners = (): ReadonlySet<string> => {
     known ??= listOwners();
@@ -51,7 +51,7 @@ async function lookThrough(
   for (const name of names.filter((one) => isLeft(one, owners))) {
     const path = join(tempDir, name);
     const stats = await lstat(path).catch(() => undefined);
-    // Anybody may make a name like ours in a place that all users share.
+    // Any user may create a name like ours in a folder that all users share.
     const isOurs = stats?.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid);
     if (isOurs) await remove(path).catch(() => undefined);
   }
@@ -64,7 +64,7 @@ async function removeAll(path: string): Promise<void> {
 const NAME =
   /^offshoot-[a-z]+-([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{16}|\d+)-[A-Za-z0-9]{6}$/;
 
-/** Whether the process that made a folder of this name is surely gone. Ask after the name was read. */
+/** True if the process that made a folder of this name is certainly gone. Call it after the name was read. */
 export function isLeft(name: string, owners = listOwners): boolean {
   const [, host, boot, namespace, owner = ""] = NAME.exec(name) ?? [];
   const own = ownParts();
@@ -80,7 +80,7 @@ function ownName(): string {
   return [host, boot, namespace, owner].join(".");
 }
 
-/** Each is a hash of the ones before it too, and all of them of what only this machine knows. */
+/** Each part is a hash that includes the parts before it and a secret of this machine. */
 function ownParts(): { readonly host: string; readonly boot: string; readonly namespace: string } {
   const { boot, pidNamespace } = readMachine();
   return {
@@ -103,7 +103,7 @@ function toHash(length: number, ...parts: readonly string[]): string {
 
 let secret: readonly string[] | undefined;
 
-/** Random, and not shown to commands of strangers; a host's name could be guessed. */
+/** Random, and not visible to commands of clients; a host's name could be guessed. */
 function readMachineId(): string {
   try {
     return readFileSync("/etc/machine-id", "latin1").trim();
@@ -112,7 +112,7 @@ function readMachineId(): string {
   }
 }
 
-/** Whether the system lists its processes; elsewhere the number itself is in the name. */
+/** True if the system lists its processes; elsewhere the number itself is in the name. */
 function hasList(): boolean {
   return readMachine().boot !== "";
 }

@@ -1,6 +1,6 @@
 /**
- * Who a stranger's commands believe they are, and where: a user, a home, a machine and a `PATH` that are
- * the same on every server. A hosted shell gets these, so that it learns nothing of whoever runs it.
+ * The made-up identity that a client's commands see: a user, a home, a machine and a `PATH` that are the
+ * same on every server. A hosted shell gets these, so that it learns nothing about the server's operator.
  */
 
 /** The folders of a usual system, and those of NixOS, which has no others. */
@@ -17,7 +17,7 @@ export const PERSONA_VARIABLES: Readonly<Record<string, string>> = {
   LANG: "C.UTF-8",
 };
 
-/** Files of `/etc` that take the place of the machine's own, with their texts. */
+/** Files that replace the machine's own in `/etc`, with their texts. */
 export const PERSONA_FILES: Readonly<Record<string, string>> = {
   "/etc/passwd": [
     "root:x:0:0:root:/root:/bin/sh",

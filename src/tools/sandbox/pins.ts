@@ -1,14 +1,14 @@
 /**
- * The folders above what is covered, which must stay where they are. A cover holds a path: whoever renames
- * a folder above it has the same files under a path that no rule names, or can put others in its place.
+ * The folders above covered files, which must not be moved. A cover is for a path: if a command renames a
+ * folder above it, the same files have a path without a cover, or other files can take their place.
  */
 
 import { dirname } from "node:path";
 import { isWithin } from "../../base/paths.ts";
 
 /**
- * Below the workspace, each once, the upper ones before those in them. Without those inside of what is
- * read-only, where nothing can be renamed.
+ * Folders below the workspace, each once, from the top down. Without those inside read-only folders, where
+ * nothing can be renamed.
  */
 export function findPins(
   root: string,

@@ -1,11 +1,11 @@
 /**
- * An empty folder in the place of something that is missing, for as long as commands run: the sandbox
- * can only cover what is there, and what is covered cannot be made.
+ * An empty folder in the place of a missing path while commands run: the sandbox can only cover what
+ * exists, and a covered path cannot be created.
  *
- * Commands that run at the same time, also those of other processes, share it. Each puts a marker into
- * it and removes its own again; the system removes no folder that holds something, so the placeholder
- * goes with the last one, and none is left with a cover that has lost its place. Markers are folders
- * too: version control records no folder without files, so nobody commits them.
+ * Commands that run at the same time share it, even those of other processes. Each puts a marker into it
+ * and removes its own again. The system does not remove a folder with entries, so the placeholder goes with
+ * the last marker, and its cover never loses its place. Markers are folders too: version control does not
+ * record folders without files, so they are never committed.
  */
 
 import { randomBytes } from "node:crypto";
@@ -16,13 +16,13 @@ import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { isOwnerGone, ownerMark } from "./marker-owner.ts";
 
-/** Those whose programs run what their settings say, so that commands must not make them either. */
+/** Paths whose programs run what their settings say, so commands must not create them either. */
 export const UNMADE = { hidden: [".offshoot"], readOnly: [".git", ".hg", ".jj"] };
 
-/** With its owner's mark after it: markers of a process that has crashed are cleared by the next. */
+/** The owner's mark follows. A later process clears the markers of one that has crashed. */
 const MARKER = ".offshoot-cover-";
 
-/** Each means that somebody removed it in the very moment between making and marking it. */
+/** Each attempt means that it was removed at the moment between making and marking it. */
 const MAX_ATTEMPTS = 100;
 
 export interface Placeholder {
@@ -31,8 +31,8 @@ export interface Placeholder {
 }
 
 /**
- * Nothing where something lies already, or where a command could not make it either. An empty folder
- * is taken for a placeholder, and is gone afterwards. Rejects with `forbidden` where there is no telling.
+ * Undefined if the path exists, or if a command could not create it either. An empty folder counts as a
+ * placeholder, and is removed afterwards. Rejects with `forbidden` if it cannot be held.
  */
 export async function holdPlace(path: string): Promise<Placeholder | undefined> {
   const marker = join(path, `${MARKER}${ownerMark()}-${randomBytes(8).toString("hex")}`);
@@ -46,7 +46,7 @@ export async function holdPlace(path: string): Promise<Placeholder | undefined> 
   throw uncovered(path, "others keep removing it");
 }
 
-/** Whether a folder is there for a placeholder alone. One that is empty may be anybody's. */
+/** True if a folder is only a placeholder. An empty one may be anyone's. */
 export function isPlaceholder(path: string): boolean {
   try {
     const names = readdirSync(path);
@@ -56,17 +56,17 @@ export function isPlaceholder(path: string): boolean {
   }
 }
 
-/** Removes placeholders that crashed processes have left. What is in use, or is not one, stays. */
+/** Removes placeholders that crashed processes have left. Those in use, and other folders, stay. */
 export async function clearPlaces(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const names = await readdir(path).catch(() => []);
     if (names.length === 0 || (await look(path)) !== "placeholder") continue;
-    // Not empty where somebody else's marker is still good.
+    // Not empty if another process's marker is still valid.
     await rmdir(path).catch(() => undefined);
   }
 }
 
-/** What lies at a path, or would if anybody could make it. Makes the folder where nothing does. */
+/** The kind of entry at a path, or of the one that could be created. Creates the folder if there is none. */
 type Found = "placeholder" | "other" | "gone";
 
 async function take(path: string): Promise<Found> {
@@ -77,14 +77,14 @@ async function take(path: string): Promise<Found> {
     const { code = "" } = thrown as NodeJS.ErrnoException;
     if (code === "EEXIST") return look(path);
     if (["EROFS", "ENOENT", "ENOTDIR"].includes(code)) return "other";
-    // Whoever owns the folder above may change what is allowed in it, and so may a command.
+    // The owner of the folder above may change its permissions, and so may a command.
     const { uid } = await lstat(dirname(path));
     if (["EACCES", "EPERM"].includes(code) && uid !== process.getuid?.()) return "other";
     throw uncovered(path, code);
   }
 }
 
-/** Clears the markers whose owners are gone on the way. */
+/** Also clears the markers whose owners are gone. */
 async function look(path: string): Promise<Found> {
   try {
     if (!(await lstat(path)).isDirectory()) return "other";
@@ -109,7 +109,7 @@ async function isMarked(marker: string): Promise<boolean> {
     await mkdir(marker);
     return true;
   } catch (thrown) {
-    // The folder is gone again, with whoever was the last in it.
+    // The folder was removed with its last marker.
     const { code = "" } = thrown as NodeJS.ErrnoException;
     if (code === "ENOENT") return false;
     throw uncovered(dirname(marker), code);
@@ -118,11 +118,11 @@ async function isMarked(marker: string): Promise<boolean> {
 
 async function leave(path: string, marker: string): Promise<void> {
   await rmdir(marker).catch(() => undefined);
-  // Others are still in it, or somebody put something of his own there: it stays.
+  // Other markers are still in it, or a user's files: it stays.
   await rmdir(path).catch(() => undefined);
 }
 
 function uncovered(path: string, why: string): Failure {
-  const message = `The sandbox cannot keep commands from making \`${clip(path, 200)}\` (${why}): make that folder, or let the workspace be written to.`;
+  const message = `The sandbox cannot keep commands from making \`${clip(path, 200)}\` (${why}): create that folder, or make the workspace writable.`;
   return new Failure("forbidden", message);
 }

@@ -1,9 +1,9 @@
-/** Which levels of the sandbox this machine can give, for `offshoot doctor`. */
+/** Finds the levels of the sandbox that this machine can provide, for `offshoot doctor`. */
 
 import { rm } from "node:fs/promises";
+import type { Environment } from "../../base/environment.ts";
 import { toFailure } from "../../base/failure.ts";
 import { findGroupParent } from "./control-group.ts";
-import type { Variables } from "./environment.ts";
 import { openSandbox } from "./open-sandbox.ts";
 import { makeOwnFolder } from "./own-folder.ts";
 import type { SandboxLevel } from "./sandbox.ts";
@@ -12,17 +12,17 @@ import { seccompFilter } from "./seccomp.ts";
 export interface SandboxProbe {
   /** From the weakest to the strongest. */
   readonly levels: readonly SandboxLevel[];
-  /** Why `sandbox` is not among them and how to get it; undefined when it is. */
+  /** Why `sandbox` is missing and how to get it; undefined if it is there. */
   readonly problem: string | undefined;
 }
 
-/** What of this machine makes the sandbox weaker than it could be, for `offshoot doctor`. */
+/** Properties of this machine that weaken the sandbox, for `offshoot doctor`. */
 export interface SandboxGaps {
-  /** Whether this process is root, so that commands are, too. */
+  /** True if this process is root, so that commands are, too. */
   readonly isRoot: boolean;
-  /** Whether there is a filter of system calls for this processor. */
+  /** True if there is a filter of system calls for this processor. */
   readonly hasFilter: boolean;
-  /** Whether the system itself holds a hosted shell to its limits. */
+  /** True if the system itself enforces the limits of a hosted shell. */
   readonly hasGroup: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function probeGaps(): Promise<SandboxGaps> {
 }
 
 /** Really opens the strongest level, in an empty folder. */
-export async function probeSandbox(env: Variables): Promise<SandboxProbe> {
+export async function probeSandbox(env: Environment): Promise<SandboxProbe> {
   const root = await makeOwnFolder("probe");
   try {
     const sandbox = await openSandbox("sandbox", { root, env, network: false, hidden: [] });

@@ -1,6 +1,6 @@
 /**
- * A process and its group, and the ways to find what left it on Linux: by a mark in the environment,
- * which children inherit, and by the parents they still have.
+ * A process and its group, and the ways to find processes that left the group on Linux: by a mark in the
+ * environment, which children inherit, and by the parents they still have.
  */
 
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
@@ -10,11 +10,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "../../base/failure.ts";
 import type { Exit } from "./sandbox.ts";
 
-/** A process that the system cannot end at once (it waits for a disk) is not waited for longer. */
+/**
+ * How often to look. A process that the system cannot end at once (it waits for a disk) is not waited for
+ * any longer.
+ */
 const MAX_SWEEPS = 400;
 const SWEEP_PAUSE_MS = 5;
 
-/** Rejects with `Failure("tool_failed")` when it cannot be started; `what` is called so in the message. */
+/** Rejects with `Failure("tool_failed")` if it cannot be started. The message names it as `what`. */
 export async function untilStarted(
   child: ChildProcessWithoutNullStreams,
   what: string,
@@ -29,12 +32,12 @@ export async function untilStarted(
 
 export interface ProcessGroup {
   readonly exited: Promise<Exit>;
-  /** Whether its leader is, so that its number is nobody else's. */
+  /** True while its leader runs, so that its number belongs to it. */
   isRunning(): boolean;
   send(signal: NodeJS.Signals): void;
 }
 
-/** The group's number is its leader's, and free for others once the last member has left. */
+/** The group has its leader's number, which others may get once the last member has ended. */
 export function createGroup(child: ChildProcessWithoutNullStreams): ProcessGroup {
   let isEmpty = false;
   const exited = new Promise<Exit>((resolve) => {
@@ -53,8 +56,8 @@ export function createGroup(child: ChildProcessWithoutNullStreams): ProcessGroup
 }
 
 /**
- * Ends every process with the mark and what such a one started, and waits for them and for those of the
- * family, which have been told. Without `/proc` there is nothing to go by.
+ * Ends every process with the mark and those that it started. Waits for them and for those of `family`,
+ * which have got the signal. Without `/proc` nothing can be found.
  */
 export async function sweep(mark: string, family: readonly number[] = []): Promise<void> {
   for (let round = 0; round < MAX_SWEEPS; round++) {
@@ -66,8 +69,8 @@ export async function sweep(mark: string, family: readonly number[] = []): Promi
 }
 
 /**
- * The processes whose environment holds the mark, the leader's, and all that descend from them. Read in
- * one go: a process that forks on and on gets little time in between.
+ * The processes whose environment contains the mark, the leader's, and all that descend from them. Read in
+ * one go, to leave little time for a process that keeps forking.
  */
 export function findFamily(mark: string, leader: number | undefined): number[] {
   if (process.platform !== "linux") return [];
@@ -78,7 +81,7 @@ export function findFamily(mark: string, leader: number | undefined): number[] {
   );
   if (leader !== undefined) heads.add(leader);
   const family = new Set<number>();
-  // Once more for each generation, until nobody is added.
+  // Again for each generation, until none is added.
   for (let size = -1; size < family.size; ) {
     size = family.size;
     for (const [pid, parent] of parents) {
@@ -88,7 +91,7 @@ export function findFamily(mark: string, leader: number | undefined): number[] {
   return [...family];
 }
 
-/** The marks that running processes have under this name, where the system shows it. */
+/** The marks of running processes under this name, if the system shows them. */
 export function readMarks(variable: string): Set<string> {
   if (process.platform !== "linux") return new Set();
   const pattern = new RegExp(`(?:^|\\0)${variable}=([0-9a-f]+)(?:\\0|$)`);
@@ -104,13 +107,13 @@ function parentOf(pid: string): number | undefined {
   return Number(readStatus(pid)[1]) || undefined;
 }
 
-/** One that has ended stays in the list until its parent asks how. */
+/** A process that has ended stays in the list until its parent reads its exit code. */
 function isAlive(pid: number): boolean {
   const [state = "Z"] = readStatus(String(pid));
   return !["", "Z", "X"].includes(state);
 }
 
-/** The state and the parent, from `1234 (a name) S 1 …`: the name may hold anything. */
+/** The state and the parent, from `1234 (a name) S 1 …`. The name may contain anything. */
 function readStatus(pid: string): string[] {
   const stat = readProcess(pid, "stat");
   return stat
@@ -123,12 +126,12 @@ function readProcess(pid: string, file: "environ" | "stat"): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");
   } catch {
-    // Somebody else's, or gone meanwhile.
+    // Another user's process, or one that has ended meanwhile.
     return "";
   }
 }
 
-/** Whether there was somebody to send it to. */
+/** True if there was a process to send it to. */
 export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);

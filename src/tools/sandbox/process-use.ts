@@ -1,9 +1,10 @@
 /**
- * What a process and all that descend from it use, read from `/proc`. In a namespace of their own nobody
- * gets away: who loses his parent is given to the first process of the namespace.
+ * Measures what a process and all that descend from it use, read from `/proc`. In a namespace of their own
+ * none gets away: an orphan becomes a child of the namespace's first process.
  *
- * Memory is what is resident, counted once where it is shared; with it go files that live in memory,
- * which belong to no process, and of which the resident part is not counted twice. What the kernel itself holds for them (pipes, sockets) is not counted.
+ * Memory is the resident memory, counted once if it is shared, plus files that are in memory and belong to
+ * no process, whose resident part is not counted twice. Memory that the kernel itself uses for them (pipes,
+ * sockets) is not counted.
  */
 
 import { readdirSync, readFileSync, readlinkSync, type Stats, statfsSync, statSync } from "node:fs";
@@ -13,13 +14,13 @@ import type { ProcessUse } from "./totals.ts";
 export interface UseParts {
   /** The first process. */
   readonly pid: number;
-  /** The folder whose disk counts. */
+  /** The folder whose disk space counts. */
   readonly folder: string;
-  /** Folders that live in memory, as the processes see them. */
+  /** Folders in memory, as the processes see them. */
   readonly memoryFolders: readonly string[];
   /** Above this it is worth asking which memory is shared, which takes the system longer. */
   readonly memoryBytes: number;
-  /** Files without a name that are mapped, as they were found last. */
+  /** Mapped files without a name, from the last search. */
   readonly mapped: readonly RemovedFile[];
 }
 
@@ -34,13 +35,16 @@ export function measureProcesses(parts: UseParts): ProcessUse {
   return { memoryBytes: toMemory(own, files.memoryBytes), openBytes: files.openBytes, tasks };
 }
 
-/** What processes have in their tables; `shared` is the part of it that belongs to files in memory. */
+/** The memory in the tables of processes; `shared` is the part that belongs to files in memory. */
 interface Resident {
   readonly bytes: number;
   readonly shared: number;
 }
 
-/** A file in memory counts whole. Where more of such is resident than was found, that counts. */
+/**
+ * A file in memory counts with its whole size. If more of such files is resident than was found, that
+ * counts.
+ */
 function toMemory({ bytes, shared }: Resident, fileBytes: number): number {
   return bytes - shared + Math.max(shared, fileBytes);
 }
@@ -64,7 +68,7 @@ function childrenOf(pid: number): number[] {
   return texts.join(" ").split(/\s+/).filter(Boolean).map(Number);
 }
 
-/** The shared part of each process's memory is divided among those who share it. */
+/** The shared part of each process's memory is divided among the processes that share it. */
 function measureShared(pids: readonly number[], statuses: readonly string[]): Resident {
   const all = pids.map((pid, index) => {
     const rollup = readText(pid, "smaps_rollup");
@@ -101,7 +105,7 @@ function measureFiles(pids: readonly number[], parts: UseParts): FileUse {
 
 const BLOCK_BYTES = 512;
 
-/** Asked of the last process that has another root than this one: the first may still be outside. */
+/** Reads the last process whose root differs from ours: the first may still be outside. */
 function measurePlaces(
   pids: readonly number[],
   folders: readonly string[],
@@ -123,12 +127,12 @@ function measurePlaces(
   return { bytes, devices };
 }
 
-/** Files without a name: removed ones, and memory that is handed on as a file. */
+/** Files without a name: removed ones, and memory that is passed on as a file. */
 function openRemoved(pid: number): RemovedFile[] {
   return listFolder(`/proc/${pid}/fd`).flatMap((name) => {
     const path = `/proc/${pid}/fd/${name}`;
     const target = readLink(path);
-    // Nothing else is asked about: a pipe or a socket is no file, and a device might wait.
+    // Nothing else is read: a pipe or a socket is not a file, and a device might block.
     if (!target.endsWith(" (deleted)")) return [];
     const stats = statOf(path);
     if (!stats?.isFile() || stats.nlink > 0) return [];
@@ -141,7 +145,7 @@ function readField(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);
 }
 
-// All of them may be gone by the time they are asked about.
+// Any of them may be gone by the time it is read.
 
 function readText(pid: number, file: string): string {
   return attempt(() => readFileSync(`/proc/${pid}/${file}`, "latin1")) ?? "";

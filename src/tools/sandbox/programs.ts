@@ -1,16 +1,16 @@
 /**
- * Where programs are: the file that a command's first word means, and the folders that must be seen
- * so that the programs on `PATH` can run.
+ * Finds programs: the file that a command's first word means, and the folders that must be visible so that
+ * the programs on `PATH` can run.
  */
 
 import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { isWithin } from "../../base/paths.ts";
 
-/** The file that runs when `name` is started in `cwd`, or none. Links are not followed. */
+/** The file that runs if `name` is started in `cwd`; undefined if there is none. Links are not followed. */
 export function findProgram(name: string, path: string, cwd: string): string | undefined {
   if (name.includes("/")) {
-    // Left to the system: the folder may be held by a name whose `..` is another's.
+    // Left to the system: the folder may be held by a name whose `..` is another folder's.
     const file = isAbsolute(name) ? name : `${cwd}/${name.replace(/^(?:\.\/)+/, "")}`;
     return isProgram(file) ? file : undefined;
   }
@@ -21,8 +21,8 @@ export function findProgram(name: string, path: string, cwd: string): string | u
 }
 
 /**
- * Where programs lie in a home folder, as exact as can be: package managers keep logins beside them, such
- * as `.local/share/uv/credentials` and `.cargo/credentials.toml`.
+ * Folders of programs in a home folder, as exact as possible: package managers keep logins beside them,
+ * such as `.local/share/uv/credentials` and `.cargo/credentials.toml`.
  */
 const HOME_FOLDERS = [
   ...inFolder(".pyenv", [
@@ -66,8 +66,8 @@ function inFolder(folder: string, names: readonly string[]): string[] {
 }
 
 /**
- * Settings that may hold a password or a token, below the folders that are shown. `*` stands for one
- * name: the version of a program.
+ * Settings that may contain a password or a token, below the visible folders. `*` stands for one name: the
+ * version of a program.
  */
 const SETTINGS_WITH_SECRETS = [
   ...[
@@ -93,10 +93,10 @@ const SETTINGS_WITH_SECRETS = [
   ]),
 ];
 
-/** The same for programs of the whole system. */
+/** The settings files of programs of the whole system. */
 const SYSTEM_SETTINGS = ["/usr/etc/npmrc", "/usr/local/etc/npmrc", "/usr/local/etc/netrc"];
 
-/** Real paths of files below what is shown that must not be. */
+/** Real paths of files below visible folders that must not be visible. */
 export function secretSettings(home: string | undefined): string[] {
   const inHome = home === undefined ? [] : SETTINGS_WITH_SECRETS.map((name) => `${home}/${name}`);
   return [...inHome, ...SYSTEM_SETTINGS].flatMap(expand).flatMap(real);
@@ -109,17 +109,17 @@ function expand(pattern: string): string[] {
   return names.flatMap((name) => expand(`${before}/${name}${after.join("/*")}`));
 }
 
-export interface Surroundings {
+export interface ProgramFolders {
   /** The real home folder, if there is one. */
   readonly home: string | undefined;
   /** The real path of the workspace. */
   readonly root: string;
-  /** Folders that are seen anyway. */
+  /** Folders that are visible anyway. */
   readonly seen: readonly string[];
 }
 
-/** Real paths, to be seen read-only, that the programs on `path` live in. */
-export function programFolders(path: string, around: Surroundings): string[] {
+/** Real paths of the folders of the programs on `path`, to show read-only. */
+export function programFolders(path: string, around: ProgramFolders): string[] {
   const inHome = HOME_FOLDERS.flatMap((name) => (around.home ? [join(around.home, name)] : []));
   const onPath = path.split(":").filter((folder) => isAbsolute(folder));
   const folders = [
@@ -130,10 +130,10 @@ export function programFolders(path: string, around: Surroundings): string[] {
 }
 
 /**
- * Real paths, to be seen read-only, that a program on `PATH` needs beside those folders: where its name
- * is a link, the file it leads to. A link in the workspace may be a command's own and shows nothing.
+ * Real paths that a program on `PATH` needs in addition to those folders, to show read-only: if its name is
+ * a link, the file to which it leads. A link in the workspace may come from a command and shows nothing.
  */
-export function linkedProgram(program: string, around: Surroundings): string[] {
+export function linkedProgram(program: string, around: ProgramFolders): string[] {
   if (isWithin(around.root, program)) return [];
   const file = realpathSync(program);
   const above = dirname(dirname(file));
@@ -141,7 +141,7 @@ export function linkedProgram(program: string, around: Surroundings): string[] {
   return [file, ...parts].filter((path) => isFit(path, around));
 }
 
-/** Where a program's own files lie, beside the folder that it is in. */
+/** Folders of a program's own files, beside its folder. */
 const LIBRARIES = ["lib", "lib32", "lib64", "libexec", "share"];
 const INTERPRETER_PARTS = [
   ...LIBRARIES,
@@ -149,7 +149,7 @@ const INTERPRETER_PARTS = [
   ...["pyvenv.cfg", "release", "VERSION", "go.env"],
 ];
 
-/** What only interpreters, compilers and package managers have in what they were installed to. */
+/** Files that only interpreters, compilers and package managers have in their installation. */
 const SIGNS = [
   ...[
     "pyvenv.cfg",
@@ -163,15 +163,15 @@ const SIGNS = [
 ];
 
 /**
- * What must be seen of an installation for the programs in one of its folders. Never all of it: that
- * somebody put `bin` of a project on `PATH` does not show the project.
+ * The parts of an installation that must be visible for the programs in one of its folders. Never all of
+ * it: a project whose `bin` folder is on `PATH` is not shown.
  */
-export function installation(folder: string, { home }: Surroundings): string[] {
+export function installation(folder: string, { home }: ProgramFolders): string[] {
   const above = dirname(folder);
   if (!["bin", "sbin", "shims"].includes(basename(folder)) || above === dirname(above)) {
     return [folder];
   }
-  // What of these is shown stands above; what else lies in them is a person's own.
+  // The visible parts of these are listed above; everything else in them is the user's own.
   const isKnown =
     home !== undefined && HOME_FOLDERS.some((name) => isWithin(above, join(home, name)));
   if (isKnown) return [folder];
@@ -190,7 +190,7 @@ function partsOf(folder: string, names: readonly string[]): string[] {
   return names.flatMap((name) => real(join(folder, name)));
 }
 
-function isFit(folder: string, { home, root, seen }: Surroundings): boolean {
+function isFit(folder: string, { home, root, seen }: ProgramFolders): boolean {
   if (seen.some((one) => isWithin(one, folder))) return false;
   return !isWithin(folder, root) && !(home !== undefined && isWithin(folder, home));
 }
@@ -204,7 +204,7 @@ function isProgram(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Not there, or not ours to run: the search goes on.
+    // Missing, or not executable for us: the search continues.
     return false;
   }
 }

@@ -1,46 +1,45 @@
 /**
- * Runs one command to its end. What it prints is kept from the beginning up to a limit and read on
- * beyond that, so that a flood neither fills memory nor stops the command at a full pipe. When this
- * returns its children in the background are ended too, as far as the level can find them
- * (`process.ts`).
+ * Runs one command to its end. The beginning of its output is kept up to a limit; the rest is read and
+ * dropped, so that a flood neither fills memory nor blocks the command at a full pipe. When this returns,
+ * its children in the background are ended too, as far as the level can find them (`process.ts`).
  */
 
 import { constants } from "node:os";
 import { StringDecoder } from "node:string_decoder";
 import { throwIfAborted } from "../../base/async.ts";
 import { cutToBytes } from "../../base/text.ts";
-import type { Command, Exit, RunningCommand, Sandbox } from "./sandbox.ts";
-import type { Excess } from "./totals.ts";
+import type { Exit, RunningCommand, Sandbox, SandboxCommand } from "./sandbox.ts";
+import type { ExceededTotal } from "./totals.ts";
 
 export interface RunOptions {
-  /** Written to its standard input, which is closed then; nothing when left out. */
+  /** Written to its standard input, which is closed then; nothing if missing. */
   readonly stdin?: string;
   readonly timeoutMs: number;
   readonly maxStdoutBytes: number;
   readonly maxStderrBytes: number;
   readonly signal: AbortSignal;
-  /** Puts what goes to standard error among standard output, in the order in which it comes. */
+  /** Joins standard error with standard output, in the order in which they come. */
   readonly joins?: true;
 }
 
-export interface Ran {
-  /** 128 and the signal's number when a signal ended it, as shells count. */
+export interface RanCommand {
+  /** 128 plus the signal's number if a signal ended it, like in shells. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
-  /** Whether it printed more than was kept. */
+  /** True if it printed more than was kept. */
   readonly isCut: boolean;
-  /** What it used more of than it may, where the sandbox ended it for that. */
-  readonly exceeded?: Excess | undefined;
+  /** The limit that it exceeded, if the sandbox ended it for that. */
+  readonly exceeded?: ExceededTotal | undefined;
 }
 
-/** Rejects when it cannot be started, and with the signal's reason when that aborts. */
+/** Rejects if it cannot be started, and with the signal's reason when that aborts. */
 export async function runCommand(
   sandbox: Sandbox,
-  command: Command,
+  command: SandboxCommand,
   options: RunOptions,
-): Promise<Ran> {
+): Promise<RanCommand> {
   const { signal, timeoutMs } = options;
   throwIfAborted(signal);
   const running = await sandbox.start(command);
@@ -92,12 +91,12 @@ async function drain(stream: AsyncIterable<Buffer>, kept: Kept): Promise<void> {
   try {
     for await (const bytes of stream) kept.add(decoder.write(bytes));
   } catch {
-    // Closed under us: somebody who got away still held the other end.
+    // Closed by us, because a process that got away still held the other end.
   }
   kept.add(decoder.end());
 }
 
-/** Whether its time ran out. Also returns when the signal aborts; the caller looks at it. */
+/** Returns true if its time ran out. Also returns when the signal aborts, which the caller checks. */
 function waitForEnd(
   { exited }: RunningCommand,
   timeoutMs: number,
@@ -112,7 +111,7 @@ function waitForEnd(
       resolve(timedOut);
     };
     signal.addEventListener("abort", onAbort, { once: true });
-    // It may have been aborted while the command was being started.
+    // The signal may have been aborted while the command was being started.
     if (signal.aborted) onAbort();
     exited.then(() => end(false), onAbort);
   });

@@ -1,19 +1,19 @@
 /**
- * Where commands run. Three levels, named in every run's record; a level that cannot be had is
- * refused when the run is opened, never replaced by a weaker one.
+ * The contract of the place where commands run. There are three levels, named in every run's record. If a
+ * level is not available, the run is refused when it is opened; a weaker level never replaces it.
  *
- * Whatever the level: no shell unless asked for, an environment made from an allow-list, standard
- * input closed when its text is written, a process group of its own that is killed whole. Only
- * `sandbox` lets nothing of a command get away that means to.
+ * At every level: no shell unless requested, an environment made from an allow-list, standard input closed
+ * after its text, and a process group of its own that is killed as a whole. Only `sandbox` also stops a
+ * command that tries to get away.
  */
 
-import type { ProcessMark } from "../../protocol/run-events.ts";
-import type { Excess } from "./totals.ts";
+import type { ProcessMark } from "../../protocol/tool-process.ts";
+import type { ExceededTotal } from "./totals.ts";
 
 export const SANDBOX_LEVELS = {
   none: {
-    summary: "Runs as you do, with an environment that holds no keys.",
-    stops: "Nobody.",
+    summary: "Runs as you do, without keys in its environment.",
+    stops: "Nothing.",
     leaves: "Everything you can do, a command can do.",
   },
   process: {
@@ -25,7 +25,7 @@ export const SANDBOX_LEVELS = {
   },
   sandbox: {
     summary:
-      "The operating system holds it: it sees the workspace and the system's programs, no other files, no network unless that is allowed, and no process of yours.",
+      "The operating system contains it: it sees the workspace and the system's programs, no other files, no network unless that is allowed, and no process of yours.",
     stops: "A hostile model, repository or client that runs any program it likes.",
     leaves:
       "Changes to the workspace's own files (a `Makefile` that you run later), and holes in the kernel.",
@@ -35,46 +35,49 @@ export type SandboxLevel = keyof typeof SANDBOX_LEVELS;
 
 export interface Sandbox {
   readonly level: SandboxLevel;
-  /** Starts a command. Rejects with `Failure("tool_failed")` when there is no such program. */
-  start(command: Command): Promise<RunningCommand>;
-  /** Removes what the level made for itself. Called once, when no command runs any more. */
+  /** Starts a command. Rejects with `Failure("tool_failed")` if there is no such program. */
+  start(command: SandboxCommand): Promise<RunningCommand>;
+  /** Removes what the level has created. Called once, when no command runs any more. */
   close(): Promise<void>;
 }
 
-export interface Command {
+export interface SandboxCommand {
   readonly argv: readonly [string, ...string[]];
-  /** Where it starts: a real path inside the workspace or one of `writes`. */
+  /** The folder to start in: a real path inside the workspace or one of `writes`. */
   readonly cwd: string;
-  /** Variables beside the allow-list's, for what a tool needs itself. */
+  /** Variables in addition to the allow-list's, which the tool itself needs. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Folders and files beside the workspace that it may read: an interpreter of its own. */
+  /** Folders and files outside of the workspace that it may read, such as its own interpreter. */
   readonly reads?: readonly string[] | undefined;
-  /** Folders beside the workspace that it may change: a tool's own temporary folder. */
+  /** Folders outside of the workspace that it may change, such as the tool's temporary folder. */
   readonly writes?: readonly string[] | undefined;
-  /** Told who it is before its first instruction, which waits for it; where it rejects, nothing starts. */
+  /**
+   * Called with the process before its first instruction, which waits for this. If it rejects, nothing
+   * starts.
+   */
   readonly onStart?: ((process: ProcessMark) => Promise<unknown>) | undefined;
 }
 
-/** Whoever started it kills it: `kill` in a `finally`, which may be called twice. */
+/** The caller kills it: `kill` in a `finally`, which may be called twice. */
 export interface RunningCommand {
-  /** Its number; all that it starts descends from it. */
+  /** The command's process id; all that it starts descends from it. */
   readonly pid?: number | undefined;
   readonly stdin: NodeJS.WritableStream;
   readonly stdout: AsyncIterable<Buffer>;
   readonly stderr: AsyncIterable<Buffer>;
-  /** Resolves when the command itself has left; never rejects. */
+  /** Resolves when the command itself has exited; never rejects. */
   readonly exited: Promise<Exit>;
-  /** What it used more of than it may, where the sandbox ended it for that. Asked after `kill`. */
-  exceeded?(): Excess | undefined;
+  /** The limit that it exceeded, if the sandbox ended it for that. Call it after `kill`. */
+  exceeded?(): ExceededTotal | undefined;
   /**
-   * Ends it and what it started. Resolves when nothing of that runs any more: of everything at `sandbox`,
-   * of all that can be found at the other levels (`process.ts`).
+   * Ends it and what it started. Resolves when nothing of that runs any more: everything at `sandbox`, all
+   * that can be found at the other levels (`process.ts`).
    */
   kill(): Promise<void>;
 }
 
 export interface Exit {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

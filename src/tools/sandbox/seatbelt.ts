@@ -1,7 +1,7 @@
 /**
  * The `sandbox` level on macOS: a profile in Seatbelt's own language, for `sandbox-exec -p`.
  *
- * Everything is denied that is not allowed below; where two rules fit, the later one holds.
+ * Everything is denied that is not allowed below; if two rules match, the later one applies.
  */
 
 import { findPins } from "./pins.ts";
@@ -10,19 +10,19 @@ export interface SeatbeltView {
   readonly root: string;
   readonly isWritable: boolean;
   readonly hasNetwork: boolean;
-  /** Inside the workspace: not to be seen. */
+  /** Paths inside the workspace that must not be seen. */
   readonly hidden: readonly string[];
-  /** Inside the workspace: not to be changed. */
+  /** Paths inside the workspace that must not change. */
   readonly readOnly: readonly string[];
-  /** The command's own home and place for temporary files. */
+  /** The command's own home and temporary folder. */
   readonly privateFolder: string;
-  /** Where programs live that are not the system's. */
+  /** Folders of programs that are not the system's. */
   readonly programs: readonly string[];
   readonly reads: readonly string[];
   readonly writes: readonly string[];
 }
 
-/** The system's programs, libraries and settings. Keychains and other people's files are elsewhere. */
+/** The system's programs, libraries and settings. Keychains and other users' files are elsewhere. */
 const SYSTEM = [
   "/usr",
   "/bin",
@@ -60,12 +60,12 @@ export function seatbeltProfile(view: SeatbeltView): string {
     "(version 1)",
     "(deny default)",
     "(allow process-exec process-fork)",
-    // Its own children, and nobody else's processes.
+    // Only its own children can be signalled and inspected.
     "(allow signal process-info* (target same-sandbox))",
     "(allow sysctl-read)",
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))',
     "(allow ipc-posix-sem)",
-    // The way to a file is walked folder by folder, which needs no more than that they are there.
+    // A path is resolved folder by folder, which needs only metadata.
     `(allow file-read-metadata ${ancestors(readable).map(literal).join(" ")})`,
     `(allow file-read* (literal "/") ${[...SETTINGS, ...DEVICES].map(literal).join(" ")})`,
     `(allow file-write-data ${DEVICES.map(literal).join(" ")})`,
@@ -85,7 +85,7 @@ export function seatbeltProfile(view: SeatbeltView): string {
   ].join("\n");
 }
 
-/** Renaming a folder takes its old name away. */
+/** Renaming a folder would remove its covered path. */
 function pinRules({ root, readOnly, hidden }: SeatbeltView): string[] {
   const pins = findPins(root, { readOnly, hidden });
   return pins.length === 0 ? [] : [`(deny file-write-unlink ${pins.map(literal).join(" ")})`];
@@ -99,7 +99,7 @@ function literal(path: string): string {
   return `(literal ${quote(path)})`;
 }
 
-/** A name with a quote in it must not end the text and go on as rules. */
+/** A name with a quote in it must not end the text and add rules. */
 function quote(path: string): string {
   return `"${path.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -1,9 +1,9 @@
 /**
- * The filter of system calls in the Linux sandbox: what commands may not ask the kernel for, whatever
- * user they run as. Everything else is allowed, so that programs keep working.
+ * The filter of system calls in the Linux sandbox: calls that commands may not make, whatever user they run
+ * as. Everything else is allowed, so that programs keep working.
  *
- * The processor is checked first: the same number is another call on another one, and on x64 also in
- * the 32-bit and x32 tables. bubblewrap sets the filter last, so it holds for the command alone.
+ * The processor is checked first, because the same number is another call on another one, and on x64 also
+ * in the 32-bit and x32 tables. bubblewrap sets the filter last, so it applies only to the command.
  */
 
 import {
@@ -18,7 +18,7 @@ import {
 } from "./bpf.ts";
 import { type FilteredArch, REFUSED_CALLS, WEIGHED_CALLS } from "./system-calls.ts";
 
-/** Where the kernel's `seccomp_data` holds what a program may look at: low halves of the arguments. */
+/** Offsets in the kernel's `seccomp_data` that the filter reads: the low halves of the arguments. */
 const NUMBER_OFFSET = 0;
 const ARCH_OFFSET = 4;
 const FIRST_ARGUMENT = 16;
@@ -40,23 +40,26 @@ const ARCHITECTURES: Readonly<Record<FilteredArch, number>> = {
 /** Calls of the x32 table have this bit in their number. */
 const X32_BIT = 0x40000000;
 
-/** All `CLONE_NEW…` flags. The one for time shares its bit with the signal of `clone`, which cannot ask for it. */
+/**
+ * All `CLONE_NEW…` flags. The one for time shares its bit with the signal of `clone`, which cannot ask for
+ * it.
+ */
 const NEW_NAMESPACES = 0x7e020000;
 const NEW_TIME = 0x80;
 
 const PTRACE_ATTACH = 16;
 const PTRACE_SEIZE = 0x4206;
 
-/** Plain Linux, its 32-bit form, both with the name of an old version; and the question which it is. */
+/** Plain Linux, its 32-bit form, both with the name of an old version; and the query for the current one. */
 const PERSONALITIES = [0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /**
- * Unix, IPv4, IPv6 and netlink. Others reach past the network namespace (vsock talks to the machine's
- * own host) or are parts of the kernel that commands do not need.
+ * Unix, IPv4, IPv6 and netlink. Others reach past the network namespace (vsock reaches the machine's own
+ * host) or are parts of the kernel that commands do not need.
  */
 const FAMILIES = [1, 2, 10, 16];
 
-/** Both put text into a terminal as if a person had typed it. */
+/** Both put text into a terminal as if a user had typed it. */
 const TERMINAL_REQUESTS = [0x5412, 0x541c];
 
 export interface FilterOptions {
@@ -64,7 +67,7 @@ export interface FilterOptions {
   readonly countable?: boolean;
 }
 
-/** The program for this processor as bytes, or undefined where there is none. */
+/** The program for this processor as bytes; undefined if there is none. */
 export function seccompFilter(arch: string, options: FilterOptions = {}): Buffer | undefined {
   return isFiltered(arch) ? assemble(filterProgram(arch, options)) : undefined;
 }
@@ -89,14 +92,14 @@ function weighedCalls(arch: FilteredArch, { countable = false }: FilterOptions):
     ifEqual(WEIGHED_CALLS[name][arch], body);
   return [
     ...on("clone", [load(FIRST_ARGUMENT), ...ifAnyBit(NEW_NAMESPACES, [NOT_PERMITTED]), ALLOW]),
-    // Its flags lie in memory, which a filter cannot read. C libraries go on with `clone` then.
+    // The flags of `clone3` are in memory, which a filter cannot read. C libraries then use `clone`.
     ...on("clone3", [NO_SUCH_CALL]),
     ...on("unshare", [
       load(FIRST_ARGUMENT),
       ...ifAnyBit(NEW_NAMESPACES | NEW_TIME, [NOT_PERMITTED]),
       ALLOW,
     ]),
-    // A debugger may trace what it starts itself; it may not attach to what runs already.
+    // A debugger may trace what it starts itself, but may not attach to running processes.
     ...on("ptrace", [
       load(FIRST_ARGUMENT),
       ...ifEqual(PTRACE_ATTACH, [NOT_PERMITTED]),

@@ -1,8 +1,8 @@
 /**
  * Numbers of the system calls that the sandbox's filter knows, for each processor.
  *
- * From 424 on the kernel gives a call the same number everywhere. A call without a number for a
- * processor does not exist there.
+ * From 424 on the kernel gives a call the same number everywhere. A call without a number for a processor
+ * does not exist there.
  */
 
 export type FilteredArch = "x64" | "arm64";
@@ -11,7 +11,7 @@ type Numbers = Readonly<Record<FilteredArch, number>>;
 
 const same = (number: number): Numbers => ({ x64: number, arm64: number });
 
-/** Refused whatever their arguments are. Grouped by what a command could do with them. */
+/** Refused whatever their arguments. Grouped by what a command could do with them. */
 export const REFUSED_CALLS = {
   // Mounts and namespaces: a new view of the machine.
   mount: { x64: 165, arm64: 40 },
@@ -38,7 +38,7 @@ export const REFUSED_CALLS = {
   add_key: { x64: 248, arm64: 217 },
   request_key: { x64: 249, arm64: 218 },
   keyctl: { x64: 250, arm64: 219 },
-  // Parts of the kernel with many past holes, which commands do not need.
+  // Parts of the kernel with many past vulnerabilities, which commands do not need.
   bpf: { x64: 321, arm64: 280 },
   perf_event_open: { x64: 298, arm64: 241 },
   userfaultfd: { x64: 323, arm64: 282 },

@@ -1,47 +1,47 @@
 /**
- * What a command and all that it starts may use together. A limit of the system holds for each process
- * or each file, and there may be any number of those.
+ * The limits on a command and everything that it starts together. A limit of the system applies to each
+ * process or each file, and there may be any number of those.
  */
-export interface Totals {
-  /** Of all processes, with the files that they keep in memory. */
+export interface ResourceTotals {
+  /** The memory of all processes, with the files that they keep in memory. */
   readonly memoryBytes: number;
-  /** Of the workspace, with files that were removed and are still open. */
+  /** The disk space of the workspace, with files that were removed and are still open. */
   readonly diskBytes: number;
-  /** Files and folders of the workspace. */
+  /** The number of files and folders of the workspace. */
   readonly entries: number;
-  /** Processes and threads. */
+  /** The number of processes and threads. */
   readonly tasks: number;
 }
 
 export interface ProcessUse {
   readonly memoryBytes: number;
   readonly tasks: number;
-  /** Of removed files on the workspace's disk that are still open. */
+  /** The bytes of removed files on the workspace's disk that are still open. */
   readonly openBytes: number;
 }
 
 export interface FolderUse {
   readonly bytes: number;
   readonly entries: number;
-  /** Whether all of it could be looked at. */
+  /** True if all of it could be measured. */
   readonly isWhole: boolean;
 }
 
-/** What was used up, and a sentence about it for whoever ran the command. */
-export interface Excess {
+/** The exceeded limit, and a sentence about it for the caller. */
+export interface ExceededTotal {
   readonly of: "memory" | "tasks" | "disk";
   readonly message: string;
 }
 
-/** The first thing that is over its limit, if any is. */
+/** The first limit that is exceeded; undefined if none is. */
 export function findExcess(
-  totals: Totals,
+  totals: ResourceTotals,
   processes: ProcessUse | undefined,
   folder: FolderUse | undefined,
-): Excess | undefined {
+): ExceededTotal | undefined {
   const { memoryBytes = 0, tasks = 0, openBytes = 0 } = processes ?? {};
   const { bytes = 0, entries = 0, isWhole = true } = folder ?? {};
-  const disk = (what: string): Excess => ({ of: "disk", message: `Stopped: ${what}.` });
+  const disk = (what: string): ExceededTotal => ({ of: "disk", message: `Stopped: ${what}.` });
   if (memoryBytes > totals.memoryBytes) return memoryExcess(totals);
   if (tasks > totals.tasks) return tasksExcess(totals);
   if (bytes + openBytes > totals.diskBytes) {
@@ -51,16 +51,16 @@ export function findExcess(
     return disk(`it made more files and folders than the limit of ${totals.entries}`);
   }
   if (isWhole) return undefined;
-  return disk("it made folders that cannot be looked into, so its use of the disk is unknown");
+  return disk("it made folders that cannot be read, so its use of the disk is unknown");
 }
 
-export function memoryExcess({ memoryBytes }: Totals): Excess {
+export function memoryExcess({ memoryBytes }: ResourceTotals): ExceededTotal {
   const limit = toSize(memoryBytes);
   const message = `Stopped: its processes used more memory together than the limit of ${limit}.`;
   return { of: "memory", message };
 }
 
-function tasksExcess({ tasks }: Totals): Excess {
+function tasksExcess({ tasks }: ResourceTotals): ExceededTotal {
   const message = `Stopped: it ran more processes and threads at once than the limit of ${tasks}.`;
   return { of: "tasks", message };
 }

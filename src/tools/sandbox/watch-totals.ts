@@ -1,45 +1,46 @@
 /**
- * Ends a command when it and all that it started use more than they may together. It looks ten times a
- * second at the processes and less often at the folder and at what is mapped where that takes long, so what is over a limit is so for a moment: the
- * limits of each process (`limits.ts`) hold what one can take in that time.
+ * Ends a command when it and everything that it started together exceed a limit. It checks the processes
+ * ten times a second, and the folder and the mapped files less often if that takes long. So a limit may be
+ * exceeded for a moment; the limits of each process (`limits.ts`) bound how much that can be.
  */
 
 import { systemClock } from "../../base/clock.ts";
 import { measureFolder } from "./folder-walk.ts";
 import { findMapped, type RemovedFile } from "./mapped-files.ts";
 import { findDescendants, measureProcesses } from "./process-use.ts";
-import { type Excess, type FolderUse, findExcess, type Totals } from "./totals.ts";
+import { type ExceededTotal, type FolderUse, findExcess, type ResourceTotals } from "./totals.ts";
 
 const LOOK_MS = 100;
 
-/** The folder is walked again after so many times of what the last walk took, and not sooner than this. */
+/** The pause between two walks, as a multiple of the time of the last one, and its minimum. */
 const WALK_PAUSE_MS = 400;
 const WALK_PAUSE_FACTOR = 10;
 
-/** The same for the lists of what is mapped: some 50 ms for a hundred processes. */
+/** The factor for reading the lists of mapped files: some 50 ms for a hundred processes. */
 const MAPS_PAUSE_FACTOR = 10;
 
 export interface WatchParts {
-  /** Of the command; all others are found below it. */
+  /** The command's process; all others are found below it. */
   readonly pid: number;
   readonly folder: string;
   readonly memoryFolders: readonly string[];
-  readonly totals: Totals;
-  /** Called once, when there is too much of something. */
+  readonly totals: ResourceTotals;
+  /** Called once, when a limit is exceeded. */
   end(): void;
 }
 
-export interface Watch {
-  exceeded(): Excess | undefined;
-  /** Looks at the folder a last time. Called when nothing of the command runs any more. */
+export interface TotalsWatch {
+  exceeded(): ExceededTotal | undefined;
+  /** Checks the folder a last time. Called when nothing of the command runs any more. */
   stop(): Promise<void>;
 }
 
-/** Whoever starts it stops it. */
-export function watchTotals(parts: WatchParts): Watch {
-  const { totals, folder } = parts;
+/** The caller stops it. */
+export function watchTotals(parts: WatchParts): TotalsWatch {
+  const { totals, folder, pid, memoryFolders } = parts;
+  const limited = { pid, folder, memoryFolders, memoryBytes: totals.memoryBytes };
   const most = { bytes: totals.diskBytes, entries: totals.entries };
-  let excess: Excess | undefined;
+  let excess: ExceededTotal | undefined;
   let walked: FolderUse | undefined;
   let walkAtMs = 0;
   let walking: Promise<void> | undefined;
@@ -49,22 +50,14 @@ export function watchTotals(parts: WatchParts): Watch {
 
   async function map(): Promise<void> {
     const startMs = systemClock.now();
-    mapped = await findMapped(findDescendants(parts.pid));
+    mapped = await findMapped(findDescendants(pid));
     mapAtMs = startMs + (systemClock.now() - startMs) * MAPS_PAUSE_FACTOR;
     mapping = undefined;
     judge(measure());
   }
 
-  const measure = (): ReturnType<typeof measureProcesses> => {
-    const { pid, memoryFolders } = parts;
-    return measureProcesses({
-      pid,
-      folder,
-      memoryFolders,
-      mapped,
-      memoryBytes: totals.memoryBytes,
-    });
-  };
+  const measure = (): ReturnType<typeof measureProcesses> =>
+    measureProcesses({ ...limited, mapped });
 
   async function walk(): Promise<void> {
     const startMs = systemClock.now();

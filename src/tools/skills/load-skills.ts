@@ -1,6 +1,7 @@
 /**
- * Finds the skills of the user and of the project. The user's own has its name before a project's: a clone does not
- * replace what the user wrote. What is wrong with one is said in a line, and the others count.
+ * Finds the skills of the user and of the project. A skill of the user wins over a project's of the same
+ * name, so that a cloned project does not replace it. An invalid skill is reported in one line, and the
+ * others are used.
  */
 
 import { existsSync } from "node:fs";
@@ -17,29 +18,29 @@ export interface SkillPlace {
   readonly uid: number | undefined;
 }
 
-/** `shadowed`: another one before it has its name. */
+/** `shadowed`: an earlier one has the same name. */
 type SkillStanding = "used" | "shadowed" | "broken";
 
 export interface FoundSkill {
-  /** By the folder's name: one that cannot be read has no other. */
+  /** The folder's name, because a skill that cannot be read has no other. */
   readonly name: string;
   readonly scope: SkillScope;
   readonly folder: string;
   readonly standing: SkillStanding;
-  /** Undefined where it is broken. */
+  /** Undefined if it is broken. */
   readonly skill: Skill | undefined;
   readonly body: string;
-  /** Why it is broken; empty where it is not. */
+  /** Why it is broken; empty if it is not. */
   readonly problem: string;
-  /** Fields that would grant something elsewhere and count for nothing here. */
+  /** Fields that would grant something in other programs and are ignored here. */
   readonly ignored: readonly string[];
 }
 
 export interface LoadedSkills {
-  /** Those that count, by name. */
+  /** The usable skills, by name. */
   readonly skills: readonly Skill[];
   readonly found: readonly FoundSkill[];
-  /** What was left out and why, a line each. */
+  /** Skills that were left out and why, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -51,10 +52,10 @@ interface Surroundings {
   readonly uid: number | undefined;
 }
 
-/** Below each project folder: ours, and the one that several programs share. */
+/** In each project folder: ours, and the one that several programs share. */
 const PROJECT_FOLDERS = [join(".offshoot", "skills"), join(".agents", "skills")];
 
-/** In falling order: the first that has a name keeps it. */
+/** In falling order of precedence: the first skill with a name is used. */
 export function toSkillPlaces({ userFolder, cwd, home, uid }: Surroundings): SkillPlace[] {
   const own = [join(userFolder, "skills"), join(home, ".agents", "skills")];
   const folders: string[] = [];
@@ -68,7 +69,7 @@ export function toSkillPlaces({ userFolder, cwd, home, uid }: Surroundings): Ski
   ];
 }
 
-/** Of one place; a folder with more of them is something else. */
+/** In one place. A folder with more is not a folder of skills. */
 const MAX_SKILLS = 200;
 
 export async function loadSkills(places: readonly SkillPlace[]): Promise<LoadedSkills> {
@@ -98,7 +99,7 @@ function toWarning({ standing, name, folder, problem }: FoundSkill): string[] {
   return [`The skill \`${clip(name, 64)}\` is left out: ${join(folder, SKILL_FILE)} ${problem}.`];
 }
 
-/** A folder that is not there, or may not be read, has none. */
+/** A folder that is missing or cannot be read is empty. */
 async function listFolders(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names
@@ -107,11 +108,11 @@ async function listFolders(folder: string): Promise<string[]> {
     .slice(0, MAX_SKILLS);
 }
 
-/** Undefined for what is not a skill's folder. */
+/** Undefined for a folder that is not a skill's. */
 async function readSkill(folder: string, place: SkillPlace): Promise<FoundSkill | undefined> {
   const { scope, uid } = place;
   const name = basename(folder);
-  // The user's own may stand anywhere; a link in a project may not lead out of the skills' folder.
+  // The user's own may be anywhere; a link in a project may not lead out of the folder of skills.
   const root = scope === "user" ? parse(resolve(folder)).root : place.folder;
   const read = await readNotesFile(join(folder, SKILL_FILE), { root, uid });
   if (!read) return undefined;

@@ -1,4 +1,4 @@
-/** What the tool `skill` reads: the instructions with the list of a skill's other files, or one of those. */
+/** Reads for the tool `skill`: the instructions with the list of a skill's other files, or one of those. */
 
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -9,10 +9,10 @@ import { cutToBytes } from "../../base/text.ts";
 import { SKILL_FILE, type Skill } from "./skill.ts";
 import { parseSkill } from "./skill-file.ts";
 
-/** About 16,000 tokens: more of one text is more than a model keeps to. */
+/** About 16,000 tokens. A model does not follow longer instructions well. */
 const MAX_BYTES = 64 * 1024;
 
-/** Read again with each call: it is what stands there now. */
+/** Read again at each call, so that a changed file is used. */
 export async function readSkillText(skill: Skill): Promise<string> {
   const { name, scope, folder } = skill;
   const read = await readWords(skill, SKILL_FILE);
@@ -52,7 +52,7 @@ function cut(text: string): string {
 const MAX_FILES = 100;
 const MAX_DEPTH = 3;
 
-/** By their names alone; links are not followed. */
+/** The names of the files; links are not followed. */
 async function listFiles(folder: string): Promise<string[]> {
   const files: string[] = [];
   const walk = async (at: string, depth: number): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * Reads the text of a SKILL.md: YAML between two lines of `---`, then the instructions. Of the fields only `name` and
- * `description` count; others, `allowed-tools` too, are the business of other programs and grant nothing here.
+ * Reads the text of a SKILL.md: YAML between two lines of `---`, then the instructions. Only the fields
+ * `name` and `description` are used; others, such as `allowed-tools`, are for other programs and grant
+ * nothing here.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -10,7 +11,7 @@ export interface SkillText {
   readonly name: string;
   readonly description: string;
   readonly body: string;
-  /** Fields that say what a skill may use; they are not read. */
+  /** Fields that say what a skill may use; they are ignored. */
   readonly ignored: readonly string[];
 }
 
@@ -20,7 +21,10 @@ const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const MAX_NAME_CHARS = 64;
 export const MAX_DESCRIPTION_CHARS = 1024;
 
-/** `folderName` is what it must be called. The parser is loaded here: who has no skills does not pay for it. */
+/**
+ * Parses a skill, whose name must be `folderName`. The parser is loaded here, so that runs without skills
+ * do not pay for it.
+ */
 export async function parseSkill(text: string, folderName: string): Promise<ParsedSkill> {
   const lines = text.split("\n");
   const isFence = (line: string): boolean => line.trimEnd() === "---";
@@ -52,17 +56,17 @@ export async function parseSkill(text: string, folderName: string): Promise<Pars
   return { name, description: clip(description, MAX_DESCRIPTION_CHARS), body, ignored };
 }
 
-/** What other programs read as leave to do something. */
+/** Fields that other programs read as permissions. */
 const GRANTING = /^(allowed[-_]tools|tools|permissions|hooks|model)$/i;
 
-/** A text says what is wrong. */
+/** The fields, or a text that says what is wrong. */
 async function parseFields(front: string): Promise<JsonObject | string> {
   const { parseDocument } = await import("yaml");
   try {
     const document = parseDocument(front, { prettyErrors: false });
     const [first] = document.errors;
     if (first) return clip(first.message, 120);
-    // Bounded, because an alias of an alias of an alias can stand for more than there is memory.
+    // Bounded, because an alias of an alias of an alias can expand to more than the memory.
     const fields: unknown = document.toJS({ maxAliasCount: 100 });
     return isJsonObject(fields) ? fields : "there are no `name: value` lines";
   } catch (thrown) {

@@ -1,11 +1,11 @@
-/** `skill`: loads a skill's instructions, or one of its other files. It reads below the skill's folder and nowhere else. */
+/** `skill`: loads a skill's instructions, or one of its other files. It reads only below the skill's folder. */
 
 import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, optionalText, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 import type { Skill } from "./skill.ts";
 
-/** The same name as in `agent/told-parts.ts`, which decides who is told of skills. */
+/** The tool's name, also in `agent/told-parts.ts`, which decides which models get the list of skills. */
 export const SKILL_TOOL_NAME = "skill";
 
 export function createSkillTool(skills: readonly Skill[]): Tool {

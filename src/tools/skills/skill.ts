@@ -1,16 +1,16 @@
-/** A skill: a folder with a SKILL.md, which says when it is of use and how the work is done. It grants nothing. */
+/** A skill: a folder with a SKILL.md that says when to use it and how to do the work. It grants nothing. */
 
-/** Whose it is: the user's own, or the project's that is worked in. */
+/** The owner: the user, or the current project. */
 export type SkillScope = "user" | "project";
 
 export interface Skill {
   readonly name: string;
-  /** When it is of use; all of them are told to the model. */
+  /** When to use it. The model gets the descriptions of all skills. */
   readonly description: string;
   readonly scope: SkillScope;
-  /** Where its SKILL.md and its other files are. */
+  /** The folder of its SKILL.md and its other files. */
   readonly folder: string;
-  /** Whose files are read, beside those of root; undefined where the system does not say. */
+  /** The owner whose files are read, in addition to root's; undefined if the system does not say. */
   readonly uid: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The skills as a model is told of them: a line each, in marks of their own. Pure. */
+/** Writes the list of skills for a model: one line each, between marks of its own. Pure. */
 
 import { maskMarks } from "../../base/own-marks.ts";
 import { clip } from "../../base/text.ts";
@@ -10,7 +10,7 @@ const MAX_CHARS = 16_000;
 const HEAD =
   "Skills: instructions for kinds of work. When one fits the task, load it with the tool `skill` before you begin. A skill says how to work; it changes nothing of what you may do.";
 
-/** Empty where there are none. */
+/** Empty if there are none. */
 export function toSkillsText(skills: readonly Skill[]): string {
   if (skills.length === 0) return "";
   const lines: string[] = [];

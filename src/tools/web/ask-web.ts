@@ -1,13 +1,13 @@
-/** What the tools that take a URL share: the host a call names, and the answer to it. */
+/** The common parts of tools that take a URL: the host that a call names, and the answer to it. */
 
 import type { Targets, ToolContext } from "../tool.ts";
 import { openWeb, type WebSettings } from "./network/open-web.ts";
-import type { WebAnswer } from "./network/web-client.ts";
+import type { WebAnswer } from "./network/web-answer.ts";
 
 /** The network's limit, and time to turn a page into text. */
 export const WEB_TOOL_TIMEOUT_MS = 45_000;
 
-/** Spelt as the client spells it. What is no URL names no host, and is refused when it is read. */
+/** The host in the client's spelling. An invalid URL names no host, and is refused when it is read. */
 export function toTargets(url: string): Targets {
   const host = hostOf(url);
   return host === undefined ? {} : { hosts: [host] };
@@ -23,7 +23,7 @@ export async function askWeb(
   return await client.get(url, {
     signal: context.signal,
     accept: "text/html,application/xhtml+xml,text/markdown,text/plain,application/json,*/*;q=0.5",
-    // The call's own host was judged by the gate, which may have asked about it.
+    // The gate has judged the call's own host, and may have asked for approval.
     allowsHost: (host) => host === asked || context.allowsHost(host),
   });
 }

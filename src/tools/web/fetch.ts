@@ -1,4 +1,4 @@
-/** The `fetch` tool: a URL's text, with what the server said of it. */
+/** The `fetch` tool: the text of a URL, with the server's status and type. */
 
 import { cutToChars } from "../../base/text.ts";
 import { defineBuiltin, flag, integer, text } from "../builtin-tool.ts";
@@ -6,7 +6,7 @@ import type { Tool } from "../tool.ts";
 import { askWeb, toTargets, WEB_TOOL_TIMEOUT_MS } from "./ask-web.ts";
 import type { WebSettings } from "./network/open-web.ts";
 
-/** A dozen pages of a book; a model asks for more when it needs more. */
+/** A dozen pages of a book. A model asks for more if it needs more. */
 const DEFAULT_CHARS = 50_000;
 const MAX_CHARS = 150_000;
 

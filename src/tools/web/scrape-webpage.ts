@@ -1,4 +1,4 @@
-/** The `scrape_webpage` tool: a page's main content as Markdown, and nothing else. */
+/** The `scrape_webpage` tool: only a page's main content, as Markdown. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { cutToChars } from "../../base/text.ts";
@@ -7,7 +7,7 @@ import type { Tool } from "../tool.ts";
 import { askWeb, toTargets, WEB_TOOL_TIMEOUT_MS } from "./ask-web.ts";
 import type { WebSettings } from "./network/open-web.ts";
 
-/** What is longer is told to be cut: the end of a page is seldom what it is about. */
+/** A longer page is cut, and the text says so: the end of a page is seldom its subject. */
 const MAX_CHARS = 100_000;
 
 const NO_TEXT = "There is no text in it: it may be built by scripts, or be made of pictures.";
@@ -35,7 +35,7 @@ export function createScrapeWebpageTool(settings: WebSettings): Tool {
         if (content.trim() === "") throw new Failure("tool_failed", NO_TEXT);
         const kept = cutToChars(content, MAX_CHARS);
         return isCut || content.length > MAX_CHARS
-          ? `${kept}\n\n[The page goes on; it was cut here.]`
+          ? `${kept}\n\n[The page continues; the rest was left out.]`
           : kept;
       } catch (thrown) {
         const { code, message } = toFailure(thrown);

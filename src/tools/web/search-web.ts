@@ -1,4 +1,4 @@
-/** The `search_web` tool: what a search service finds, as titles, addresses and descriptions. */
+/** The `search_web` tool: results of a search service, with titles, addresses and descriptions. */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
@@ -7,22 +7,22 @@ import { openWeb, type WebSettings } from "./network/open-web.ts";
 import {
   chooseProviders,
   type ReadyProvider,
-  type SearchSettings,
+  type WebSearchSettings,
 } from "./search/choose-provider.ts";
 import type { SearchProvider } from "./search/provider.ts";
 import { SEARCH_PROVIDERS } from "./search/providers.ts";
 
-export type { SearchSettings } from "./search/choose-provider.ts";
+export type { WebSearchSettings } from "./search/choose-provider.ts";
 
-export interface SearchWebOptions extends SearchSettings {
+export interface SearchWebOptions extends WebSearchSettings {
   readonly web: WebSettings;
   readonly providers?: readonly SearchProvider[];
   readonly clock?: Clock;
-  /** 0 to 1; spreads the waits before another try. */
+  /** Between 0 and 1; spreads the waits before retries. */
   readonly random?: () => number;
 }
 
-/** Three tries of the network, the waits between them, and a second service. */
+/** Three network attempts, the waits between them, and a second service. */
 const TIMEOUT_MS = 90_000;
 
 export function createSearchWebTool(options: SearchWebOptions): Tool {
@@ -48,7 +48,7 @@ export function createSearchWebTool(options: SearchWebOptions): Tool {
         clock,
         random,
         signal: context.signal,
-        // The call's own hosts were judged by the gate, which may have asked about them.
+        // The gate has judged the call's own hosts, and may have asked for approval.
         allowsHost: (host) => hosts.includes(host) || context.allowsHost(host),
       });
       return note ? new ToolOutput(results, [{ type: "input_text", text: note }]) : results;
@@ -56,12 +56,12 @@ export function createSearchWebTool(options: SearchWebOptions): Tool {
   });
 }
 
-function hostsOf(settings: SearchSettings, providers: readonly SearchProvider[]): string[] {
+function hostsOf(settings: WebSearchSettings, providers: readonly SearchProvider[]): string[] {
   let chosen: readonly ReadyProvider[];
   try {
     chosen = chooseProviders(settings, providers);
   } catch {
-    // Nothing will be sent; the call itself says what is wrong.
+    // Nothing will be sent; the call itself reports the problem.
     return [];
   }
   return chosen.map(({ url }) => new URL(url).hostname);

@@ -1,25 +1,25 @@
-/** What a server answered, as text for a model: pages as Markdown, PDFs as their text, text as it is. */
+/** Converts a server's answer to text for a model: pages as Markdown, PDFs as their text, text unchanged. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { decodeHtml } from "./content/decode-html.ts";
-import type { WebAnswer } from "./network/web-client.ts";
+import type { WebAnswer } from "./network/web-answer.ts";
 
 export interface WebPage {
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly title: string;
   readonly content: string;
-  /** Whether there is more than was read. */
+  /** True if there is more than was read. */
   readonly isCut: boolean;
 }
 
-/** `source` leaves a page's markup as it is. */
+/** `source` keeps a page's markup. */
 export type PageForm = "markdown" | "source";
 
-/** More than a model reads of a book; each costs some ten milliseconds. */
+/** More than a model reads of a book; each page takes some ten milliseconds. */
 const MAX_PDF_PAGES = 200;
 
-/** Rejects with `Failure("tool_failed")` for what is not text: pictures, archives, programs. */
+/** Rejects with `Failure("tool_failed")` for anything but text: pictures, archives, programs. */
 export async function readPage(
   answer: WebAnswer,
   form: PageForm,
@@ -51,7 +51,7 @@ type Kind = "page" | "pdf" | "text" | "other";
 const TEXT_TYPES =
   /^text\/|[/+](json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-ndjson|x-sh|sql|graphql|rtf)$/;
 
-/** By the type that the server names; by its first bytes where it names none. */
+/** The kind by the server's type, or by the first bytes if there is no type. */
 function kindOf({ contentType, body }: WebAnswer): Kind {
   const type = mediaTypeOf(contentType);
   if (type === "text/html" || type === "application/xhtml+xml") return "page";

@@ -1,7 +1,8 @@
 /**
- * A workspace under an editor: texts that the editor has open are read and written there, so that changes that are not
- * saved are seen, and nothing is changed under the person's hands. Every path passes the checks of the workspace first.
- * What is not text, and what the editor cannot do, is done on disk; so are searches and listings.
+ * A workspace under an editor. Texts that the editor has open are read and written there, so that unsaved
+ * changes are seen and no file changes under the user's hands. Every path passes the checks of the
+ * workspace first. Files that are not text, and operations that the editor cannot do, use the disk, and so
+ * do searches and listings.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -9,11 +10,11 @@ import { posix } from "node:path";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Files as an editor has them, by their real, absolute paths. */
+/** Files in an editor, by their real, absolute paths. */
 export interface FileBuffers {
-  /** Undefined where the editor has no such file, or cannot say. */
+  /** Undefined if the editor does not have the file, or cannot say. */
   read(path: string): Promise<string | undefined>;
-  /** False where the editor cannot write it, and has not. */
+  /** False if the editor cannot write it, and has not. */
   write(path: string, text: string): Promise<boolean>;
 }
 
@@ -41,13 +42,13 @@ export function overBuffers(disk: Workspace, buffers: FileBuffers): Workspace {
       const { path: place, isFolder } = await disk.locate(path, "write");
       if (text === undefined || isFolder) return await disk.writeFile(path, content);
       const folder = posix.dirname(path);
-      // An editor makes the file, and not what is above it.
+      // An editor creates the file, but not the folders above it.
       if (folder !== "." && folder !== path) await disk.makeFolder(folder);
       if (!(await buffers.write(place, text))) await disk.writeFile(path, content);
     },
   };
 
-  /** A file that was never saved is in the editor alone. */
+  /** A file that was never saved exists only in the editor. */
   async function readNew(path: string, maxBytes: number): Promise<Buffer | undefined> {
     const place = await disk.locate(path, "write").catch(() => undefined);
     const text = place && !place.exists ? await buffers.read(place.path) : undefined;
@@ -72,7 +73,7 @@ function toBytes(text: string, maxBytes: number, path: string): Buffer {
   throw new Failure("invalid_request", message);
 }
 
-/** Undefined for what is not text. */
+/** Undefined for content that is not text. */
 function toText(content: string | Uint8Array): string | undefined {
   if (typeof content === "string") return content;
   return isUtf8(content) ? Buffer.from(content).toString("utf8") : undefined;

@@ -1,15 +1,15 @@
-/** The changes of a workspace, each inside a folder that is held (`hold.ts`). */
+/** The changes of a workspace, each inside a folder that is held open (`hold.ts`). */
 
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { link, lstat, mkdir, open, rename, rmdir, unlink } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { Failure } from "../../base/failure.ts";
-import type { Hold } from "./hold.ts";
+import type { FolderHold } from "./hold.ts";
 
 interface NewContent {
   readonly content: string | Uint8Array;
-  /** Of the file that is replaced, whose mode the new one gets. */
+  /** The replaced file, whose mode the new one gets. */
   readonly old: Stats | undefined;
 }
 
@@ -19,7 +19,7 @@ export async function replaceFile(
   name: string,
   { content, old }: NewContent,
 ): Promise<void> {
-  // Renaming would get past a mode that forbids writing.
+  // Renaming would bypass a mode that forbids writing.
   if (old && (old.mode & 0o222) === 0) {
     throw new Failure("tool_failed", `File is read-only: ${name}`);
   }
@@ -35,22 +35,22 @@ export async function replaceFile(
     }
     await rename(draft, join(base, name));
   } catch (thrown) {
-    // Best effort: what is thrown matters more than a draft left behind.
+    // Best effort: the error matters more than a draft that stays.
     await unlink(draft).catch(() => undefined);
     throw thrown;
   }
 }
 
 interface MissingFolders {
-  /** The folder above them that is there. */
+  /** The existing folder above them. */
   readonly existing: string;
   readonly folder: string;
-  /** As the model wrote it. */
+  /** The path as the model wrote it. */
   readonly path: string;
 }
 
-/** Makes one folder at a time, each in one that is held. */
-export async function makeMissing(hold: Hold, missing: MissingFolders): Promise<void> {
+/** Creates one folder at a time, each in one that is held open. */
+export async function makeMissing(hold: FolderHold, missing: MissingFolders): Promise<void> {
   const { existing, folder, path } = missing;
   const way = relative(existing, folder);
   if (way === "" || way.startsWith("..")) return;
@@ -66,9 +66,9 @@ export async function removeEntry(base: string, name: string): Promise<void> {
   await ((await lstat(entry)).isDirectory() ? rmdir(entry) : unlink(entry));
 }
 
-/** A second name and then no first one: unlike renaming, this replaces nothing. */
+/** Adds a second name and removes the first: unlike renaming, this replaces nothing. */
 export async function moveEntry(from: string, to: string): Promise<void> {
-  // Renaming a folder replaces nothing but an empty folder.
+  // Renaming a folder can only replace an empty folder.
   if (!(await lstat(from)).isFile()) return rename(from, to);
   try {
     await link(from, to);

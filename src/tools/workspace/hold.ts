@@ -1,10 +1,10 @@
 /**
- * How a file or folder is held between the check of its path and its use, so that swapping it for a
- * link in between leads nowhere.
+ * Holds a file or folder open between the check of its path and its use, so that swapping it for a link in
+ * between has no effect.
  *
- * `descriptor` (Linux): opened without its content first, asked of the kernel where it really is, and
- * used through that very descriptor. `path` (elsewhere): checked before and after, which finds a swap
- * but cannot undo a write that went through it.
+ * `descriptor` (Linux): opened without its content first, its real path asked from the kernel, and used
+ * through that descriptor. `path` (elsewhere): checked before and after, which detects a swap but cannot
+ * undo a write that went through it.
  */
 
 import { constants } from "node:fs";
@@ -15,10 +15,10 @@ import { clip } from "../../base/text.ts";
 
 export type HoldWay = "descriptor" | "path";
 
-export interface Hold {
-  /** The file at a real path, for reading. The caller closes it. */
+export interface FolderHold {
+  /** Opens the file at a real path, for reading. The caller closes it. */
   openFile(place: string, path: string): Promise<FileHandle>;
-  /** Works in the folder at a real path, by a name for it that is good for as long as `work` lasts. */
+  /** Works in the folder at a real path, under a name that is valid while `work` runs. */
   inFolder<Result>(
     place: string,
     path: string,
@@ -26,13 +26,13 @@ export interface Hold {
   ): Promise<Result>;
 }
 
-/** Linux has it, Node does not name it: opens the place itself, and nothing of what lies there. */
+/** Exists on Linux, but has no name in Node: opens the path itself without its content. */
 const O_PATH = 0o10000000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-/** Without waiting: a named pipe would hold the thread that opens it until somebody writes. */
+/** Without waiting: a named pipe would block the thread that opens it until a process writes to it. */
 const TO_READ = O_RDONLY | O_NONBLOCK;
 
-export const HOLDS: Readonly<Record<HoldWay, Hold>> = {
+export const HOLDS: Readonly<Record<HoldWay, FolderHold>> = {
   descriptor: {
     async openFile(place, path) {
       refuseHeld(place, path);
@@ -49,7 +49,8 @@ export const HOLDS: Readonly<Record<HoldWay, Hold>> = {
       refuseHeld(place, path);
       const handle = await open(place, TO_READ | O_NOFOLLOW).catch(toSwap(path));
       try {
-        const [held, there] = [await handle.stat({ bigint: true }), await lookAt(place, path)];
+        const held = await handle.stat({ bigint: true });
+        const there = await lookAt(place, path);
         if (held.ino !== there.ino || held.dev !== there.dev) throw swapped(path);
         if (!held.isFile()) throw notRegular(path);
         return handle;
@@ -68,13 +69,13 @@ export const HOLDS: Readonly<Record<HoldWay, Hold>> = {
   },
 };
 
-/** The way that this system has: `/proc` may be missing from a container. */
+/** The way that this system supports: `/proc` may be missing in a container. */
 export async function findHoldWay(root: string): Promise<HoldWay> {
   if (process.platform !== "linux") return "path";
   try {
     return await withPin(root, root, O_DIRECTORY, async () => "descriptor" as const);
   } catch {
-    // Whatever hinders it, the other way needs nothing of the system.
+    // Whatever the reason, the other way needs nothing from the system.
     return "path";
   }
 }
@@ -83,7 +84,7 @@ export function notRegular(path: string): Failure {
   return new Failure("invalid_request", `Not a regular file: ${path}`);
 }
 
-/** To open and close it would cost the record its locks. */
+/** Opening and closing it would remove the record's locks. */
 function refuseHeld(place: string, path: string): void {
   if (!isHeldFile(place)) return;
   const message = `${clip(path, 200)} is the record that this process is writing. Read a copy: \`offshoot store backup FILE\`.`;
@@ -101,7 +102,7 @@ function toSwap(path: string): (cause: NodeJS.ErrnoException) => never {
   };
 }
 
-/** Calls `work` with the descriptor, and a name for what it holds. Closes it. */
+/** Calls `work` with the descriptor and a name for what it holds. Closes it. */
 async function withPin<Result>(
   place: string,
   path: string,
@@ -110,10 +111,10 @@ async function withPin<Result>(
 ): Promise<Result> {
   const pin = await open(place, O_PATH | O_NOFOLLOW | flags).catch(toSwap(path));
   try {
-    // By our number: it is read by the processes that are started in it, too.
+    // With our process number, because processes that are started in it read the name, too.
     const name = `/proc/${process.pid}/fd/${pin.fd}`;
     const real = await readlink(name);
-    // What is replaced by another process just now keeps its place in the name of what was removed.
+    // If another process is just replacing the file, the name of the removed one still has its path.
     if (real !== place && real !== `${place} (deleted)`) throw swapped(path);
     return await work(pin, name);
   } finally {
@@ -122,7 +123,8 @@ async function withPin<Result>(
 }
 
 async function lookAt(place: string, path: string) {
-  const [real, stats] = [await realpath(place), await lstat(place, { bigint: true })];
+  const real = await realpath(place);
+  const stats = await lstat(place, { bigint: true });
   if (real !== place) throw swapped(path);
   return stats;
 }

@@ -1,4 +1,4 @@
-/** Opens a folder as a workspace: paths are resolved, weighed against the boundary, held, used. */
+/** Opens a folder as a workspace: paths are resolved, checked against the boundary, held open, used. */
 
 import type { Stats } from "node:fs";
 import { type FileHandle, readdir, realpath, stat } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { makeMissing, moveEntry, removeEntry, replaceFile } from "./change.ts";
-import { findHoldWay, HOLDS, type Hold, type HoldWay, notRegular } from "./hold.ts";
+import { type FolderHold, findHoldWay, HOLDS, type HoldWay, notRegular } from "./hold.ts";
 import { findProtection } from "./protected.ts";
 import {
   checkPlace,
@@ -22,16 +22,16 @@ import {
   toClosed,
   toRelative,
 } from "./resolve-inside.ts";
-import type { Boundary, HeldFolder, Place, Use, Workspace } from "./workspace.ts";
+import type { Boundary, HeldFolder, Use, Workspace, WorkspacePlace } from "./workspace.ts";
 
 export interface OpenOptions {
-  /** By default the safest that the system has. */
+  /** The safest way that the system has, by default. */
   readonly hold?: HoldWay;
-  /** Called between the check of a path and its use; tests swap there what lies at it. */
+  /** Called between the check of a path and its use; tests swap the file there. */
   readonly checked?: (place: string) => void;
 }
 
-/** Rejects with `not_found` where there is no such folder. */
+/** Rejects with `not_found` if there is no such folder. */
 export async function openWorkspace(
   name: string,
   boundary: Boundary,
@@ -42,19 +42,19 @@ export async function openWorkspace(
   return new HeldWorkspace({ root, name: resolve(name), closed }, boundary, held);
 }
 
-/** What the system says of a folder. */
+/** The system's description of a folder. */
 interface Found {
   readonly root: string;
   readonly hold: HoldWay;
   readonly closed: string[];
 }
 
-/** Looks that are under way. */
+/** Lookups in progress. */
 const looks = new Map<string, Promise<Found>>();
 
 /**
- * Children of one turn open the same folder at the same moment: those that come while it is looked at share
- * what is found. Nothing is remembered after that.
+ * Children of one turn open the same folder at the same moment, so lookups at the same time share one
+ * result. Nothing is remembered after that.
  */
 async function lookOnce(name: string, protectedPaths: readonly string[]): Promise<Found> {
   const key = JSON.stringify([resolve(name), protectedPaths]);
@@ -78,27 +78,27 @@ async function toRealFolder(name: string): Promise<string> {
   } catch (cause) {
     throw new Failure("not_found", `There is no folder \`${name}\` to work in.`, { cause });
   }
-  throw new Failure("invalid_request", `\`${name}\` is no folder to work in.`);
+  throw new Failure("invalid_request", `\`${name}\` is not a folder to work in.`);
 }
 
-/** By both names where a path leads over links. */
+/** Finds the protected paths, by both names if a path leads through links. */
 async function findClosed(root: string, paths: readonly string[]): Promise<string[]> {
   const reals = await Promise.all(paths.map((path) => toRealPlace(resolve(path))));
   return toClosed(root, [...paths.map((path) => resolve(path)), ...reals]);
 }
 
-/** The real path of what need not be there. */
+/** The real path of a file that may be missing. */
 async function toRealPlace(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch {
-    // The folder above it may be there; the root always is.
+    // The folder above it may exist; the root always does.
     const above = dirname(path);
     return above === path ? path : join(await toRealPlace(above), basename(path));
   }
 }
 
-function toPlace({ path, relative, stats }: Omit<Resolved, "existing">): Place {
+function toPlace({ path, relative, stats }: Omit<Resolved, "existing">): WorkspacePlace {
   return {
     path,
     relative,
@@ -112,8 +112,8 @@ class HeldWorkspace implements Workspace {
   readonly hardLinks: boolean;
   readonly #jail: Jail;
   readonly #boundary: Boundary;
-  readonly #hold: Hold;
-  /** Whether paths are as the file system spells them only after it was asked. */
+  readonly #hold: FolderHold;
+  /** True if the file system must be asked for the exact spelling of paths. */
   readonly #isForgiving: boolean;
   readonly #checked: (place: string) => void;
 
@@ -127,13 +127,13 @@ class HeldWorkspace implements Workspace {
     this.#checked = options.checked ?? (() => {});
   }
 
-  async locate(path: string, use: Use): Promise<Place> {
+  async locate(path: string, use: Use): Promise<WorkspacePlace> {
     const { path: place, relative, stats } = await this.#find(path, use, "follow");
     if (use === "read" && !stats) throw notFound(path);
     return toPlace({ path: place, relative, stats });
   }
 
-  async follow(path: string): Promise<Place> {
+  async follow(path: string): Promise<WorkspacePlace> {
     const walked = await followInside(this.#jail, path);
     return toPlace(this.#isForgiving ? await this.#spell(walked, path) : walked);
   }
@@ -237,7 +237,7 @@ class HeldWorkspace implements Workspace {
     return place;
   }
 
-  /** Resolved, and let through by the boundary. */
+  /** Resolved, and allowed by the boundary. */
   async #find(path: string, use: Use, last: Last): Promise<Resolved> {
     const walked = await resolveInside(this.#jail, path, last);
     const found = this.#isForgiving ? await this.#spell(walked, path) : walked;
@@ -245,7 +245,7 @@ class HeldWorkspace implements Workspace {
     return found;
   }
 
-  /** A folder is only a way to its files: each of them is weighed when it is listed or opened. */
+  /** A folder only leads to its files: each of them is checked when it is listed or opened. */
   #allows({ relative, stats }: Resolved, use: Use): boolean {
     if (use === "write") return this.#boundary.mayWrite(relative);
     return stats?.isDirectory() || this.#boundary.mayRead(relative);
@@ -255,7 +255,7 @@ class HeldWorkspace implements Workspace {
     return this.#boundary.mayRead(relative) && (this.#boundary.mayList?.(relative) ?? true);
   }
 
-  /** As the file system spells it: another spelling of a name must not pass a rule about it. */
+  /** The spelling of the file system: another spelling of a name must not bypass a rule about it. */
   async #spell(found: Resolved, path: string): Promise<Resolved> {
     const isKept = found.stats?.isSymbolicLink() === true;
     const there = isKept ? dirname(found.existing) : found.existing;
@@ -267,7 +267,7 @@ class HeldWorkspace implements Workspace {
     return { ...found, path: place, relative: toRelative(this.root, place), existing };
   }
 
-  /** Whether a listing of a folder has the name; that of a folder ends with a slash. */
+  /** True if a listing of a folder has the name; a folder's name ends with a slash. */
   #names(relative: string): boolean {
     if (!relative.endsWith("/")) return this.shows(relative);
     return this.shows(relative.slice(0, -1)) || this.shows(relative);
@@ -275,7 +275,7 @@ class HeldWorkspace implements Workspace {
 
   #checkLinks({ nlink }: Stats, path: string): void {
     if (nlink < 2 || this.hardLinks) return;
-    const message = `File has ${nlink} names, and one may lie outside: ${path}. The setting \`hard_links\` lets it through.`;
+    const message = `File has ${nlink} names, and one may be outside: ${path}. The setting \`hard_links\` lets it through.`;
     throw new Failure("forbidden", message);
   }
 
@@ -288,14 +288,14 @@ class HeldWorkspace implements Workspace {
     if (source.path === this.root) {
       throw new Failure("forbidden", "The workspace itself is not moved.");
     }
-    // Where it gets to it may be readable.
+    // The file may be readable at its new path.
     if (!this.#allows(source, "read")) throw refused("read", path);
     if (isWithin(source.path, target.path)) {
       throw new Failure("invalid_request", `A folder does not move into itself: ${path}`);
     }
   }
 
-  /** What lies below a folder moves along: none of it may come from, or get to, where it may not. */
+  /** Everything below a folder moves with it: no file may leave or enter a path that is not allowed. */
   async #checkContent(source: string, target: string, path: string): Promise<void> {
     const entries = await this.#hold
       .inFolder(dirname(source), path, (base) => readBelow(join(base, basename(source))))
@@ -325,7 +325,7 @@ function tooLarge(bytes: number, path: string): Failure {
   return new Failure("invalid_request", `File too large (${bytes} bytes): ${path}`);
 }
 
-/** A file can grow while it is read, and some say that they are empty when they are not. */
+/** A file can grow while it is read, and some report no size although they have content. */
 async function readUpTo(handle: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -339,7 +339,7 @@ async function readUpTo(handle: FileHandle, maxBytes: number, path: string): Pro
   }
 }
 
-/** Paths of everything below a folder, from it. Follows no link. */
+/** Paths of everything below a folder, relative to it. Follows no links. */
 async function readBelow(folder: string): Promise<string[]> {
   const paths: string[] = [];
   const queue = [""];

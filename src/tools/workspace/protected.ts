@@ -1,9 +1,9 @@
 /**
- * What no tool touches, whatever is allowed: names that are refused at any depth, each with its reason;
- * and the files that usually hold secrets, which are asked about.
+ * Paths that no tool touches, whatever is allowed: names that are refused at any depth, each with its
+ * reason; and the files that usually contain secrets, which need approval.
  *
- * Names are compared as the most forgiving file system would: without case, compatible Unicode forms
- * as one, without what Windows and macOS drop from a name.
+ * Names are compared like on the most lenient file system: without case, compatible Unicode forms as equal,
+ * without the characters that Windows and macOS drop from a name.
  */
 
 import { sep } from "node:path";
@@ -43,7 +43,10 @@ export const PROTECTED_PATHS: Readonly<Record<string, string>> = {
   ".config/chromium": "a browser's passwords and sessions",
 };
 
-/** Globs of files that usually hold secrets, by their names: asked about one by one, never searched. */
+/**
+ * Globs of files that usually contain secrets: each needs approval by its name, and they are never
+ * searched.
+ */
 export const SENSITIVE_PATHS: readonly string[] = [
   "**/.env",
   "**/.env.*",
@@ -59,15 +62,15 @@ export const SENSITIVE_PATHS: readonly string[] = [
   "**/.{bash,zsh,python,node_repl,psql,mysql}_history",
 ];
 
-/** Made to be shared, though a glob above names them. */
+/** Files that are made to be shared, although a glob above matches them. */
 export const SHARED_PATHS: readonly string[] = [
   "**/.env.{example,sample,template,dist,defaults}",
   "**/id_*.pub",
 ];
 
-/** Why a path, relative to the workspace, is refused; undefined where it is not. */
+/** Why a path, relative to the workspace, is refused; undefined if it is not. */
 export function findProtection(relative: string): string | undefined {
-  // The one test that nearly every path of a listing ends with: 5 ms for 100,000, 100 without it.
+  // The only test for nearly every path of a listing: 5 ms for 100,000, 100 without it.
   if (!SUSPECT.test(relative)) return undefined;
   const names = relative.split("/").map(toPlainName);
   for (const [at, name] of names.entries()) {
@@ -79,7 +82,7 @@ export function findProtection(relative: string): string | undefined {
   return undefined;
 }
 
-/** A path with its names as they are compared, and `/` between them. */
+/** A path with its names in the form in which they are compared, and `/` between them. */
 export function toPlainPath(path: string): string {
   return path.split(sep).map(toPlainName).join("/");
 }
@@ -96,10 +99,10 @@ const RULES = Object.entries(PROTECTED_PATHS).map(([path, reason]) => ({
   names: path.split("/"),
 }));
 
-/** Names that are spelled as they look: nothing of them is dropped or taken for something else. */
+/** Names in plain ASCII, of which nothing is dropped or replaced. */
 const PLAIN = /^[\x20-\x7e]*$/;
 const SUSPECT_END = /[. ]$|:/;
-/** The first names of the table, however they end, and whatever is not plain. */
+/** The first names of the table, with any ending, and every name that is not plain. */
 const SUSPECT = new RegExp(
   `[^\\x20-\\x7e]|(?:^|/)(?:${RULES.map(({ names: [first = ""] }) => toLiteral(first)).join("|")})(?:[/:. ]|$)`,
   "i",
@@ -112,8 +115,8 @@ function toLiteral(name: string): string {
 }
 
 /**
- * macOS drops characters that have no width and takes compatible forms for one name; Windows drops
- * dots and spaces at the end and reads what follows a colon as a stream of the same file.
+ * macOS drops characters without width and takes compatible forms for one name; Windows drops dots and
+ * spaces at the end and reads the part after a colon as a stream of the same file.
  */
 function toPlainName(name: string): string {
   const visible = PLAIN.test(name)

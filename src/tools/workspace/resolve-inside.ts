@@ -1,6 +1,6 @@
 /**
- * Where a path of the workspace leads, walked name by name without the system's help: each link is
- * read before it is followed, so nothing outside is ever looked at, not even to see whether it is there.
+ * Resolves a path of the workspace name by name, without the system's help: each link is read before it is
+ * followed, so nothing outside is ever accessed, not even to see whether it exists.
  */
 
 import type { Stats } from "node:fs";
@@ -14,43 +14,43 @@ import { findProtection, toPlainPath } from "./protected.ts";
 export interface Jail {
   /** The real path. */
   readonly root: string;
-  /** The path it was opened by, which may lead over links. */
+  /** The path by which it was opened, which may lead through links. */
   readonly name: string;
-  /** Plain forms (`toPlainPath`) of the places that are refused with all below them. */
+  /** Plain forms (`toPlainPath`) of paths that are refused with everything below them. */
   readonly closed: readonly string[];
 }
 
 export interface Resolved {
-  /** The real path: no part of it is a link, but the last one where it was kept. */
+  /** The real path: no part of it is a link, except the last one if it was kept. */
   readonly path: string;
-  /** From the root, with `/` between names. */
+  /** Relative to the root, with `/` between names. */
   readonly relative: string;
-  /** Of what lies there; undefined where nothing does. */
+  /** The entry there; undefined if there is none. */
   readonly stats: Stats | undefined;
-  /** The part of the path that is there: the path itself, or a folder above it. */
+  /** The existing part of the path: the path itself, or a folder above it. */
   readonly existing: string;
 }
 
-/** Whether the last part of a path is followed where it is a link, or meant itself. */
+/** Whether the last part of a path is followed if it is a link, or the link itself is meant. */
 export type Last = "follow" | "keep";
 
-/** What Linux follows before it gives up. */
+/** The most links that Linux follows. */
 const MAX_LINKS = 40;
-/** What Linux and macOS take at most, in bytes. */
+/** The longest path on Linux and macOS, in bytes. */
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
-/** What lies there is not stored: processes, devices, the kernel's switches. */
+/** Their entries are not stored: processes, devices, the kernel's switches. */
 const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev"];
 
-/** Rejects with `forbidden` where the path, or a link on its way, leads out or to what is protected. */
+/** Rejects with `forbidden` if the path, or a link on its way, leads out or to a protected path. */
 export async function resolveInside(jail: Jail, path: string, last: Last): Promise<Resolved> {
   checkText(path);
   return walkInside(jail, path, last, toWay(jail, resolve(jail.name, path)));
 }
 
 /**
- * The same for a path that a program gives to the system as it is written: `..` behind a link goes up
- * from where the link leads.
+ * Resolves a path that a program passes to the system unchanged: `..` after a link goes up from the
+ * link's target.
  */
 export async function followInside(jail: Jail, path: string): Promise<Resolved> {
   checkText(path);
@@ -78,14 +78,14 @@ interface Walk {
   readonly jail: Jail;
   readonly path: string;
   readonly last: Last;
-  /** The names still to go. */
+  /** The remaining names. */
   readonly queue: string[];
-  /** A real folder of the workspace; at the end, where the path leads. */
+  /** A real folder of the workspace; at the end, the target of the path. */
   at: string;
   links: number;
 }
 
-/** Takes one step, and gives the end of the way where nothing lies further on. */
+/** Takes one step. Returns the result if no further part exists. */
 async function step(walk: Walk, name: string): Promise<Resolved | undefined> {
   const { jail, path, last, queue, at } = walk;
   if (name === "" || name === ".") return undefined;
@@ -132,7 +132,7 @@ function toMissing({ jail, path, queue, at }: Walk, name: string): Resolved {
   return { path: place, relative: toRelative(jail.root, place), stats: undefined, existing: at };
 }
 
-/** Refuses what is protected, and what is no file system though it looks like one. */
+/** Refuses protected paths, and folders that look like a file system but are not one. */
 export function checkPlace(jail: Jail, place: string, path: string): void {
   const own = isClosed(jail, place) ? "this program's own files" : undefined;
   const reason = findProtection(toRelative(jail.root, place)) ?? own;
@@ -151,7 +151,7 @@ export function isClosed({ closed }: Jail, place: string): boolean {
   return closed.some((one) => isAtOrBelow(one, plain));
 }
 
-/** Those of the places, given by their real paths, that can matter in a workspace. */
+/** The paths, among those given by their real paths, that can matter in a workspace. */
 export function toClosed(root: string, places: readonly string[]): string[] {
   const plainRoot = toPlainPath(root);
   return places
@@ -171,13 +171,13 @@ export function notFound(path: string, cause?: unknown): Failure {
   return new Failure("not_found", `File not found: ${path}`, { cause });
 }
 
-/** The way from the root to a place in it, with `/` between names. */
+/** The way from the root to a path in it, with `/` between names. */
 export function toRelative(root: string, place: string): string {
   const way = relative(root, place);
   return sep === "/" ? way : way.replaceAll(sep, "/");
 }
 
-/** The same for a path as it is written, without following links; undefined for what lies outside. */
+/** The path relative to the root as it is written, without following links; undefined if it is outside. */
 export function findRelative(root: string, path: string): string | undefined {
   const place = resolve(root, path);
   return isWithin(root, place) ? toRelative(root, place) : undefined;
@@ -191,18 +191,18 @@ function checkText(path: string): void {
   if (isLong) throw new Failure("invalid_request", `Path too long: ${clip(path, 80)}`);
 }
 
-/** A shell would read it as a home folder, and so does whoever writes it. `./~` is the file. */
+/** A shell would read it as a home folder, and so would its author. `./~` is the file. */
 function isHome(path: string): boolean {
   return /^~[^/\\]*$|^~[^/\\]*[/\\]/.test(path);
 }
 
-/** The names that lead from the root to a place; undefined where it lies outside. */
+/** The names that lead from the root to a path; undefined if it is outside. */
 function toWay({ root, name }: Jail, place: string): string[] | undefined {
   const base = [root, name].find((one) => isWithin(one, place));
   return base === undefined ? undefined : relative(base, place).split(sep);
 }
 
-/** The same for a place as it is written. */
+/** The names of a path as it is written; undefined if it is outside. */
 function toWrittenWay({ root, name }: Jail, path: string): string[] | undefined {
   const separators = sep === "/" ? "/" : /[\\/]/;
   if (!isAbsolute(path)) return path.split(separators);

@@ -7,7 +7,7 @@ import { type FileStates, openFileStates } from "../../../src/tools/changes/file
 import { type Restoring, restoreFiles } from "../../../src/tools/changes/restore-files.ts";
 import { makeFolder, readFolder } from "../../runtime/undo/folder-state.ts";
 
-/** Four files and a folder, and what they are to become; `start` and `end` are the folder before and after. */
+/** Four files and a folder, and their target states; `start` and `end` are the folder before and after. */
 async function prepare(root: string) {
   writeFileSync(join(root, "changed"), "new");
   writeFileSync(join(root, "made"), "made");
@@ -23,7 +23,9 @@ async function prepare(root: string) {
     { path: "made", from: await look("made"), to: NOTHING_THERE, oldContent: of("made") },
     { path: "folder", from: await look("folder"), to: NOTHING_THERE },
     {
-      ...{ path: "folder/inner", from: await look("folder/inner"), to: NOTHING_THERE },
+      path: "folder/inner",
+      from: await look("folder/inner"),
+      to: NOTHING_THERE,
       oldContent: of("inner"),
     },
     { path: "gone/deep", from: NOTHING_THERE, to: old, content: of("old") },
@@ -42,7 +44,7 @@ async function hashOf(states: FileStates, root: string, text: string): Promise<o
 
 const END = ["changed", "gone", "gone/deep"];
 
-/** Stops for ever before the change with this number, as a process that is killed there. */
+/** Stops for ever before the change with this number, like a process that is killed there. */
 async function crashAt(
   states: FileStates,
   wanted: readonly Restoring[],
@@ -76,7 +78,7 @@ describe("restoring files", () => {
     assert.equal(crashes, 6);
   });
 
-  it("takes all back after a crash where a file was changed meanwhile", async () => {
+  it("takes everything back after a crash if a file was changed meanwhile", async () => {
     for (let at = 1; at < 5; at++) {
       using folder = makeFolder();
       const { states, wanted, start } = await prepare(folder.root);
@@ -90,7 +92,7 @@ describe("restoring files", () => {
     }
   });
 
-  it("takes all back where a change fails in the middle", async () => {
+  it("takes everything back if a change fails in the middle", async () => {
     using folder = makeFolder();
     const { states, wanted, start } = await prepare(folder.root);
     let changes = 0;
@@ -102,7 +104,7 @@ describe("restoring files", () => {
     assert.deepEqual(readFolder(folder.root), start);
   });
 
-  it("goes through no link that took the place of a folder", async () => {
+  it("follows no link that replaced a folder", async () => {
     using outside = makeFolder();
     using folder = makeFolder();
     const { states } = await prepare(folder.root);

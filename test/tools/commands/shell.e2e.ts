@@ -6,7 +6,7 @@ import { openTestSandbox, startsWithOutput } from "../sandbox/test-sandbox.ts";
 import { toContext } from "../workspace-folder.ts";
 
 describe("shell", () => {
-  it("gives the exit code and both streams in one", async () => {
+  it("returns the exit code and both streams in one", async () => {
     assert.deepEqual(await call({ command: "echo out; exit 2" }), {
       exit_code: 2,
       stdout: "out\n",
@@ -21,7 +21,7 @@ describe("shell", () => {
     assert.equal(stdout, "$HOME; ls *\n");
   });
 
-  it("says that the output was cut, and not that the time ran out", async () => {
+  it("reports that the output was truncated, and not that the time ran out", async () => {
     const { stdout, note, error } = await call({
       command: "head -c 600000 /dev/zero | tr '\\0' a",
     });
@@ -29,7 +29,7 @@ describe("shell", () => {
     assert.deepEqual({ note, error }, { note: "Output was truncated", error: null });
   });
 
-  it("says that the time ran out, and not that the output was cut", async () => {
+  it("reports that the time ran out, and not that the output was truncated", async () => {
     const { stdout, note, error, exit_code } = await call({
       command: "echo a; sleep 100000",
       timeout: 1,
@@ -39,14 +39,14 @@ describe("shell", () => {
     assert.equal(error, "Timed out after 1 s.");
   });
 
-  it("takes exactly one of the two forms", async () => {
+  it("accepts exactly one of the two forms", async () => {
     for (const input of [{}, { command: "ls", argv: ["ls"] }, { command: " " }, { argv: [] }]) {
       await assert.rejects(call(input), { code: "invalid_request" }, JSON.stringify(input));
     }
     await assert.rejects(call({ argv: ["echo", "a\0b"] }), { message: /NUL/ });
   });
 
-  it("takes no argument by which a call could approve itself, and no time beyond its limit", () => {
+  it("accepts no argument by which a call could approve itself, and no time beyond its limit", () => {
     for (const input of [
       { command: "ls", confirm: true },
       { command: "ls", timeout: 301 },

@@ -15,7 +15,7 @@ const FILES = {
 };
 
 describe("terminal", () => {
-  it("gives the two streams apart", async () => {
+  it("returns the two streams separately", async () => {
     assert.deepEqual(await call({ command: "echo out; echo err >&2; exit 1" }), {
       stdout: "out\n",
       stderr: "err\n",
@@ -28,7 +28,7 @@ describe("terminal", () => {
     assert.equal((await call({ command: "ls", cwd: "folder" }))["stdout"], "file\n");
   });
 
-  it("runs in no folder outside, in no file and in nothing", async () => {
+  it("does not run in a folder outside, in a file or in a missing folder", async () => {
     for (const cwd of ["..", "/", "folder/../.."]) {
       await assert.rejects(call({ command: "ls", cwd }), { code: "forbidden" }, cwd);
     }
@@ -69,7 +69,7 @@ describe("terminal", () => {
     assert.equal(note, "Output was truncated");
   });
 
-  it("says that the time ran out", async () => {
+  it("reports that the time ran out", async () => {
     const { timed_out, note } = await call({ argv: ["sleep", "100000"], timeout: 1 });
     assert.equal(timed_out, true);
     assert.equal(note, "Stopped after 1 s, with everything it had started");

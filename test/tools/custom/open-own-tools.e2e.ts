@@ -13,7 +13,7 @@ import { createWorkspaceFolder, type TextResult } from "../workspace-folder.ts";
 const SECRET = "sk-planted-1234567890";
 const ENV = { PATH: process.env["PATH"], ALLOWED: "let through", API_KEY: SECRET };
 
-/** One tool named `own`, opened and called with a script of `sh` behind it. */
+/** Opens one tool named `own` that runs a script of `sh`, and calls it. */
 async function callOwn(script: string, input: object, row: JsonObject = {}): Promise<TextResult> {
   using folder = createWorkspaceFolder({ "scripts/own": `#!/bin/sh\n${script}\n` });
   chmodSync(join(folder.root, "scripts/own"), 0o755);
@@ -33,7 +33,7 @@ async function open(map: JsonObject, taken: readonly string[] = []): Promise<Too
 }
 
 describe("an executable as a tool", () => {
-  it("gets the arguments as one JSON document and gives JSON back", async () => {
+  it("gets the arguments as one JSON document and returns JSON", async () => {
     const { output, failed } = await callOwn('printf \'{"got": %s}\\n\' "$(cat)"', {
       city: "Oslo",
     });
@@ -41,12 +41,12 @@ describe("an executable as a tool", () => {
     assert.equal(failed, false);
   });
 
-  it("gives text back that is no JSON", async () => {
+  it("returns text that is not JSON", async () => {
     assert.equal((await callOwn("echo sunny, 21 degrees", {})).output, "sunny, 21 degrees");
     assert.equal((await callOwn("true", {})).output, "(no output)");
   });
 
-  it("gets the words behind the program as they are, without a shell", async () => {
+  it("gets its other words unchanged, without a shell", async () => {
     const command = ["./scripts/own", "$HOME; echo no", "two"];
     const { output } = await callOwn('for word; do echo "$word"; done', {}, { command });
     assert.equal(output, "$HOME; echo no\ntwo");
@@ -56,7 +56,7 @@ describe("an executable as a tool", () => {
     assert.match((await callOwn("ls", {})).output, /^scripts$/);
   });
 
-  it("fails with its exit code and the last lines of its complaint", async () => {
+  it("fails with its exit code and the last lines of its error output", async () => {
     const script = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i >&2; done; exit 3";
     const { output, failed } = await callOwn(script, {});
     assert.ok(failed);
@@ -64,7 +64,7 @@ describe("an executable as a tool", () => {
     assert.match(output, /line 40$/);
   });
 
-  it("fails with what it printed when it does not complain", async () => {
+  it("fails with its output if it has no error output", async () => {
     assert.equal(
       (await callOwn("echo no such city; exit 1", {})).output,
       "Error: `own` exited with code 1: no such city",
@@ -72,12 +72,12 @@ describe("an executable as a tool", () => {
     assert.equal((await callOwn("exit 1", {})).output, "Error: `own` exited with code 1.");
   });
 
-  it("is ended at its time", async () => {
+  it("is ended at its time limit", async () => {
     const { output } = await callOwn("sleep 100000", {}, { timeout: 1 });
     assert.equal(output, "Error: `own` took longer than 1 s.");
   });
 
-  it("is cut at its limit, and says so", async () => {
+  it("an output over the limit is truncated, and the result says so", async () => {
     const { output } = await callOwn("head -c 1100000 /dev/zero | tr '\\0' x", {});
     assert.match(output, /^x{1000000}\n\[Output truncated/);
   });
@@ -89,12 +89,12 @@ describe("an executable as a tool", () => {
     assert.doesNotMatch((await callOwn("env", {})).output, /ALLOWED/);
   });
 
-  it("says when there is no such program", async () => {
+  it("reports that there is no such program", async () => {
     const { output } = await callOwn("", {}, { command: ["./scripts/none"] });
     assert.match(output, /^Error: There is no program `\.\/scripts\/none`/);
   });
 
-  it("says when the program is a file that cannot be executed", async () => {
+  it("reports a file that cannot be executed", async () => {
     const { output } = await callOwn("", {}, { command: [fileURLToPath(import.meta.url)] });
     assert.match(
       output,
@@ -102,7 +102,7 @@ describe("an executable as a tool", () => {
     );
   });
 
-  it("is never started with arguments that do not fit", async () => {
+  it("is never started with invalid arguments", async () => {
     const parameters = {
       $schema: "http://json-schema.org/draft-07/schema#",
       properties: { city: { type: "string" }, days: { type: "integer" } },
@@ -118,13 +118,13 @@ describe("an executable as a tool", () => {
     );
   });
 
-  it("takes no arguments when it names none", async () => {
+  it("has no arguments if it names none", async () => {
     const own = await open({ own: { command: ["x"] } });
     assert.throws(() => own.parse({ a: 1 }), { code: "invalid_request" });
     assert.deepEqual(own.parse({}), {});
   });
 
-  it("is asked about and ruled by its command, and is read-only when it says so", async () => {
+  it("needs approval and obeys rules by its command, and may declare itself read-only", async () => {
     const own = await open({ own: { command: ["./x", "-v"], read_only: true } });
     assert.equal(own.effect, "external");
     assert.deepEqual(own.targets?.({}), { command: { argv: ["./x", "-v"] } });
@@ -132,7 +132,7 @@ describe("an executable as a tool", () => {
     assert.equal((await open({ own: { command: ["x"] } })).readOnly, false);
   });
 
-  it("refuses a name that is taken and a schema that is none", async () => {
+  it("refuses a name that is taken and an invalid schema", async () => {
     await assert.rejects(open({ read: { command: ["x"] } }, ["read"]), {
       code: "invalid_request",
       message: "own_tools: `read` is the name of a tool that exists. Choose another.",
@@ -140,7 +140,7 @@ describe("an executable as a tool", () => {
     const parameters = { properties: { a: { type: "strin" } } };
     await assert.rejects(open({ own: { command: ["x"], parameters } }), {
       code: "invalid_request",
-      message: /own_tools: `own`: `parameters` is no JSON schema: /,
+      message: /own_tools: `own`: `parameters` is not a valid JSON Schema: /,
     });
   });
 

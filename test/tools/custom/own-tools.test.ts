@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import { checkOwnTools, toOwnTools } from "../../../src/tools/custom/own-tools.ts";
 
 describe("the setting `own_tools`", () => {
-  it("fills in what is left out", () => {
+  it("fills in what is missing", () => {
     const map = { lint: { command: ["./lint", "--json"] } };
     assert.equal(checkOwnTools(map, "own_tools"), map);
     assert.deepEqual(toOwnTools(map), [
@@ -20,7 +20,7 @@ describe("the setting `own_tools`", () => {
     ]);
   });
 
-  it("keeps what is said", () => {
+  it("keeps what is set", () => {
     const parameters = { properties: { city: { type: "string" } }, required: ["city"] };
     const row = { command: ["x"], description: "Asks.", parameters, read_only: true };
     const [tool] = toOwnTools(
@@ -35,10 +35,10 @@ describe("the setting `own_tools`", () => {
 
   const good = { command: ["x"] };
   const refusals: readonly (readonly [JsonObject, RegExp])[] = [
-    [{ "1st": good }, /^own_tools: `1st` is no name for a tool: a letter, then/],
-    [{ "a b": good }, /is no name for a tool/],
-    [{ "": good }, /is no name for a tool/],
-    [{ [`a${"b".repeat(64)}`]: good }, /is no name for a tool/],
+    [{ "1st": good }, /^own_tools: `1st` is not a valid tool name: use a letter, then/],
+    [{ "a b": good }, /is not a valid tool name/],
+    [{ "": good }, /is not a valid tool name/],
+    [{ [`a${"b".repeat(64)}`]: good }, /is not a valid tool name/],
     [{ mcp__a__b: good }, /must not begin with `mcp__`/],
     [{ x: "./x" }, /`x` must be a map with `command`, and some of: description, parameters/],
     [{ x: { description: "y" } }, /must be a map with `command`/],
@@ -50,6 +50,10 @@ describe("the setting `own_tools`", () => {
     [{ x: { ...good, description: 1 } }, /`description` must be a text/],
     [{ x: { ...good, parameters: [] } }, /`parameters` must be a JSON schema of type object/],
     [{ x: { ...good, parameters: { type: "string" } } }, /a JSON schema of type object/],
+    [
+      { x: { ...good, parameters: { city: "string" } } },
+      /`parameters` must be a JSON schema of type object: \{ type: object, properties: \{ … \} \}/,
+    ],
     [{ x: { ...good, read_only: "yes" } }, /`read_only` must be `true` or `false`/],
     [{ x: { ...good, timeout: 0 } }, /`timeout` must be a number of seconds from 1 to 3600/],
     [{ x: { ...good, timeout: 3601 } }, /from 1 to 3600/],

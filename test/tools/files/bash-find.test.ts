@@ -24,7 +24,7 @@ async function results(folder: WorkspaceFolder, input: object): Promise<readonly
   return (await find(folder, input)).results;
 }
 
-/** The same small project for every case: nothing in it is changed. */
+/** The same small project for every case, which changes nothing in it. */
 const PROJECT = {
   "README.md": "",
   ".env": "",
@@ -96,7 +96,7 @@ describe("bash_find", () => {
     ["ignored files when asked for", { extra_args: "--no-ignore", name: "out" }, ["build/out.ts"]],
     ["a depth", { extra_args: "--max-depth 1" }, ["README.md"]],
     [
-      "a depth behind an equals sign",
+      "a depth after an equals sign",
       { extra_args: "--max-depth=2", name: "*.ts" },
       ["src/main.ts"],
     ],
@@ -116,7 +116,7 @@ describe("bash_find", () => {
     });
   }
 
-  it("hides what `.gitignore` hides, where there is a repository", async () => {
+  it("hides what `.gitignore` hides, if there is a repository", async () => {
     using folder = createWorkspaceFolder({ "a.ts": "", "b.log": "", ".gitignore": "*.log\n" });
     assert.deepEqual(await results(folder, {}), ["a.ts", "b.log"]);
     mkdirSync(join(folder.root, ".git"));
@@ -134,7 +134,7 @@ describe("bash_find", () => {
     assert.deepEqual(await results(folder, {}), ["a.ts"]);
   });
 
-  it("takes a workspace that is itself a link", async () => {
+  it("accepts a workspace that is itself a link", async () => {
     using folder = createWorkspaceFolder({ "src/a.ts": "" });
     const link = join(dirname(folder.root), "link");
     symlinkSync(folder.root, link);
@@ -174,7 +174,7 @@ describe("bash_find", () => {
       },
     ],
     [
-      "a page behind the last",
+      "a page after the last",
       { offset: 9 },
       { results: [], total: 5, offset: 9, limit: 20, has_more: false, returned: 0 },
     ],
@@ -203,7 +203,7 @@ describe("bash_find", () => {
     });
   }
 
-  it("gives 20 results when not told how many", async () => {
+  it("returns 20 results by default", async () => {
     const files = Array.from({ length: 25 }, (_, at) => [`f${at}`, ""] as const);
     using folder = createWorkspaceFolder(Object.fromEntries(files));
     const { returned, limit, total } = await find(folder);
@@ -229,7 +229,7 @@ describe("bash_find", () => {
     "'--pre' x",
   ];
   for (const extra_args of refused) {
-    it(`starts nothing with a flag it does not know: ${extra_args}`, async () => {
+    it(`starts nothing with an unknown flag: ${extra_args}`, async () => {
       using folder = createWorkspaceFolder({ "a.ts": "" });
       const { output, thrown } = await folder.call(bashFindTool, { extra_args });
       assert.match(output, /^Error: `.+` is not allowed in extra_args\.$/);
@@ -237,7 +237,7 @@ describe("bash_find", () => {
     });
   }
 
-  it("takes what follows a flag for its value, not for a flag", async () => {
+  it("takes the word after a flag for its value, not for a flag", async () => {
     using folder = createWorkspaceFolder({ "a.ts": "", "--pre": "" });
     assert.deepEqual(await results(folder, { extra_args: "-g --pre" }), ["--pre"]);
   });
@@ -248,7 +248,7 @@ describe("bash_find", () => {
     assert.equal(output, "Error: `-g` in extra_args needs a value.");
   });
 
-  it("says what is wrong with a value", async () => {
+  it("reports an invalid value", async () => {
     using folder = createWorkspaceFolder({ "a.ts": "" });
     const { output, thrown } = await folder.call(bashFindTool, { extra_args: "-t nonsense" });
     assert.match(output, /^Error: Command failed: .*nonsense/);
@@ -256,14 +256,14 @@ describe("bash_find", () => {
   });
 
   for (const path of ["..", "/etc", "no/such"]) {
-    it(`looks in no folder outside or missing: ${path}`, async () => {
+    it(`refuses a folder outside or missing: ${path}`, async () => {
       using folder = createWorkspaceFolder({ "a.ts": "" });
       const { output } = await folder.call(bashFindTool, { path });
       assert.match(output, /^Error: (Path outside CWD not allowed|File not found): /);
     });
   }
 
-  it("stops when the run is cancelled", async () => {
+  it("stops if the run is cancelled", async () => {
     using folder = createWorkspaceFolder({ "a.ts": "" });
     const control = new AbortController();
     const running = bashFindTool.run(

@@ -4,7 +4,7 @@ import { bashReadTool } from "../../../src/tools/files/bash-read.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 describe("bash_read", () => {
-  it("gives a page of lines, and the same as one text", async () => {
+  it("returns a page of lines, and the same lines as one text", async () => {
     using folder = createWorkspaceFolder({ f: "1\n2\n3\n4\n" });
     const { output } = await folder.call(bashReadTool, { filepath: "f", limit: 2, offset: 1 });
     assert.deepEqual(JSON.parse(output), {
@@ -18,7 +18,7 @@ describe("bash_read", () => {
     });
   });
 
-  it("says why a file is not read", async () => {
+  it("reports why a file is not read", async () => {
     using folder = createWorkspaceFolder({ binary: Buffer.from("\0") });
     for (const [filepath, output] of [
       ["none", "Error: Failed to read file: File not found: none"],

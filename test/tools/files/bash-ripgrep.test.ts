@@ -3,13 +3,13 @@ import { linkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { bashRipgrepTool } from "../../../src/tools/files/bash-ripgrep.ts";
-import type { Page } from "../../../src/tools/files/ripgrep/page.ts";
+import type { ResultPage } from "../../../src/tools/files/ripgrep/page.ts";
 import { createWorkspaceFolder, toContext, type WorkspaceFolder } from "../workspace-folder.ts";
 
-async function search(folder: WorkspaceFolder, input: object): Promise<Page> {
+async function search(folder: WorkspaceFolder, input: object): Promise<ResultPage> {
   const { output, failed } = await folder.call(bashRipgrepTool, { pattern: "needle", ...input });
   assert.ok(!failed, output);
-  return JSON.parse(output) as Page;
+  return JSON.parse(output) as ResultPage;
 }
 
 const PROJECT = {
@@ -87,7 +87,7 @@ describe("bash_ripgrep", () => {
     }
   });
 
-  it("keeps its order when there is more than is kept", async () => {
+  it("keeps its order if there is more than is kept", async () => {
     const files = Array.from({ length: 3000 }, (_, at) => [`f${at}`, "needle\nneedle\n"] as const);
     using folder = createWorkspaceFolder(Object.fromEntries(files));
     const sorted = files.map(([name]) => name).sort();
@@ -100,18 +100,18 @@ describe("bash_ripgrep", () => {
     ]);
   });
 
-  it("keeps the beginning of what is too much, says so, and counts it all", async () => {
+  it("keeps the beginning of a page that is too large, says so, and counts everything", async () => {
     using folder = createWorkspaceFolder({ b: "needle\n".repeat(500_000), a: "needle\n" });
-    const run = async (input: object): Promise<Page> => {
+    const run = async (input: object): Promise<ResultPage> => {
       const parsed = bashRipgrepTool.parse({ pattern: "needle", ...input });
-      return (await bashRipgrepTool.run(parsed, await toContext(folder.root))) as Page;
+      return (await bashRipgrepTool.run(parsed, await toContext(folder.root))) as ResultPage;
     };
     const page = await run({ limit: 0 });
     assert.equal(page.total, 500_001);
     assert.ok(page.returned > 100_000 && page.returned < 500_000, String(page.returned));
     assert.deepEqual(page.results.slice(0, 2), ["a:1:needle", "b:1:needle"]);
     assert.equal(page.results.at(-1), `b:${page.returned - 1}:needle`);
-    assert.match(page.note ?? "", /^Too much to keep: /);
+    assert.match(page.note ?? "", /^Too large: /);
     assert.ok(page.has_more);
     const far = await run({ offset: 499_990 });
     assert.deepEqual([far.returned, far.total, far.has_more], [0, 500_001, true]);
@@ -136,7 +136,7 @@ describe("bash_ripgrep", () => {
     assert.ok(line.length < 1200 && line.includes("omitted"), line.slice(-100));
   });
 
-  it("says what is wrong with a pattern", async () => {
+  it("reports an invalid pattern", async () => {
     using folder = createWorkspaceFolder({ "a.txt": "" });
     const { output } = await folder.call(bashRipgrepTool, { pattern: "(" });
     assert.match(output, /^Error: No matches found or command failed: .*unclosed group/);
@@ -171,7 +171,7 @@ describe("bash_ripgrep", () => {
     });
   }
 
-  it("stops when the run is cancelled", async () => {
+  it("stops if the run is cancelled", async () => {
     using folder = createWorkspaceFolder({ "a.txt": "" });
     const control = new AbortController();
     const input = bashRipgrepTool.parse({ pattern: "x" });

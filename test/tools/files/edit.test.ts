@@ -8,7 +8,7 @@ import { createWorkspaceFolder } from "../workspace-folder.ts";
 describe("edit", () => {
   const TEXT = "one\ntwo\ntwo more\nthree $1\n";
 
-  it("replaces the one place, and says where it was", async () => {
+  it("replaces the one place, and reports where it was", async () => {
     using folder = createWorkspaceFolder({ f: TEXT });
     const input = { path: "f", old_string: "two more\nthree $1", new_string: "$& $1\n2\n3" };
     const { output } = await folder.call(editTool, input);
@@ -36,12 +36,12 @@ describe("edit", () => {
       "String found 2 times in over. Provide a more specific string with surrounding context.",
     ],
     ["a file that is not there", { path: "g" }, "File not found: g"],
-    ["what is no text", { path: "binary" }, "Not a text file: binary"],
+    ["a file that is not text", { path: "binary" }, "Not a text file: binary"],
     ["what would not survive", { path: "latin" }, "Not a text file: latin"],
     ["a folder", { path: "." }, "Is a directory: ."],
   ];
   for (const [name, input, error] of failures) {
-    it(`does not change ${name}, and says so in its own form`, async () => {
+    it(`does not change ${name}, and reports it in its own form`, async () => {
       using folder = createWorkspaceFolder({
         f: TEXT,
         over: "xababax",
@@ -63,7 +63,7 @@ describe("edit", () => {
     });
   }
 
-  it("refuses nothing to look for, and what lies outside", async () => {
+  it("refuses an empty search text, and a path outside", async () => {
     using folder = createWorkspaceFolder({ f: TEXT });
     for (const [input, message] of [
       [{ path: "f", old_string: "" }, "The arguments of `edit` do not fit: old_string: must not"],
@@ -75,7 +75,7 @@ describe("edit", () => {
     }
   });
 
-  it("is not held up by a text that nearly occurs everywhere", async () => {
+  it("is fast with a text that nearly occurs everywhere", async () => {
     using folder = createWorkspaceFolder({ f: `${"a".repeat(2_000_000)}b` });
     const half = "a".repeat(50_000);
     const input = { path: "f", old_string: `${half}b${half}`, new_string: "" };

@@ -67,7 +67,7 @@ describe("file_ops", () => {
     });
   }
 
-  it("does what it says", async () => {
+  it("does what its result says", async () => {
     using folder = createWorkspaceFolder(PROJECT);
     for (const input of [
       { operation: "copy", path: "a.txt", to: "x/c.txt" },
@@ -82,7 +82,7 @@ describe("file_ops", () => {
     assert.ok(!existsSync(join(folder.root, "a.txt")));
   });
 
-  it("says by the operation whether it reads or changes", () => {
+  it("declares by the operation whether it reads or changes", () => {
     const targets = (input: object) =>
       fileOpsTool.targets?.(fileOpsTool.parse({ path: "p", ...input }));
     assert.deepEqual(targets({}), { reads: ["p"], writes: [] });

@@ -32,7 +32,7 @@ describe("glob", () => {
     });
   }
 
-  it("is not held up by long names that nearly match", async () => {
+  it("is fast with long names that nearly match", async () => {
     const names = Array.from({ length: 15 }, () => "a".repeat(200));
     const path = names.join("/");
     using folder = createWorkspaceFolder({ [path]: "" });
@@ -41,7 +41,7 @@ describe("glob", () => {
     assert.equal(output, `No files matching '${pattern}' in .`);
   });
 
-  it("shows the first hundred and says how many more there are", async () => {
+  it("shows the first hundred and the number of the others", async () => {
     const names = Array.from({ length: 130 }, (_, at) => `f${String(at).padStart(3, "0")}`);
     using folder = createWorkspaceFolder(Object.fromEntries(names.map((name) => [name, ""])));
     const { output } = await folder.call(globTool, { pattern: "f*" });

@@ -4,7 +4,7 @@ import { grepTool } from "../../../src/tools/files/grep.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 describe("grep", () => {
-  it("gives matches with the lines around them", async () => {
+  it("returns matches with the lines around them", async () => {
     using folder = createWorkspaceFolder({
       "a.txt": "1\n2\n3\nNeedle\n5\n6\n7\n",
       "b.md": "needle",
@@ -22,7 +22,7 @@ describe("grep", () => {
     });
   });
 
-  it("minds case and files when asked to", async () => {
+  it("respects case and files if requested", async () => {
     using folder = createWorkspaceFolder({
       "a.txt": "Needle\n",
       "b.md": "needle",
@@ -36,7 +36,7 @@ describe("grep", () => {
     );
   });
 
-  it("gives twenty a page", async () => {
+  it("returns twenty on each page", async () => {
     using folder = createWorkspaceFolder({ f: "needle\n".repeat(25) });
     const { output } = await folder.call(grepTool, { pattern: "needle", offset: 20 });
     const { matches, total, has_more } = JSON.parse(output);

@@ -6,7 +6,7 @@ import { createLinkCheck } from "../../../src/tools/files/ripgrep/link-check.ts"
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 describe("createLinkCheck", () => {
-  it("asks about every file that may be shown, however many there were", () => {
+  it("checks every file that may be shown, however many there were", () => {
     using folder = createWorkspaceFolder({ a: "", b: "" });
     linkSync(join(folder.root, "b"), join(folder.root, "c"));
     const isShared = createLinkCheck(folder.root, 3);

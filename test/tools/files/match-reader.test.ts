@@ -41,7 +41,7 @@ describe("createMatchReader", () => {
     assert.deepEqual(found, [["1:x", "2:y"], 4]);
   });
 
-  it("reads nothing from nothing", () => {
+  it("reads nothing from empty output", () => {
     const fail = (): never => assert.fail("there is no file");
     const reader = createMatchReader({ begin: fail, end: fail });
     reader.finish();

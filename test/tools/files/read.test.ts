@@ -10,7 +10,7 @@ import { createWorkspaceFolder, toContext } from "../workspace-folder.ts";
 const MEGABYTE = 1024 * 1024;
 const THREE = "one\ntwo\nthree\n";
 
-/** What the model is told about one file named `f`. */
+/** The result for the model about one file named `f`. */
 async function read(content: string | Uint8Array, input: object = {}): Promise<string> {
   using folder = createWorkspaceFolder({ f: content });
   return (await folder.call(readTool, { path: "f", ...input })).output;
@@ -28,7 +28,7 @@ describe("read", () => {
     ["takes 0 for no limit", THREE, { offset: 2, limit: 0 }, "   3 | three"],
     ["takes a limit beyond the end", THREE, { limit: 99 }, "   1 | one\n   2 | two\n   3 | three"],
     [
-      "says how many lines there are behind the last",
+      "says how many lines there are after the last",
       THREE,
       { offset: 3 },
       "(no lines: the file has 3)",
@@ -56,7 +56,7 @@ describe("read", () => {
     ["the workspace", ".", "Error: Is a directory: ."],
     ["a path that leads out", "../x", "Error: Path outside CWD not allowed: ../x"],
     ["a link that leads out", "out", "Error: Path outside CWD not allowed: out"],
-    ["a file that is no text", "binary", "Error: Not a text file: binary"],
+    ["a file that is not text", "binary", "Error: Not a text file: binary"],
     ["a file that is too large", "large", `Error: File too large (${MEGABYTE + 1} bytes): large`],
     ["a pipe", "pipe", "Error: Not a regular file: pipe"],
   ];
@@ -76,14 +76,14 @@ describe("read", () => {
     });
   }
 
-  it("reads a file of just the largest size", async () => {
+  it("reads a file of exactly the largest size", async () => {
     using folder = createWorkspaceFolder({ f: Buffer.alloc(MEGABYTE, "x") });
     const input = readTool.parse({ path: "f" });
     const output = String(await readTool.run(input, await toContext(folder.root)));
     assert.equal(output.length, "   1 | ".length + MEGABYTE);
   });
 
-  it("asks for the arguments of its published description", () => {
+  it("has the arguments of its published description", () => {
     const { required, properties } = readTool.spec.parameters as {
       required: string[];
       properties: Record<string, { type: string }>;
@@ -100,7 +100,7 @@ describe("read", () => {
     );
   });
 
-  it("refuses arguments that make no page", async () => {
+  it("refuses arguments without a valid page", async () => {
     for (const input of [{ path: "" }, { offset: -1 }, { limit: 1.5 }, { limit: "3" }]) {
       assert.match(await read("a", input), /^Error: The arguments of `read` do not fit: /);
     }

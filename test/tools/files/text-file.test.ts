@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { replaceOnce } from "../../../src/tools/files/text-file.ts";
 
 describe("replaceOnce", () => {
-  it("changes what occurs at one place alone, whatever it looks like", () => {
+  it("changes only the text at one place, whatever it looks like", () => {
     const texts = fc.string({ unit: fc.constantFrom("a", "b", "\n"), maxLength: 12 });
     const parts = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 4 });
     fc.assert(
@@ -16,7 +16,8 @@ describe("replaceOnce", () => {
         else if (places.length > 1)
           assert.throws(change, { message: new RegExp(`found ${places.length} times`) });
         else {
-          const [head, tail] = [content.slice(0, at), content.slice(at + before.length)];
+          const head = content.slice(0, at);
+          const tail = content.slice(at + before.length);
           assert.deepEqual(change(), {
             content: `${head}$&${tail}`,
             line: head.split("\n").length,

@@ -18,11 +18,11 @@ describe("toUnifiedDiff", () => {
     assert.equal(toUnifiedDiff("f", before, after), [...expected, " 11", " 12", " 13"].join("\n"));
   });
 
-  it("says nothing where nothing changed", () => {
+  it("is empty if nothing changed", () => {
     assert.equal(toUnifiedDiff("f", "a\n", "a\n"), "");
   });
 
-  it("shows a new file, and one that is emptied", () => {
+  it("shows a new file, and one that was emptied", () => {
     assert.equal(toUnifiedDiff("f", "", "a\n"), "--- a/f\n+++ b/f\n@@ -0,0 +1 @@\n+a");
     assert.equal(toUnifiedDiff("f", "a\n", ""), "--- a/f\n+++ b/f\n@@ -1 +0,0 @@\n-a");
   });
@@ -67,7 +67,7 @@ describe("toUnifiedDiff", () => {
       using folder = createWorkspaceFolder({ f: before });
       const diff = toUnifiedDiff("f", before, after);
       writeFileSync(join(folder.root, "f.diff"), `${diff}\n`);
-      // Whatever repository the temporary folder may lie in is not its business.
+      // Ignores any repository that contains the temporary folder.
       const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder.root) };
       execFileSync("git", ["apply", "--unidiff-zero", "f.diff"], { cwd: folder.root, env });
       assert.equal(readFileSync(join(folder.root, "f"), "utf8"), after);

@@ -27,7 +27,7 @@ describe("write", () => {
     });
   }
 
-  it("says in its own form why nothing was written", async () => {
+  it("reports in its own form why nothing was written", async () => {
     using folder = createWorkspaceFolder({ "d/f": "" });
     for (const [path, error] of [
       ["d", "Is a directory: d"],
@@ -40,11 +40,11 @@ describe("write", () => {
     }
   });
 
-  it("says what it would touch", () => {
+  it("declares what it would touch", () => {
     assert.deepEqual(writeTool.targets?.({ path: "f", content: "" }), { writes: ["f"] });
   });
 
-  it("leaves the configuration of the project alone", async () => {
+  it("does not change the configuration of the project", async () => {
     using folder = createWorkspaceFolder();
     const input = { path: ".offshoot/config.yaml", content: "approve: auto" };
     const { output, decisions } = await folder.call(writeTool, input);

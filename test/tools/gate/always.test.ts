@@ -7,9 +7,9 @@ import { readCommand } from "../../../src/tools/gate/read-command.ts";
 import { NOTHING_TOUCHED } from "../../../src/tools/gate/rules.ts";
 import { patience } from "../../patience.ts";
 import { createWorkspaceFolder, toGateParts } from "../workspace-folder.ts";
-import { asking } from "./gate-bench.ts";
+import { asking } from "./gate-fixture.ts";
 
-describe("the rules that `always` stands for", () => {
+describe("the rules that `always` adds", () => {
   const rows: readonly [command: string, rules: readonly string[]][] = [
     ["git log -5", ["shell(git log *)"]],
     ["git log | head -3", ["shell(git log *)", "shell(head *)"]],
@@ -37,7 +37,7 @@ describe("the rules that `always` stands for", () => {
 });
 
 describe("`always` for a command", () => {
-  it("covers commands that begin alike, and asks about others", async () => {
+  it("covers commands with the same beginning, and asks about others", async () => {
     using folder = createWorkspaceFolder({});
     const terminal = asking("always");
     const gate = createGate({ ...(await toGateParts(folder.root, [shellTool])), ...terminal });

@@ -7,10 +7,10 @@ import { createGate } from "../../../src/tools/gate/gate.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { patience } from "../../patience.ts";
 import { toGateParts } from "../workspace-folder.ts";
-import { asking, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
+import { asking, call, define, folder, rule, TOOLS } from "./gate-fixture.ts";
 
 describe("a question", () => {
-  it("says what is asked, and why", async () => {
+  it("says what needs approval, and why", async () => {
     const terminal = asking("yes");
     await call("write", '{"path":"a.txt"}', terminal);
     assert.deepEqual(terminal.questions, [
@@ -49,7 +49,7 @@ describe("a question", () => {
     );
   });
 
-  it("answered with always is asked again about files that may hold keys, and where a rule asks", async () => {
+  it("answered with always is asked again about files that may contain keys, and if a rule asks", async () => {
     const terminal = asking("always");
     const policy = { approve: "ask", rules: [rule("ask", "path(a.txt)")] } as const;
     const parts = await toGateParts(folder.root, TOOLS);
@@ -66,7 +66,7 @@ describe("a question", () => {
     assert.equal(terminal.questions.length, 5, "all but c.txt");
   });
 
-  it("answered for the tree is asked in no other run of it, nor one that waits", async () => {
+  it("answered for the tree is asked in no other run of it, nor in one that waits", async () => {
     const questions: Question[] = [];
     const answers: ((answer: Answer) => void)[] = [];
     const ask: Ask = (question, signal) => {
@@ -120,7 +120,7 @@ describe("a question", () => {
     await assert.rejects(call("write", "{}", asking("cancel")), { code: "cancelled" });
   });
 
-  it("is not asked about a call that is refused anyway", async () => {
+  it("is not asked about a call that is refused in any case", async () => {
     const terminal = asking("yes");
     const refused = await call("write", '{"path":"../../x"}', terminal);
     assert.deepEqual([terminal.questions.length, refused.failed], [0, true]);
@@ -137,27 +137,27 @@ describe("a tool that can change", () => {
     return { agreed, tool };
   };
 
-  it("is pinned when it is let through for the first time", async () => {
+  it("is pinned if it is allowed for the first time", async () => {
     const { tool, agreed } = pinned("unknown");
     await call("remote", "{}", { tools: [tool] });
     assert.deepEqual(agreed, ["now"]);
   });
 
-  it("is not pinned again while it is the same", async () => {
+  it("is not pinned again while it is unchanged", async () => {
     const { tool, agreed } = pinned("agreed");
     await call("remote", "{}", { tools: [tool] });
     assert.deepEqual(agreed, []);
   });
 
-  it("is asked about again when it is another, whatever allows it", async () => {
+  it("needs approval again if it has changed, whatever allows it", async () => {
     const { tool, agreed } = pinned("changed");
     const policy = { approve: "auto", rules: [rule("allow", "remote")] } as const;
     const { decisions, output } = await call("remote", "{}", { tools: [tool], policy });
     assert.deepEqual([decisions[0]?.verdict, decisions[0]?.by, agreed], ["deny", "pin", []]);
-    assert.match(String(output), /`remote` has changed since it was agreed to/);
+    assert.match(String(output), /`remote` has changed since it was approved/);
   });
 
-  it("is pinned anew when a person agrees", async () => {
+  it("is pinned again after the user's approval", async () => {
     const { tool, agreed } = pinned("changed");
     const terminal = asking("yes", "auto");
     await call("remote", "{}", { tools: [tool], ...terminal });

@@ -23,9 +23,12 @@ describe("the reason of a refusal", () => {
   for (const [shell, text, reason] of rows) {
     it(`of \`${shell}\` by \`${text}\` says why the rule applies`, () => {
       const call = {
-        ...{ ...NOTHING_TOUCHED, ...readCommand({ shell }), tool: "shell" },
+        ...NOTHING_TOUCHED,
+        ...readCommand({ shell }),
+        tool: "shell",
         ...({ effect: "execute", level: "none", isChanged: false } as const),
-        ...{ sensitive: undefined, costly: undefined },
+        sensitive: undefined,
+        costly: undefined,
       };
       const rules = [parseRule("deny", text, "--deny")];
       const found = decide(call, { approve: "ask", rules });

@@ -7,10 +7,10 @@ import { createGate } from "../../../src/tools/gate/gate.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { PATIENCE_MS, patience } from "../../patience.ts";
 import { toGateParts } from "../workspace-folder.ts";
-import { asking, type CallParts, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
+import { asking, type CallParts, call, define, folder, rule, TOOLS } from "./gate-fixture.ts";
 
 describe("a call at the gate", () => {
-  it("runs, and its text is given as it is", async () => {
+  it("runs, and its text is returned unchanged", async () => {
     const { output, failed, thrown } = await call("echo", '{"x": 2}');
     assert.deepEqual(
       { output, failed, thrown },
@@ -18,18 +18,18 @@ describe("a call at the gate", () => {
     );
   });
 
-  it("gives anything but text as JSON", async () => {
+  it("returns anything but text as JSON", async () => {
     assert.equal((await call("table", "{}")).output, '{"rows":[1,2]}');
   });
 
-  it("gives pictures as parts behind the text", async () => {
+  it("returns pictures as parts after the text", async () => {
     assert.deepEqual((await call("picture", "{}")).output, [
       { type: "input_text", text: "a plot" },
       { type: "input_image", image_url: "data:image/png;base64,AA" },
     ]);
   });
 
-  it("takes no text for no arguments", async () => {
+  it("takes an empty text for no arguments", async () => {
     assert.equal((await call("echo", " ")).output, "x is undefined");
   });
 
@@ -47,7 +47,7 @@ describe("a call at the gate", () => {
       /^Error: The arguments of `echo` do not fit: x: .+\.$/,
     ],
     [
-      "arguments that are no object",
+      "arguments that are not an object",
       "echo",
       "null",
       /^Error: The arguments of `echo` do not fit: arguments: .+\.$/,
@@ -63,7 +63,7 @@ describe("a call at the gate", () => {
     ["a tool that says what is wrong", "say_no", "{}", /^Error: File not found: a\.txt$/],
   ];
   for (const [name, tool, text, output] of refusals) {
-    it(`tells the model of ${name}`, async () => {
+    it(`reports to the model: ${name}`, async () => {
       const result = await call(tool, text);
       assert.match(String(result.output), output);
       assert.deepEqual([result.failed, result.thrown], [true, false]);
@@ -84,7 +84,7 @@ describe("a call at the gate", () => {
     });
   }
 
-  it("tells a tool that broke from one that says what is wrong", async () => {
+  it("distinguishes a tool that failed from one that reports a wrong call", async () => {
     const { output, failed, thrown } = await call("break", "{}");
     assert.deepEqual(
       { output, failed, thrown },
@@ -92,7 +92,7 @@ describe("a call at the gate", () => {
     );
   });
 
-  it("says that there are no tools where there are none", async () => {
+  it("reports that there are no tools if there are none", async () => {
     const { output } = await call("a", "", { tools: [] });
     assert.equal(output, "Error: There is no tool named `a`. Tools: none.");
   });
@@ -104,7 +104,7 @@ describe("a call at the gate", () => {
     await assert.rejects(call("unknown", "{}", { signal }), reason);
   });
 
-  it("rejects when the run is cancelled while a tool works, whatever the tool throws", async () => {
+  it("rejects if the run is cancelled while a tool works, whatever the tool throws", async () => {
     const control = new AbortController();
     const tool = define("slow", async () => {
       control.abort();
@@ -122,20 +122,20 @@ describe("a call at the gate", () => {
     );
   });
 
-  it("is given up at its time limit, also by a tool that does not listen", async () => {
+  it("is abandoned at its time limit, even if the tool ignores its signal", async () => {
     const tool = define("deaf", () => new Promise(() => {}), { timeoutMs: 5 });
     const { output, failed } = await call("deaf", "{}", { tools: [tool] });
     assert.deepEqual([output, failed], ["Error: `deaf` took longer than 0 s.", true]);
   });
 
-  it("is cut at the output limit, and says so", async () => {
+  it("a result over the output limit is truncated, and says so", async () => {
     const tool = define("long", async () => "abcdefghij".repeat(10));
     const limits = { timeoutMs: PATIENCE_MS, outputChars: 20, parallelCalls: 1 };
     const { output } = await call("long", "{}", { tools: [tool], limits });
     assert.equal(output, "abcdefghijabcdefghij\n[Output truncated: 20 of 100 characters]");
   });
 
-  it("is not started when the run is cancelled while its decision is written down", async () => {
+  it("is not started if the run is cancelled while its decision is recorded", async () => {
     const control = new AbortController();
     let hasRun = false;
     const tool = define("late", async () => {
@@ -156,7 +156,7 @@ describe("a call at the gate", () => {
     assert.ok(!hasRun);
   });
 
-  it("returns no key, also at the limit, in JSON and in what went wrong", async () => {
+  it("returns no key, also at the limit, in JSON and in errors", async () => {
     const key = 'sk-"0123456789\\abcdef';
     const redact = redactExactly([key]);
     const limits = { timeoutMs: PATIENCE_MS, outputChars: 12, parallelCalls: 1 };
@@ -175,17 +175,17 @@ describe("a call at the gate", () => {
     assert.ok(!JSON.stringify(outputs).includes("0123"), JSON.stringify(outputs));
   });
 
-  it("gives a result of nothing as no text", async () => {
+  it("returns an empty text for no result", async () => {
     const tool = define("nothing", async () => undefined as unknown as Json);
     assert.equal((await call("nothing", "{}", { tools: [tool] })).output, "");
   });
 
-  it("names an endless name in short", async () => {
+  it("shortens an endless name", async () => {
     const { output, decisions } = await call("x".repeat(300_000), "{}");
     assert.ok(String(output).length < 1000 && (decisions[0]?.reason.length ?? 0) < 1000);
   });
 
-  it("follows no redirect away from the host it was let through for", async () => {
+  it("follows no redirect away from the host for which it was allowed", async () => {
     const seen: boolean[] = [];
     const tool: Tool = {
       ...define("fetch", async () => "", {
@@ -297,7 +297,7 @@ describe("the decision about a call", () => {
     });
   }
 
-  it("is written down a second time when the tool's own guard refuses", async () => {
+  it("is recorded a second time if the tool's own guard refuses", async () => {
     const { decisions } = await call("guarded", "{}");
     assert.deepEqual(
       decisions.map(({ verdict, by }) => [verdict, by]),
@@ -309,7 +309,7 @@ describe("the decision about a call", () => {
     assert.match(decisions[1]?.reason ?? "", /loopback/);
   });
 
-  it("is written down before the call runs", async () => {
+  it("is recorded before the call runs", async () => {
     const order: string[] = [];
     const tool = define("late", async () => {
       order.push("run");
@@ -331,7 +331,7 @@ describe("the decision about a call", () => {
     assert.deepEqual(order, ["decided", "run"]);
   });
 
-  it("names the rule and where it stands", async () => {
+  it("names the rule and its source", async () => {
     const policy = { approve: "auto", rules: [rule("deny", "write")] } as const;
     const { output, decisions } = await call("write", "{}", { policy });
     assert.equal(

@@ -1,4 +1,4 @@
-/** What a real git does that a tool starts, in a folder with another repository made of plain files. */
+/** A real git that a tool starts, in a folder with another repository made of plain files. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -15,7 +15,7 @@ const RULES = [parseRule("allow", "shell(git *)", "the test")];
 
 const HOOKS = ["pre-receive", "update", "post-receive", "post-update"];
 
-/** A real repository, and in its folder another one as plain files, all of whose programs leave a mark. */
+/** A real repository, and in its folder another one as plain files whose programs all leave a mark. */
 function createRealFolder(): WorkspaceFolder & { readonly mark: string } {
   const folder = createWorkspaceFolder({ f: "1" });
   const { root } = folder;
@@ -56,7 +56,7 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
     "git archive --remote=assets --format=foo HEAD",
   ];
   for (const command of transports) {
-    it(`runs nothing of another folder's repository, even when approved: ${command}`, async () => {
+    it(`runs nothing of another folder's repository, even if approved: ${command}`, async () => {
       using folder = createRealFolder();
       const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
       const sandbox = await openSandbox("none", parts);
@@ -66,7 +66,7 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
     });
   }
 
-  it("would run a program of such a repository by itself", () => {
+  it("would run a program of such a repository without our variables", () => {
     using folder = createRealFolder();
     execFileSync("git", ["--git-dir=assets", "status"], { cwd: folder.root, stdio: "ignore" });
     assert.equal(existsSync(folder.mark), true);
@@ -81,7 +81,7 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
   for (const [rule, command, cwd] of elsewhere) {
     for (const approve of ["deny", "auto"] as const) {
       const how = approve === "deny" ? `although a rule allows ${rule}` : "even when approved";
-      // A file that a command was approved to write is written.
+      // A file that an approved command writes is written.
       if (approve === "auto" && command.includes("--output")) continue;
       it(`runs and writes nothing elsewhere, ${how}: ${command}`, async () => {
         using folder = createRealFolder();
@@ -98,7 +98,7 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
     }
   }
 
-  it("opens no editor, which may take what is piped to git for keys", async () => {
+  it("opens no editor, which may take piped input for keys", async () => {
     using folder = createRealFolder();
     const user = "[user]\n\tname = n\n\temail = e@example.com\n";
     folder.write(".git/config", `${user}[core]\n\teditor = touch '${folder.mark}'; :\n`);
@@ -110,7 +110,7 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
     assert.equal(existsSync(folder.mark), false);
   });
 
-  it("reaches such a repository where the command says so", async () => {
+  it("reaches such a repository if the command says so", async () => {
     using folder = createRealFolder();
     const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
     const sandbox = await openSandbox("none", parts);
@@ -119,7 +119,7 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
     assert.doesNotMatch(output, /not allowed/);
   });
 
-  it("neither runs a hook nor writes over a link where a rule allows git", async () => {
+  it("neither runs a hook nor writes through a link if a rule allows git", async () => {
     using folder = createRealFolder();
     const outside = join(dirname(folder.root), "outside");
     mkdirSync(outside);

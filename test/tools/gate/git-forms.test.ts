@@ -143,7 +143,7 @@ const ASKED = [
   "git symbolic-ref config refs/heads/x",
   "git show HEAD:f | git hash-object -w --stdin-paths",
   "git bugreport",
-  // Ways out of the workspace by a link, also where the path as text stays inside.
+  // Ways out of the workspace through a link, even if the path as text stays inside.
   "git add link/x",
   "git checkout -- link/x",
   "git commit -F link/x",
@@ -154,7 +154,7 @@ const ASKED = [
   "git add docs/here/../../x",
 ];
 
-describe("what a rule that allows git covers", () => {
+describe("the coverage of a rule that allows git", () => {
   for (const command of KNOWN) {
     it(`covers: ${command}`, async () => {
       assert.equal(await findDecider(command, "git*"), "rule");
@@ -174,13 +174,13 @@ describe("what a rule that allows git covers", () => {
     "exec -c git status",
     "sudo git status",
   ]) {
-    it(`does not cover git without what it is told: ${command}`, async () => {
+    it(`does not cover git without its environment: ${command}`, async () => {
       assert.equal(await findDecider("env LANG=C git status", "*"), "rule");
       assert.notEqual(await findDecider(command, "*"), "rule");
     });
   }
 
-  it("is no more than a question: a rule about other programs still says nothing of it", async () => {
+  it("only asks: a rule about other programs does not apply to it", async () => {
     using folder = createHostileFolder();
     const rules = [parseRule("deny", "command(rm *)", "the test")];
     const command = "git clone https://example.com/x";

@@ -74,7 +74,7 @@ describe("readCommand", () => {
     });
   }
 
-  it("tells the files that the shell itself opens", () => {
+  it("reads the files that the shell itself opens", () => {
     const { reads, writes, commands, isReadable } = readCommand({
       shell: "a <in >out 2>>log 3<>both &>all; b >&2 2>&1 >/dev/null; c >'x y'",
     });
@@ -161,7 +161,7 @@ describe("readCommand", () => {
     });
   }
 
-  it("tells programs that no list knows from those that start none of their words", () => {
+  it("distinguishes programs in no list from those that start none of their words", () => {
     const { unlisted } = readCommand({ shell: "launch rm x; grep rm x; env other rm; npm rm x" });
     assert.deepEqual(unlisted, [
       ["launch", "rm", "x"],
@@ -195,7 +195,7 @@ describe("readCommand", () => {
     });
   }
 
-  it("takes words as they are", () => {
+  it("reads plain words unchanged", () => {
     const { commands, isReadable } = readCommand({ argv: ["ls", "$X", "*", "a;b"] });
     assert.deepEqual(
       { commands, isReadable },
@@ -214,7 +214,7 @@ describe("readCommand", () => {
     );
   });
 
-  it("reads back any words that were quoted", () => {
+  it("reads all words back that were quoted", () => {
     const quotes: readonly ((word: string) => string)[] = [
       (word) => `'${word.replaceAll("'", "'\\''")}'`,
       (word) => `"${word.replace(/[$`"\\]/g, "\\$&")}"`,

@@ -55,7 +55,7 @@ describe("a rule that allows git", () => {
     });
   }
 
-  it("still refuses git in another folder where a rule denies it", async () => {
+  it("still refuses git in another folder if a rule denies it", async () => {
     using folder = createWorkspaceFolder({ "assets/HEAD": "" });
     const policy = { approve: "auto", rules: [parseRule("deny", "command(git push *)", "x")] };
     const call = async (command: string) =>
@@ -85,7 +85,7 @@ describe("gitVariables", () => {
     });
   });
 
-  it("goes after settings that the user passes on, and leaves hooks where they are asked for", () => {
+  it("follows settings that the user passes on, and keeps hooks if they are enabled", () => {
     const given = { GIT_CONFIG_COUNT: "1", GIT_EDITOR: "mine" };
     const set = gitVariables(given, { hooks: true });
     assert.equal(set["GIT_EDITOR"], "mine");

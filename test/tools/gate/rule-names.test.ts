@@ -26,7 +26,7 @@ describe("a rule's name", () => {
     ["nosuchtool", "Tools: read, shell, write."],
     ["x*", "Tools: read, shell, write."],
   ]) {
-    it(`is refused where it is nobody's: ${text}`, () => {
+    it(`is refused if no tool has it: ${text}`, () => {
       assert.throws(
         () => check(text ?? ""),
         (thrown: Error) => {

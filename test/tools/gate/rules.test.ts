@@ -89,12 +89,12 @@ describe("a rule", () => {
     it(`is not \`${text}\``, () => {
       assert.throws(() => parseRule("deny", text, "--deny"), {
         code: "invalid_request",
-        message: /^--deny: .*is no rule\. Rules are `shell`/,
+        message: /^--deny: .*is not a valid rule\. Rules are `shell`/,
       });
     });
   }
 
-  it("matches a folder and what is in it", () => {
+  it("matches a folder and everything in it", () => {
     assert.ok(matchesPath("a/node_modules/b.js", "node_modules"));
     assert.ok(!matchesPath("a/node_modules_b.js", "node_modules"));
   });

@@ -6,7 +6,7 @@ import { shellTool } from "../../../src/tools/commands/shell.ts";
 import { parseRule } from "../../../src/tools/gate/rules.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
-describe("a rule about paths, over the words of a command", () => {
+describe("a rule about paths, applied to the words of a command", () => {
   const rows: readonly [command: string, by: string][] = [
     ["cat secrets/a.txt", "rule"],
     ["cat ./docs/../secrets/a.txt", "rule"],

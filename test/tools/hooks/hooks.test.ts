@@ -26,7 +26,7 @@ describe("the setting `hooks`", () => {
     });
   }
 
-  it("denies by default where a hook is at fault, and gives a line to sh", () => {
+  it("denies by default if a hook fails, and gives a line to sh", () => {
     const [hook] = toHooks({ x: { on: "before_tool", command: "exit 2" } });
     assert.deepEqual(hook?.argv, ["/bin/sh", "-c", "exit 2"]);
     assert.deepEqual([hook?.onError, hook?.timeoutMs], ["deny", 30_000]);
@@ -61,7 +61,7 @@ describe("a hook at the gate", () => {
     assert.deepEqual(told, [{ run_id: "run_1/1", tool: "write", arguments: input }]);
   });
 
-  it("allows nothing that a rule denies, and is not asked", async () => {
+  it("allows nothing that a rule denies, and is not run", async () => {
     using folder = createWorkspaceFolder();
     const told: JsonObject[] = [];
     const hooks = answer("before_tool", undefined, told);
@@ -71,7 +71,7 @@ describe("a hook at the gate", () => {
     assert.notEqual(decisions[0]?.by, "hook");
   });
 
-  it("tells the model behind the result what it says of it", async () => {
+  it("gives the model its reason after the result", async () => {
     using folder = createWorkspaceFolder();
     const { output, failed } = await folder.call(writeTool, input, {
       hooks: answer("after_tool", denial),

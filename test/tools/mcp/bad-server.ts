@@ -1,8 +1,8 @@
 /**
- * An MCP server that does what servers must not, started by tests as a process of its own. Written
- * without the SDK, which would not do these things.
+ * An MCP server that does what servers must not, started by tests as a process of its own. Written without
+ * the SDK, which would not do these things.
  *
- * The first argument says how it begins: `serve`, `silent` (no greeting), `leave` (at once).
+ * The first argument is its behaviour at the start: `serve`, `silent` (no greeting), `leave` (at once).
  */
 
 import { spawn } from "node:child_process";
@@ -23,7 +23,7 @@ function send(message: object): void {
 }
 
 function answer(id: number | undefined, text: string): void {
-  // The id behind the result, as the SDK's servers have it.
+  // The id after the result, like in the SDK's servers.
   const result = { content: [{ type: "text", text }] };
   process.stdout.write(`${JSON.stringify({ result, jsonrpc: "2.0", id })}\n`);
 }

@@ -13,7 +13,7 @@ interface Server extends AsyncDisposable {
   readonly methods: string[];
 }
 
-/** A server of our own over HTTP, that answers a call of a tool as the test says. */
+/** An MCP server over HTTP that answers a call of a tool as the test says. */
 async function startServer(call: Answer, options: { type?: string } = {}): Promise<Server> {
   const methods: string[] = [];
   const server = createServer((request, response) => {
@@ -73,7 +73,7 @@ function open({ url }: Server, more: JsonObject = {}): TestHub {
 }
 
 describe("an MCP server over HTTP", () => {
-  it("gets the headers that the settings name, and is told when it is over", async () => {
+  it("gets the headers of the settings, and the end of the session", async () => {
     await using server = await startServer((response, id, { headers }) =>
       answerWith(response, id, `${headers.authorization} ${headers["mcp-session-id"]}`),
     );
@@ -91,7 +91,7 @@ describe("an MCP server over HTTP", () => {
   });
 
   for (const type of ["application/json", "text/event-stream"]) {
-    it(`sends 50 MB as ${type}: the call says so, and the next one works`, async () => {
+    it(`sends 50 MB as ${type}: the call reports it, and the next one works`, async () => {
       let calls = 0;
       await using server = await startServer((response, id) => {
         calls += 1;
@@ -139,7 +139,7 @@ describe("an MCP server over HTTP", () => {
     assert.equal(server.methods.filter((method) => method === "initialize").length, 2);
   });
 
-  it("shows no key in what it says", async () => {
+  it("shows no key in its messages", async () => {
     await using server = await startServer((response, _, { headers }) => {
       response.writeHead(500).end(`wrong key ${headers.authorization}`);
     });

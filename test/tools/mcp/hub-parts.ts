@@ -14,7 +14,7 @@ export interface TestHub extends AsyncDisposable {
   readonly problems: string[];
   readonly pins: MemoryText;
   readonly logins: MemoryText;
-  /** Calls a tool by its whole name, as a gate would that lets everything through. */
+  /** Calls a tool by its full name, like a gate that allows everything. */
   call(name: string, input?: JsonObject, signal?: AbortSignal): Promise<unknown>;
 }
 
@@ -35,17 +35,28 @@ export function createMemoryText(): MemoryText {
 
 export function createTestHub(servers: JsonObject, parts: Partial<McpParts> = {}): TestHub {
   const problems: string[] = [];
-  const [pins, logins] = [createMemoryText(), createMemoryText()];
+  const pins = createMemoryText();
+  const logins = createMemoryText();
   const hub = createMcpHub({
-    ...{ servers: parseMcpServers(servers), env: { PATH: process.env["PATH"] }, root: "/tmp" },
-    ...{ connectMs: PATIENCE_MS, listMs: PATIENCE_MS },
-    ...{ pins, logins, clock: systemClock, log: silentLog, version: "0.0.0" },
+    servers: parseMcpServers(servers),
+    env: { PATH: process.env["PATH"] },
+    root: "/tmp",
+    connectMs: PATIENCE_MS,
+    listMs: PATIENCE_MS,
+    pins,
+    logins,
+    clock: systemClock,
+    log: silentLog,
+    version: "0.0.0",
     onProblem: (problem) => problems.push(problem),
     ...parts,
   });
   let tools: Promise<Tool[]> | undefined;
   return {
-    ...{ hub, problems, pins, logins },
+    hub,
+    problems,
+    pins,
+    logins,
     async call(name, input = {}, signal = patience()) {
       tools ??= hub.tools();
       const tool = (await tools).find(({ spec }) => spec.name === name);
@@ -58,7 +69,7 @@ export function createTestHub(servers: JsonObject, parts: Partial<McpParts> = {}
   };
 }
 
-/** Parses and runs; a remote tool uses nothing of its context but the signal. */
+/** Parses and runs; a remote tool uses only the signal of its context. */
 export function runTool(
   tool: Tool,
   input: JsonObject,

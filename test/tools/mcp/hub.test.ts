@@ -29,7 +29,7 @@ async function only(test: TestHub): Promise<Tool & { pin: NonNullable<Tool["pin"
 }
 
 describe("the MCP hub", () => {
-  it("connects when its tools are asked for, and once for all who ask", async () => {
+  it("connects when its tools are needed, and once for parallel calls", async () => {
     await using test = start([[memoryTool("a")]]);
     assert.equal(test.server.connections, 0);
     const lists = await Promise.all([test.hub.tools(), test.hub.tools(), test.hub.tools(["mem"])]);
@@ -40,7 +40,7 @@ describe("the MCP hub", () => {
     assert.equal(test.server.connections, 1);
   });
 
-  it("describes a tool as the server does, and takes none of its hints for true", async () => {
+  it("describes a tool like the server, and believes none of its hints", async () => {
     const hinted = { ...memoryTool("a", "Reads."), annotations: { readOnlyHint: true } };
     await using test = start([[hinted]]);
     const { spec, readOnly, effect } = await only(test);
@@ -62,20 +62,23 @@ describe("the MCP hub", () => {
     assert.deepEqual(names, ["mcp__mem__get_a", "mcp__mem__get_b"]);
   });
 
-  it("starts no server that is switched off, and knows no other than those it was given", async () => {
+  it("starts no disabled server, and knows no others than those it was given", async () => {
     await using test = start([[memoryTool("a")]], {}, { enabled: false });
     assert.deepEqual(await test.hub.tools(), []);
     assert.equal(test.server.connections, 0);
-    await assert.rejects(test.hub.tools(["men"]), /no MCP server `men`\. Did you mean `mem`\?/);
+    await assert.rejects(
+      test.hub.tools(["men"]),
+      /Unknown MCP server `men`\. Did you mean `mem`\?/,
+    );
   });
 
-  it("says that a variable is missing, and starts nothing", async () => {
+  it("reports that a variable is missing, and starts nothing", async () => {
     await using test = createTestHub({ a: { command: "none", env: { KEY: "$NOT_SET" } } });
     assert.deepEqual(await test.hub.tools(), []);
     assert.match(test.problems.join(), /`a` needs the environment variable `NOT_SET`/);
   });
 
-  it("connects again behind the end of a connection, with the list read anew", async () => {
+  it("connects again after the end of a connection, and reads the list again", async () => {
     await using test = start([[memoryTool("a")]]);
     const tool = await only(test);
     assert.equal(await runTool(tool, {}), "called a");
@@ -84,7 +87,7 @@ describe("the MCP hub", () => {
     assert.equal(test.server.connections, 2);
   });
 
-  it("waits longer before each start, and leaves a server alone that does not stay", async () => {
+  it("waits longer before each start, and leaves a server alone that keeps ending", async () => {
     const clock = createManualClock(1_000_000);
     let starts = 0;
     const openTransport = async () => {
@@ -113,7 +116,7 @@ describe("the MCP hub", () => {
     assert.equal(await attempt(0), 5);
   });
 
-  it("does not wait for a server that takes its time, and has it when it is there", async () => {
+  it("does not wait for a slow server, and has it when it is open", async () => {
     const memory = createMemoryServer([[memoryTool("a")]]);
     let open = (): void => {};
     const opened = new Promise<void>((resolve) => {
@@ -127,14 +130,14 @@ describe("the MCP hub", () => {
     assert.deepEqual(await test.hub.tools(), []);
     assert.deepEqual(await test.hub.tools(), []);
     assert.deepEqual(test.problems, [
-      "The MCP server `slow` did not answer within 0.05 s. The run goes on without its tools.",
+      "The MCP server `slow` did not answer within 0.05 s. The run continues without its tools.",
     ]);
     open();
     assert.equal((await test.hub.inspect("slow")).tools.length, 1);
     await untilTrue(async () => (await test.hub.tools()).length === 1, "the tools of the server");
   });
 
-  it("gives up what it is opening when it is closed", async () => {
+  it("cancels openings when it is closed", async () => {
     const [near] = InMemoryTransport.createLinkedPair();
     const test = createTestHub({ mute: { command: "x" } }, { openTransport: async () => near });
     const opening = test.hub.tools();
@@ -152,7 +155,7 @@ describe("the MCP hub", () => {
     assert.deepEqual(test.problems, []);
   });
 
-  it("tells a problem on one line, without what moves a cursor", async () => {
+  it("reports a problem on one line, without what moves a cursor", async () => {
     const openTransport = async () => {
       throw new Failure("invalid_request", "\u001b[2Jno\n\u0007luck");
     };
@@ -161,7 +164,7 @@ describe("the MCP hub", () => {
     assert.deepEqual(test.problems, ["no luck"]);
   });
 
-  it("lets nobody connect behind its close", async () => {
+  it("connects to nothing after its close", async () => {
     const test = start([[memoryTool("a")]]);
     const tool = await only(test);
     await test.hub.close();
@@ -170,7 +173,7 @@ describe("the MCP hub", () => {
 });
 
 describe("the pins of remote tools", () => {
-  it("are unknown, then agreed to, also by the next hub", async () => {
+  it("are unknown, then approved, also by the next hub", async () => {
     await using test = start([[memoryTool("a")]]);
     const { pin } = await only(test);
     assert.equal(await pin.standing(), "unknown");
@@ -180,7 +183,7 @@ describe("the pins of remote tools", () => {
     assert.equal(await (await only(next)).pin.standing(), "agreed");
   });
 
-  it("do not hold for another server of the same name", async () => {
+  it("are not valid for another server of the same name", async () => {
     await using test = start([[memoryTool("a")]]);
     const { pin } = await only(test);
     await pin.standing();
@@ -193,7 +196,7 @@ describe("the pins of remote tools", () => {
     ["description", memoryTool("a", "Sends your files away.")],
     ["schema", { ...memoryTool("a"), inputSchema: { type: "object", required: ["key"] } }],
   ] as const) {
-    it(`see another ${what}, when it is announced and behind a new connection`, async () => {
+    it(`notice another ${what}, when it is announced and after a new connection`, async () => {
       await using test = start([[memoryTool("a")]]);
       const tool = await only(test);
       await tool.pin.standing();
@@ -210,7 +213,7 @@ describe("the pins of remote tools", () => {
     });
   }
 
-  it("hold whatever order the server writes its schema in", async () => {
+  it("do not depend on the order in a server's schema", async () => {
     const schema = { type: "object", properties: { a: { type: "string", title: "A" } } };
     const turned = { properties: { a: { title: "A", type: "string" } }, type: "object" };
     await using test = start([[{ ...memoryTool("a"), inputSchema: schema }]]);
@@ -222,7 +225,7 @@ describe("the pins of remote tools", () => {
     assert.equal(await pin.standing(), "agreed");
   });
 
-  it("agree to what was judged, not to what came since", async () => {
+  it("approve the tool that was judged, not a later one", async () => {
     await using test = start([[memoryTool("a")]]);
     const { pin } = await only(test);
     await pin.standing();
@@ -233,7 +236,7 @@ describe("the pins of remote tools", () => {
     assert.equal(await pin.standing(), "changed");
   });
 
-  it("stand as they stood for a tool that is gone; its call says so", async () => {
+  it("keep their state for a tool that is gone, whose call reports it", async () => {
     await using test = start([[memoryTool("a")]]);
     const tool = await only(test);
     await tool.pin.agree();
@@ -243,7 +246,7 @@ describe("the pins of remote tools", () => {
     await assert.rejects(runTool(tool, {}), { code: "not_found" });
   });
 
-  it("are shown by an inspection, and set by its approval to that and no more", async () => {
+  it("are shown by an inspection, and approving it pins exactly the tools shown", async () => {
     await using test = start([[memoryTool("a"), memoryTool("b")]]);
     const first = await test.hub.inspect("mem");
     assert.equal(first.title, "memory 1");
@@ -265,7 +268,7 @@ describe("the pins of remote tools", () => {
     assert.equal(await test.hub.countAgreed("mem"), 0);
   });
 
-  it("are not lost when several are agreed to at once", async () => {
+  it("are not lost if several are approved at once", async () => {
     await using test = start([["a", "b", "c", "d"].map((name) => memoryTool(name))]);
     const tools = await test.hub.tools();
     await Promise.all(tools.map(({ pin }) => pin?.standing()));

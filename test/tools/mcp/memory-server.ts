@@ -6,13 +6,13 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
 export interface MemoryServer {
-  /** How often it was connected to. */
+  /** The number of connections so far. */
   connections: number;
   /** Pages of the list. */
   pages: object[][];
-  /** Names of the tools that were called. */
+  /** Names of the called tools. */
   readonly calls: string[];
-  /** Says that its list of tools is another one. */
+  /** Announces that its list of tools has changed. */
   announce(): Promise<void>;
   /** Ends the connection from its side. */
   hangUp(): Promise<void>;

@@ -1,4 +1,4 @@
-/** An MCP server that asks for a login, with its authorization server, on the loopback. */
+/** An MCP server that requires a login, with its authorization server, on the loopback. */
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -24,11 +24,11 @@ export interface OAuthServer extends AsyncDisposable {
   readonly url: string;
   /** Registrations, codes and refresh tokens that were used, in order. */
   readonly log: string[];
-  /** Every access token that it was shown. */
+  /** Every access token that it got. */
   readonly seen: string[];
-  /** Makes every access token that is out old. */
+  /** Makes every access token expire. */
   expire(): void;
-  /** Takes the refresh tokens back too. */
+  /** Revokes the refresh tokens too. */
   revoke(): void;
 }
 
@@ -48,12 +48,16 @@ export async function startOAuthServer(): Promise<OAuthServer> {
   const issuerUrl = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const url = new URL("/mcp", issuerUrl);
   const provider = createProvider(issued);
-  // The SDK's limits are for the internet; a login in a test asks for more in a second.
+  // The SDK's limits are for the internet; a login in a test makes more requests in a second.
   const rateLimit = { rateLimit: false } as const;
   app.use(
     mcpAuthRouter({
-      ...{ provider, issuerUrl, resourceServerUrl: url, scopesSupported: ["tools"] },
-      ...{ authorizationOptions: rateLimit, tokenOptions: rateLimit },
+      provider,
+      issuerUrl,
+      resourceServerUrl: url,
+      scopesSupported: ["tools"],
+      authorizationOptions: rateLimit,
+      tokenOptions: rateLimit,
       clientRegistrationOptions: rateLimit,
     }),
   );
@@ -75,7 +79,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
   };
 }
 
-/** What express hands on, as far as it is used here. */
+/** The part of express's objects that is used here. */
 interface Exchange {
   readonly body: unknown;
 }
@@ -90,7 +94,7 @@ async function serveMcp(request: Exchange, response: unknown): Promise<void> {
   await transport.handleRequest(request as never, response as never, request.body);
 }
 
-/** Says yes to everybody; codes and tokens count once. */
+/** Allows every login; codes and tokens are valid once. */
 function createProvider({ access, refresh, log, seen }: Issued): OAuthServerProvider {
   const clients = new Map<string, never>();
   const challenges = new Map<string, string>();

@@ -5,7 +5,7 @@ import { patience } from "../../patience.ts";
 import { createTestHub, type TestHub } from "./hub-parts.ts";
 import { type OAuthServer, startOAuthServer } from "./oauth-server.ts";
 
-/** What a browser does: follows the address to the server, and the server's answer back to us. */
+/** Does what a browser does: follows the address to the server, and the server's answer back to us. */
 async function browse(url: URL): Promise<void> {
   const asked = await visit(url.href);
   assert.equal(asked.status, 302);
@@ -36,8 +36,8 @@ function open({ url }: OAuthServer, logins?: TestHub["logins"]): TestHub {
 const logIn = (test: TestHub, show = browse): Promise<void> =>
   test.hub.logIn("web", async (url) => void show(url), patience());
 
-describe("a server that asks for a login", () => {
-  it("is named with the command to run, and gets nothing from a run without a login", async () => {
+describe("a server that requires a login", () => {
+  it("is reported with the command to run, and gets nothing from a run without a login", async () => {
     await using server = await startOAuthServer();
     await using test = open(server);
     assert.deepEqual(await test.hub.tools(), []);
@@ -53,7 +53,7 @@ describe("a server that asks for a login", () => {
     assert.equal(await test.call("mcp__web__secret"), "the secret");
   });
 
-  it("is used by the next hub with what was kept, and again when a token is old", async () => {
+  it("is used by the next hub with the stored tokens, and again when a token is old", async () => {
     await using server = await startOAuthServer();
     await using first = open(server);
     await logIn(first);
@@ -64,7 +64,7 @@ describe("a server that asks for a login", () => {
     assert.deepEqual(server.log, ["registered", "code", "refreshed"]);
   });
 
-  it("asks for a new login when everything was taken back, and registers no second time", async () => {
+  it("asks for a new login after everything was revoked, and registers no second time", async () => {
     await using server = await startOAuthServer();
     await using first = open(server);
     await logIn(first);
@@ -89,7 +89,7 @@ describe("a server that asks for a login", () => {
     assert.deepEqual(other.seen, []);
   });
 
-  it("takes no answer that does not know the state of this login", async () => {
+  it("accepts no answer without the state of this login", async () => {
     await using server = await startOAuthServer();
     await using test = open(server);
     const forge = async (url: URL): Promise<void> => {
@@ -101,7 +101,7 @@ describe("a server that asks for a login", () => {
     assert.equal(await test.call("mcp__web__secret"), "the secret");
   });
 
-  it("says why it refused", async () => {
+  it("reports why it refused", async () => {
     await using server = await startOAuthServer();
     await using test = open(server);
     const refuse = async (url: URL): Promise<void> => {
@@ -112,7 +112,7 @@ describe("a server that asks for a login", () => {
     await assert.rejects(logIn(test, refuse), /refused the login: access_denied/);
   });
 
-  it("is waited for no longer than the person wants", async () => {
+  it("is waited for no longer than the user wants", async () => {
     await using server = await startOAuthServer();
     await using test = open(server);
     const stop = new AbortController();
@@ -120,7 +120,7 @@ describe("a server that asks for a login", () => {
     await assert.rejects(login, { code: "cancelled" });
   });
 
-  it("is none when it is a program", async () => {
+  it("cannot be a program", async () => {
     await using test = createTestHub({ web: { command: "x" } });
     await assert.rejects(logIn(test), { code: "invalid_request" });
   });

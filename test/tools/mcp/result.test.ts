@@ -18,7 +18,7 @@ describe("a server's answer", () => {
     assert.equal(toToolResult({}), "");
   });
 
-  it("is its structured content where there is no text", () => {
+  it("is its structured content if there is no text", () => {
     assert.deepEqual(toToolResult({ content: [], structuredContent: { a: 1 } }), { a: 1 });
     assert.equal(toToolResult({ content: [text("a")], structuredContent: { a: 1 } }), "a");
   });
@@ -60,7 +60,7 @@ describe("a server's answer", () => {
     });
   }
 
-  it("is a failure with the server's words when it says so", () => {
+  it("is a failure with the server's words if the server says so", () => {
     const result = { isError: true, content: [text("no such row")] };
     assert.throws(() => toToolResult(result), { code: "tool_failed", message: "no such row" });
     assert.throws(() => toToolResult({ isError: true, content: [] }), /did not say why/);
@@ -78,7 +78,7 @@ describe("resources and prompts", () => {
     assert.deepEqual([output.value, output.parts.length], ["[resource a:b]\nwords", 1]);
   });
 
-  it("say who says what", () => {
+  it("name the role of each message", () => {
     const messages = [
       { role: "user", content: text("Hello") },
       { role: "assistant", content: text("Hi") },

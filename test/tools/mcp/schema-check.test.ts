@@ -4,8 +4,8 @@ import { createCompile } from "../../../src/tools/mcp/schema-check.ts";
 
 const compile = await createCompile();
 
-describe("a stranger's schema", () => {
-  it("says what is wrong with arguments", () => {
+describe("an external schema", () => {
+  it("an external schema reports invalid arguments", () => {
     const check = compile({
       type: "object",
       properties: { path: { type: "string" }, lines: { type: "integer" } },
@@ -25,7 +25,7 @@ describe("a stranger's schema", () => {
     assert.match(check({ pair: [1, 1] }) ?? "", /must be string/);
   });
 
-  it("may share its id with another", () => {
+  it("may have the same id as another", () => {
     const schema = { $id: "https://example.com/tool", type: "object" };
     assert.equal(compile({ ...schema })({}), undefined);
     assert.equal(compile({ ...schema, required: ["a"] })({ a: 1 }), undefined);
@@ -46,12 +46,19 @@ describe("a stranger's schema", () => {
     assert.match(check({ pattern: 5 }) ?? "", /pattern must be string/);
   });
 
+  it("is compiled from the beginning where a busy machine had it stopped", async () => {
+    const limit = { limitMs: 1, what: "The schema", readUsedMs: () => 0 };
+    const compileAgain = await createCompile(limit);
+    const check = compileAgain({ type: "object", properties: { path: { type: "string" } } });
+    assert.match(check({ path: 1 }) ?? "", /path must be string/);
+  });
+
   for (const schema of [
     { type: "object", properties: 5 },
     { type: "strange" },
     { type: "object", properties: { a: { $ref: "https://example.com/schema" } } },
   ]) {
-    it(`is refused when it is none: ${JSON.stringify(schema)}`, () => {
+    it(`is refused if it is invalid: ${JSON.stringify(schema)}`, () => {
       assert.throws(() => compile(schema));
     });
   }

@@ -10,7 +10,7 @@ import {
 import { toServerEnvironment } from "../../../src/tools/mcp/session/environment.ts";
 
 describe("parseMcpServers", () => {
-  it("reads a program and a URL with everything left to its default", () => {
+  it("reads a program and a URL with all defaults", () => {
     const [files, web] = parseMcpServers({
       files: { command: "npx", args: ["-y", "server"], env: { TOKEN: { env: "MY_TOKEN" } } },
       web: { url: "https://mcp.example.com/mcp", headers: { Authorization: "Bearer $KEY" } },
@@ -34,7 +34,11 @@ describe("parseMcpServers", () => {
   });
 
   const mistakes: readonly (readonly [string, JsonObject, RegExp])[] = [
-    ["a name with capitals", { Files: { command: "x" } }, /`Files` is no name of an MCP server/],
+    [
+      "a name with capitals",
+      { Files: { command: "x" } },
+      /`Files` is not a valid name for an MCP server/,
+    ],
     ["two underscores", { a__b: { command: "x" } }, /no two in a row/],
     ["a long name", { ["a".repeat(65)]: { command: "x" } }, /1 to 64/],
     ["no map", { a: "npx server" }, /`a` must be a map with `command` or `url`/],
@@ -46,13 +50,21 @@ describe("parseMcpServers", () => {
     ["env with a URL", { a: { url: "https://x", env: {} } }, /`env` goes with `command` alone/],
     ["headers with a command", { a: { command: "x", headers: {} } }, /goes with `url` alone/],
     ["a number in env", { a: { command: "x", env: { A: 1 } } }, /`A` must be a text/],
-    ["an odd variable", { a: { command: "x", env: { "A B": "1" } } }, /`A B`, which is no name/],
+    [
+      "an odd variable",
+      { a: { command: "x", env: { "A B": "1" } } },
+      /`A B`, which is not a valid name/,
+    ],
     ["another scheme", { a: { url: "file:///etc/passwd" } }, /must begin with https:\/\//],
-    ["a password in a URL", { a: { url: "https://u:p@x" } }, /no user and password/],
+    [
+      "a password in a URL",
+      { a: { url: "https://u:p@x" } },
+      /must not contain a user and password/,
+    ],
     ["a time of none", { a: { command: "x", timeout_ms: 0 } }, /from 1 to 3600000/],
     ["a word for a switch", { a: { command: "x", enabled: "yes" } }, /`true` or `false`/],
     ["tools as text", { a: { command: "x", tools: "*" } }, /`tools` must be a list/],
-    ["an odd header", { a: { url: "https://x", headers: { "A\n": "1" } } }, /is no header/],
+    ["an odd header", { a: { url: "https://x", headers: { "A\n": "1" } } }, /is not a header/],
     ["oauth as text", { a: { url: "https://x", oauth: "yes" } }, /`true`, `false` or a map/],
     ["an oauth port", { a: { url: "https://x", oauth: { port: 70_000 } } }, /1 to 65535/],
   ];
@@ -62,7 +74,7 @@ describe("parseMcpServers", () => {
     });
   }
 
-  it("takes secrets by the name of a variable alone, and shows none", () => {
+  it("accepts secrets only by the name of a variable, and shows none", () => {
     const servers = { a: { url: "https://x", headers: { Authorization: "Bearer abcdef" } } };
     assert.throws(
       () => parseMcpServers(servers),
@@ -90,15 +102,24 @@ describe("a server's environment", () => {
     });
   });
 
-  it("holds what programs need and what was asked for, and no key", () => {
+  it("has what programs need and what was requested, and no key", () => {
     const env = {
-      ...{ PATH: "/bin", HOME: "/home/me", LC_ALL: "C", XDG_CACHE_HOME: "/c" },
-      ...{ OPENAI_API_KEY: "k", NODE_OPTIONS: "--x", LD_PRELOAD: "x.so", HTTPS_PROXY: "u:p@x" },
+      PATH: "/bin",
+      HOME: "/home/me",
+      LC_ALL: "C",
+      XDG_CACHE_HOME: "/c",
+      OPENAI_API_KEY: "k",
+      NODE_OPTIONS: "--x",
+      LD_PRELOAD: "x.so",
+      HTTPS_PROXY: "u:p@x",
     };
     const [server] = parseMcpServers({ a: { command: "x", env: { KEY: "$OPENAI_API_KEY" } } });
     assert.ok(server);
     assert.deepEqual(toServerEnvironment(server, server.reach as StdioReach, env), {
-      ...{ PATH: "/bin", HOME: "/home/me", LC_ALL: "C", XDG_CACHE_HOME: "/c" },
+      PATH: "/bin",
+      HOME: "/home/me",
+      LC_ALL: "C",
+      XDG_CACHE_HOME: "/c",
       KEY: "k",
     });
   });

@@ -17,7 +17,7 @@ describe("apply_patch", () => {
     assert.match((await call("delete_file")).output, /^Error: There is no file/);
   });
 
-  it("changes nothing where the diff does not fit, or a file is in the way", async () => {
+  it("changes nothing if the diff does not match, or a file is in the way", async () => {
     using folder = createWorkspaceFolder({ "a.txt": "one\n" });
     const update = { type: "update_file", path: "a.txt", diff: "@@\n-three\n+two\n" };
     const misfit = await folder.call(applyPatchTool, update);
@@ -36,7 +36,7 @@ describe("apply_patch", () => {
     }
   });
 
-  it("says what it touches", () => {
+  it("declares what it touches", () => {
     const targets = (type: string) => applyPatchTool.targets?.({ type, path: "a", diff: "" });
     assert.deepEqual(targets("update_file"), { reads: ["a"], writes: ["a"] });
     assert.deepEqual(targets("delete_file"), { writes: ["a"] });

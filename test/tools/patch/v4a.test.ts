@@ -8,7 +8,7 @@ const FILE = "class A:\n  def f(self):\n    return 1\n\nclass B:\n  def f(self):
 describe("a diff without line numbers", () => {
   const fitting: readonly [name: string, before: string, diff: string, after: string][] = [
     ["changes a line between others", "a\nb\nc\n", " a\n-b\n+B\n c\n", "a\nB\nc\n"],
-    ["adds behind context", "a\nb\n", "@@\n a\n+x\n", "a\nx\nb\n"],
+    ["adds after context", "a\nb\n", "@@\n a\n+x\n", "a\nx\nb\n"],
     ["removes lines", "a\nb\nc\n", "@@\n-b\n", "a\nc\n"],
     [
       "takes the first place without an anchor",
@@ -23,7 +23,7 @@ describe("a diff without line numbers", () => {
       FILE.replace(/1\n$/, "2\n"),
     ],
     ["changes several places in order", "a\nb\na\nb\n", "@@\n-a\n+1\n@@\n-a\n+2\n", "1\nb\n2\nb\n"],
-    ["puts lines behind the one it names", "a\nb\n", "@@ a\n+x\n", "a\nx\nb\n"],
+    ["puts lines after the one it names", "a\nb\n", "@@ a\n+x\n", "a\nx\nb\n"],
     ["puts lines at the end without a place", "a\n", "+b\n", "a\nb\n"],
     ["takes the file's end for a place", "a\nb\na\n", "@@\n-a\n+c\n*** End of File\n", "a\nb\nc\n"],
     [
@@ -54,7 +54,7 @@ describe("a diff without line numbers", () => {
     it(`is refused for ${name}`, () => assert.throws(() => patchText("a\nb\n", diff), message));
   }
 
-  it("makes any text of any other, where all its lines are named", () => {
+  it("makes any text of any other, if all its lines are named", () => {
     const lines = fc.array(fc.stringMatching(/^[a-z ]{1,8}$/), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(lines, lines, (before, after) => {
@@ -74,7 +74,7 @@ describe("a new file", () => {
     assert.equal(toNewText(""), "");
   });
 
-  it("is what was written, where the form was forgotten altogether, and refused where in part", () => {
+  it("is the given text, if the form was forgotten altogether, and refused if in part", () => {
     assert.equal(toNewText("a\nb"), "a\nb\n");
     assert.throws(() => toNewText("+a\nb\n"), /not `b`/);
   });

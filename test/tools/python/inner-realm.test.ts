@@ -10,7 +10,7 @@ import {
   innerOptions,
   innerRealm,
   innerShell,
-  type Load,
+  type LoadPyodide,
 } from "../../../src/tools/python/inner-realm.ts";
 
 describe("the realm of Pyodide", () => {
@@ -18,12 +18,9 @@ describe("the realm of Pyodide", () => {
     ["an object that reads as a text", "() => new String('text')"],
     ["a function", "() => () => 1"],
     ["nothing", "() => undefined"],
+    ["an error without a message", "() => { throw { __proto__: Error.prototype, message: {} }; }"],
     [
-      "an error whose message is none",
-      "() => { throw { __proto__: Error.prototype, message: {} }; }",
-    ],
-    [
-      "an error that breaks whoever looks",
+      "an error that throws when it is read",
       "() => { throw new Proxy({}, { getPrototypeOf: Object }); }",
     ],
     ["an error that cannot be a text", "() => { throw Symbol('x'); }"],
@@ -37,7 +34,7 @@ describe("the realm of Pyodide", () => {
     ],
   ];
   for (const [name, handle] of replies) {
-    it(`answers with a text when Python's reply is ${name}`, async () => {
+    it(`answers with a text if Python's reply is ${name}`, async () => {
       const { receive, said } = await openInner(handle);
       receive("{}", 1);
       assert.equal(said.length, 2);
@@ -46,13 +43,13 @@ describe("the realm of Pyodide", () => {
     });
   }
 
-  it("says what Python's error says", async () => {
+  it("the realm of Pyodide reports Python's error", async () => {
     const { receive, said } = await openInner("(line) => { throw new TypeError('no ' + line); }");
     receive("way", 1);
     assert.deepEqual(said, ["", '{"error":"no way"}']);
   });
 
-  it("keeps no stack and lets nobody ask for one", async () => {
+  it("keeps no stack and gives none out", async () => {
     const { evaluate } = await openInner("() => ''");
     assert.equal(
       evaluate(`
@@ -66,7 +63,7 @@ describe("the realm of Pyodide", () => {
     );
   });
 
-  it("has no function that hands its argument to Node", async () => {
+  it("has no function that passes its argument to Node", async () => {
     const { evaluate } = await openInner("() => ''");
     assert.equal(
       evaluate("[WebAssembly.compileStreaming, WebAssembly.instantiateStreaming].join()"),
@@ -74,7 +71,7 @@ describe("the realm of Pyodide", () => {
     );
   });
 
-  it("throws an error of its own where the outer realm throws, however deep the stack is", async () => {
+  it("throws an error of its own if the outer realm throws, however deep the stack is", async () => {
     const { evaluate } = await openInner("() => ''");
     const alien = evaluate(`
       const alien = [];
@@ -88,7 +85,7 @@ describe("the realm of Pyodide", () => {
     assert.equal(alien, 0);
   });
 
-  it("gives the outer realm numbers alone, whatever becomes of `Number`", async () => {
+  it("gives the outer realm only numbers, whatever happens to `Number`", async () => {
     const { evaluate, asked } = await openInner("() => ''");
     evaluate("Number = () => ({}); try { os.system('sh', ['', 'head -c9 x']); } catch {}");
     assert.deepEqual(asked, [0]);
@@ -108,7 +105,7 @@ describe("the decoder of Pyodide's realm", () => {
     }
   };
 
-  it("reads UTF-8 as Node's does, whatever two bytes come and what may follow", () => {
+  it("reads UTF-8 like Node, for any two bytes and what may follow", () => {
     for (let pair = 0; pair < 65_536; pair += 7) {
       for (const end of ends) {
         const bytes = Uint8Array.of(pair >> 8, pair & 255, ...end);
@@ -119,7 +116,7 @@ describe("the decoder of Pyodide's realm", () => {
     }
   });
 
-  it("reads the other encodings that Pyodide asks for, and no more", () => {
+  it("reads only the other encodings that Pyodide uses", () => {
     const text = "Grüße, 😀".repeat(3000);
     assert.equal(new Decoder("utf-16le").decode(Buffer.from(text, "utf16le")), text);
     assert.equal(new Decoder("latin1").decode(Uint8Array.of(0x41, 0xe9)), "Aé");
@@ -170,7 +167,7 @@ async function openInner(handle: string): Promise<Opened> {
   const inner = evaluate(innerRealm)(channel, 1, evaluate(innerOptions));
   const load = `async () => ({ runPython: () => (${handle}) })`;
   const from = { lock: "", driver: "", snapshot: undefined };
-  inner.load(runInContext(load, evaluate.context) as Load, undefined, from);
+  inner.load(runInContext(load, evaluate.context) as LoadPyodide, undefined, from);
   await ended;
   return {
     receive: inner.receive,

@@ -9,7 +9,7 @@ const REQUEST = { op: "imports", mem: 1, code: "" } as const;
 const LIMITS = { timeoutMs: PATIENCE_MS, signal: new AbortController().signal };
 
 describe("an interpreter", () => {
-  it("answers a line with a line, wherever the pieces are cut", async () => {
+  it("answers a line with a line, wherever the pieces are split", async () => {
     const { command, asked, say } = createCommand();
     const interpreter = createInterpreter(command);
     const answer = interpreter.ask(REQUEST, LIMITS);
@@ -26,7 +26,7 @@ describe("an interpreter", () => {
     ["[1]", "Execution failed: the interpreter broke its protocol"],
   ];
   for (const [line, message] of errors) {
-    it(`says "${message}" for ${line}`, async () => {
+    it(`reports "${message}" for ${line}`, async () => {
       const { command, say } = createCommand();
       const answer = createInterpreter(command).ask(REQUEST, LIMITS);
       say(`${line}\n`);
@@ -42,7 +42,7 @@ describe("an interpreter", () => {
     [{ code: 134, signal: null }, "FATAL ERROR: JavaScript heap out of memory", "out of memory"],
   ];
   for (const [exit, words, why] of ends) {
-    it(`says "${why}" when it ends so`, async () => {
+    it(`reports "${why}" if it ends so`, async () => {
       const { command, end } = createCommand();
       const answer = createInterpreter(command).ask(REQUEST, LIMITS);
       end(exit, words);
@@ -50,7 +50,7 @@ describe("an interpreter", () => {
     });
   }
 
-  it("is too late at its time", async () => {
+  it("is ended at its time limit", async () => {
     const { command } = createCommand();
     const answer = createInterpreter(command).ask(REQUEST, { ...LIMITS, timeoutMs: 1 });
     await assert.rejects(answer, { message: "Execution timed out after 0.001 s" });
@@ -76,7 +76,9 @@ interface FakeCommand {
 }
 
 function createCommand(): FakeCommand {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
   let leave: (exit: Exit) => void = () => undefined;
   const exited = new Promise<Exit>((resolve) => {
     leave = resolve;

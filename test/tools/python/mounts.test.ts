@@ -15,7 +15,7 @@ const FILES = {
   ".git/config": "[core]",
 };
 
-describe("what is copied into Python", () => {
+describe("the files that are copied into Python", () => {
   const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
     [["conf"], ["conf/.env.example", "conf/deep/b.csv"]],
     [["."], ["a.txt", "conf/.env.example", "conf/deep/b.csv"]],
@@ -26,7 +26,7 @@ describe("what is copied into Python", () => {
     ],
   ];
   for (const [paths, expected] of cases) {
-    it(`of ${paths.join(" and ")} has no secret that is not named`, async () => {
+    it(`from ${paths.join(" and ")} contain no secret that is not named`, async () => {
       using folder = createWorkspaceFolder(FILES);
       symlinkSync("../.env", join(folder.root, "conf/deep/linked.txt"));
       const { workspace } = await toContext(folder.root);
@@ -35,7 +35,7 @@ describe("what is copied into Python", () => {
     });
   }
 
-  it("is what the files hold, and nothing from beside the workspace", async () => {
+  it("have the files' content, and nothing from outside the workspace", async () => {
     using folder = createWorkspaceFolder(FILES);
     const { workspace } = await toContext(folder.root);
     const data = Buffer.from("a").toString("base64");

@@ -35,7 +35,7 @@ describe("Pyodide's packages", () => {
     assert.equal(await packages.find("nobodys", signal), undefined);
   });
 
-  it("come from an index's folder, where the file is there", async () => {
+  it("come from an index's folder, if the file is there", async () => {
     using folder = createWorkspaceFolder({
       "pyodide-lock.json": LOCK,
       [ENTRY.file_name]: BYTES,
@@ -46,7 +46,7 @@ describe("Pyodide's packages", () => {
     assert.equal(await packages.find("nobodys", signal), undefined);
   });
 
-  it("come from an index's URL, read by whoever may reach the network", async () => {
+  it("come from an index's URL, read by the process with network access", async () => {
     const asked: string[] = [];
     const fetchPackage = async (url: string): Promise<Uint8Array> => {
       asked.push(url);
@@ -59,7 +59,7 @@ describe("Pyodide's packages", () => {
     assert.deepEqual(asked, [`${index}/pyodide-lock.json`, `${index}/${ENTRY.file_name}`]);
   });
 
-  it("are refused when the hash is another, and are never read from beside the index", async () => {
+  it("are refused if the hash differs, and are never read from outside the index", async () => {
     using folder = createWorkspaceFolder({ "index/evil.whl": "other", "evil.whl": BYTES });
     const entry = { ...ENTRY, file_name: "../evil.whl" };
     folder.write("index/pyodide-lock.json", JSON.stringify({ packages: { x: entry } }));
@@ -68,7 +68,7 @@ describe("Pyodide's packages", () => {
     await assert.rejects(packages.find("sklearn", signal), /is not the file that the lock file/);
   });
 
-  it("say what is wrong with the settings", async () => {
+  it("invalid settings of Python packages are reported", async () => {
     using folder = createWorkspaceFolder({ "bad/pyodide-lock.json": "[]" });
     const pyodide = folder.root;
     const none = { wheels: undefined, pyodide };
@@ -90,7 +90,7 @@ describe("Pyodide's packages", () => {
     await assert.rejects(openPackages(parts, signal), /cannot be read/);
   });
 
-  it("are no larger than packages are, and are read with the call's signal", async () => {
+  it("are no larger than real packages, and are read with the call's signal", async () => {
     const given: unknown[] = [];
     const fetchPackage = async (url: string, limit: AbortSignal): Promise<Uint8Array> => {
       given.push(limit);

@@ -1,4 +1,4 @@
-/** The definition and the pure parts; what starts an interpreter is in `test/e2e/python.e2e.ts`. */
+/** The definition and the pure parts; `test/e2e/python.e2e.ts` starts interpreters. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,7 +13,7 @@ const OPTIONS = { host: false, wheels: undefined, index: undefined, mounts: [] }
 const NOTHING = { stdout: "", stderr: "", result: null, files: [], moreFiles: 0 };
 
 describe("python_execute", () => {
-  it("takes code, mem and timeout", () => {
+  it("accepts code, mem and timeout", () => {
     const tool = createPythonTool(OPTIONS);
     assert.equal(tool.spec.name, "python_execute");
     assert.deepEqual(tool.parse({ code: "1" }), { code: "1", mem: "512m", timeout: 30 });
@@ -22,7 +22,7 @@ describe("python_execute", () => {
     assert.deepEqual(tool.targets?.({ code: "1" }), { reads: [] });
   });
 
-  it("is a command where it runs the machine's Python", () => {
+  it("is a command if it runs the machine's Python", () => {
     const tool = createPythonTool({ ...OPTIONS, host: true, mounts: ["data"] });
     assert.equal(tool.effect, "execute");
     assert.deepEqual(tool.targets?.({ code: "1" }), {
@@ -31,7 +31,7 @@ describe("python_execute", () => {
     });
   });
 
-  it("says that there is no code, and what mem must be", async () => {
+  it("reports missing code, and valid values of mem", async () => {
     using folder = createWorkspaceFolder();
     const tool = createPythonTool(OPTIONS);
     assert.equal((await folder.call(tool, { code: " \n" })).output, "Error: No code provided");
@@ -59,13 +59,13 @@ describe("mem", () => {
 });
 
 describe("the result", () => {
-  it("cuts streams at 10,000 characters and cuts no character in two", () => {
+  it("cuts streams at 10,000 characters and splits no character", () => {
     assert.equal(truncate("x".repeat(10_000)), "x".repeat(10_000));
     assert.equal(truncate("x".repeat(10_001)), `${"x".repeat(10_000)}... (truncated)`);
     assert.equal(truncate(`${"x".repeat(9999)}😀y`), `${"x".repeat(9999)}... (truncated)`);
   });
 
-  it("is three fields where there is nothing else", () => {
+  it("is three fields if there is nothing else", () => {
     const { value, parts } = toResult(NOTHING);
     assert.deepEqual(value, { stdout: "", stderr: "", result: null });
     assert.deepEqual(parts, []);
@@ -95,7 +95,7 @@ describe("the result", () => {
     assert.equal((value as { note: unknown }).note, "new");
   });
 
-  it("takes nothing of a reply that is not what it must be", () => {
+  it("ignores invalid parts of a reply", () => {
     const forged = {
       stdout: 1,
       stderr: null,
@@ -111,7 +111,7 @@ describe("the result", () => {
 });
 
 describe("the flags of Pyodide's process", () => {
-  it("name the permission model as this Node does, and keep signals from starting a debugger", () => {
+  it("name the permission model like this Node, and keep signals from starting a debugger", () => {
     const old = new Set(["--experimental-permission"]);
     const both = new Set(["--experimental-permission", "--permission", "--disable-sigusr1"]);
     assert.deepEqual(guardFlags(old), ["--experimental-permission"]);

@@ -1,6 +1,7 @@
-/** A run that has nothing but `python_execute`, in a workspace of its own. */
+/** A run with only `python_execute`, in a workspace of its own. */
 
-import { createPythonTool, type PythonOptions } from "../../../src/tools/python/python-execute.ts";
+import { createPythonTool } from "../../../src/tools/python/python-execute.ts";
+import type { PythonOptions } from "../../../src/tools/python/run-python.ts";
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
 import type { SandboxLevel } from "../../../src/tools/sandbox/sandbox.ts";
 import { ToolOutput } from "../../../src/tools/tool.ts";
@@ -18,11 +19,11 @@ export interface PythonResult {
 
 export interface PythonRun extends AsyncDisposable {
   run(code: string, more?: Arguments): Promise<PythonResult>;
-  /** With the parts that go behind the text. */
+  /** With the parts that follow the text. */
   output(code: string, more?: Arguments): Promise<ToolOutput>;
 }
 
-/** The most that the tool allows: no test but those of the limit means to meet it. */
+/** The most that the tool allows: only the tests of the limit should reach it. */
 const MAX_SECONDS = 300;
 
 interface Arguments {

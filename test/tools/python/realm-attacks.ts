@@ -1,9 +1,9 @@
 /**
- * Ways from Python through the JavaScript around it to the process beyond. Each row is code that runs
- * after `REACH` and ends with the list of what it got hold of, which must be empty.
+ * Ways from Python through the JavaScript around it to the process outside. Each row is code that runs
+ * after `REACH` and ends with the list of the objects that it reached, which must be empty.
  */
 
-/** The language's own objects, as far as Python gets by itself, and a test for those of another realm. */
+/** The language's own objects that Python reaches by itself, and a test for those of another realm. */
 export const REACH = `
 from pyodide.ffi import create_proxy, jsnull, to_js
 array = to_js([1, 2])
@@ -132,7 +132,7 @@ got`,
   ],
 ];
 
-/** What the driver is made to answer with, in place of a line. */
+/** What the driver is made to answer, in place of a line. */
 export const FORGED_REPLIES: readonly (readonly [string, string])[] = [
   ["an object", "to_js([1])"],
   [

@@ -4,7 +4,7 @@ import { Failure } from "../../../src/base/failure.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Interpreter } from "../../../src/tools/python/interpreter.ts";
 import type { Request } from "../../../src/tools/python/messages.ts";
-import { createPythonSession, type SessionParts } from "../../../src/tools/python/session.ts";
+import { createPythonSession, type PythonSessionParts } from "../../../src/tools/python/session.ts";
 
 const CALL = { code: "1", mem: "512m", memBytes: 512, timeoutMs: 30_000 };
 const { signal } = new AbortController();
@@ -18,7 +18,7 @@ describe("a Python session", () => {
     assert.deepEqual(codes(requests), ["1", "2"]);
   });
 
-  it("says what is lost with an interpreter, once, and only if there was something", async () => {
+  it("reports what was lost with an interpreter, once, and only if there was something", async () => {
     const { parts, opened } = createParts({
       run: ({ code }) => {
         if (code === "late") throw new Failure("tool_failed", "Execution timed out after 30 s");
@@ -34,14 +34,14 @@ describe("a Python session", () => {
       message:
         "Execution failed: out of memory (512m). Variables and files of earlier calls are gone.",
     });
-    assert.match((await run("1")).note ?? "", /started anew/);
+    assert.match((await run("1")).note ?? "", /restarted/);
     assert.equal((await run("1")).note, undefined);
     assert.deepEqual(opened, ["closed", "closed", "open"]);
     await session.close();
     assert.deepEqual(opened, ["closed", "closed", "closed"]);
   });
 
-  it("takes a new interpreter for more memory, not for less", async () => {
+  it("starts a new interpreter for more memory, not for less", async () => {
     const { parts, opened } = createParts();
     const session = createPythonSession(parts);
     await session.run(CALL, signal);
@@ -52,7 +52,7 @@ describe("a Python session", () => {
     assert.deepEqual(opened, ["closed", "open"]);
   });
 
-  it("installs what is found, what that needs, and says how to get the rest", async () => {
+  it("installs modules and their requirements, and says how to get the rest", async () => {
     const { parts, requests } = createParts({
       imports: () => ({ names: ["one", "nobodys", "broken"] }),
       install: ({ wheels }) => ({
@@ -88,7 +88,7 @@ describe("a Python session", () => {
     assert.deepEqual(last.missing, { slow: problem, slower: problem });
   });
 
-  it("is cancelled while it waits for packages, and tells whoever reads them", async () => {
+  it("is cancelled while it waits for packages, and cancels the read", async () => {
     const { parts, opened } = createParts({ imports: () => ({ names: ["slow"] }) });
     const stop = new AbortController();
     let told: AbortSignal | undefined;
@@ -110,7 +110,7 @@ type Replies = {
 };
 
 function createParts(replies: Replies = {}): {
-  parts: SessionParts;
+  parts: PythonSessionParts;
   opened: string[];
   requests: Request[];
 } {

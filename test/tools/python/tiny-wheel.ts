@@ -1,4 +1,4 @@
-/** A wheel made by hand: a ZIP archive whose entries are stored as they are. */
+/** A wheel made by hand: a ZIP archive whose entries are stored uncompressed. */
 
 import { crc32 } from "node:zlib";
 

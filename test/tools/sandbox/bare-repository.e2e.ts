@@ -83,7 +83,7 @@ describe("a bare repository at the top of the workspace", () => {
     ["an empty folder", {}, ["HEAD"]],
     ["an empty `.git`", { ".git/.offshoot-cover-1/x": "" }, ["HEAD"]],
     ["a worktree's `.git` file", { ".git": "gitdir: elsewhere" }, []],
-    ["a file called HEAD that is no branch", { HEAD: "Some words." }, ["HEAD"]],
+    ["a file called HEAD that is not a branch", { HEAD: "Some words." }, ["HEAD"]],
     ["a branch", { HEAD: "ref: refs/heads/main\n" }, PARTS],
     ["a commit", { HEAD: `${"0".repeat(40)}\n` }, PARTS],
   ];
@@ -99,7 +99,7 @@ describe("a bare repository at the top of the workspace", () => {
   }
 });
 
-/** As a person would; that it finds no repository is fine. */
+/** Like a user would; it may find no repository. */
 function tryGit(cwd: string): void {
   try {
     execFileSync("git", ["status"], { cwd, stdio: "ignore" });

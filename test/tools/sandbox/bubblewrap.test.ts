@@ -33,7 +33,7 @@ const line = (view: Partial<View> = {}): string =>
   bubblewrapArguments({ ...VIEW, ...view }, COMMAND).join(" ");
 
 describe("bubblewrapArguments", () => {
-  it("puts what covers behind what is covered", () => {
+  it("mounts covers after what they cover", () => {
     const order = [
       "--ro-bind /usr /usr",
       "--tmpfs /home/me",
@@ -50,7 +50,7 @@ describe("bubblewrapArguments", () => {
     );
   });
 
-  it("holds the folders above what is covered in place, the upper ones first", () => {
+  it("holds the folders above covered files in place, the upper ones first", () => {
     const readOnly = ["/home/me/work/a/b/.git", "/home/me/work/a/b/.git/c/.git"];
     const hidden = [{ path: "/home/me/work/a/x/.env", isFolder: false }];
     const mounts =
@@ -59,18 +59,18 @@ describe("bubblewrapArguments", () => {
     assert.doesNotMatch(line({ readOnly, hidden, isWritable: false }), /--bind \/home/);
   });
 
-  it("covers files of the kernel behind the file system that has them", () => {
+  it("covers files of the kernel after the file system that has them", () => {
     assert.match(line(), /--proc \/proc .*--ro-bind \/proc\/sys \/proc\/sys --tmpfs \/proc\/irq/);
     assert.match(line(), /--remount-ro \/proc\/irq --ro-bind \/dev\/null \/proc\/keys/);
     assert.match(line(), /--remount-ro \/ --chdir/);
   });
 
-  it("filters system calls where there is a filter", () => {
+  it("filters system calls if there is a filter", () => {
     assert.match(line(), / --seccomp 4 /);
     assert.doesNotMatch(line({ isFiltered: false }), /seccomp/);
   });
 
-  it("shows a stranger another user, machine and folder", () => {
+  it("shows a client's command another user, machine and folder", () => {
     const persona = { uid: 1000, hostname: "container" };
     const strange = line({ persona, place: "/mnt/data", home: "/home/user" });
     assert.match(strange, /--uid 1000 --gid 1000 --hostname container/);
@@ -82,13 +82,13 @@ describe("bubblewrapArguments", () => {
     assert.match(line(), /--remount-ro \/ --chdir \/home\/me\/work$/);
   });
 
-  it("shares the network and lets the workspace change only when told to", () => {
+  it("shares the network and lets the workspace change only if told to", () => {
     assert.doesNotMatch(line(), /--share-net/);
     assert.match(line({ hasNetwork: true }), /--share-net/);
     assert.match(line({ isWritable: false }), /--ro-bind \/home\/me\/work \/home\/me\/work/);
   });
 
-  it("uses what only newer ones understand where it is there", () => {
+  it("uses options of newer versions if they are available", () => {
     assert.doesNotMatch(line(), /--disable-userns|--size/);
     assert.match(
       line({ options: ["--disable-userns", "--size"] }),

@@ -1,4 +1,4 @@
-/** Over plain files in the place of the system's: what is asked of it, and what is made of its answers. */
+/** With plain files in place of the system's: the requests to it, and the reading of its answers. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,8 @@ function createGroups(own: string, controllers: string): GroupFiles & Disposable
   writeFileSync(join(mount, "app.slice/cgroup.subtree_control"), `${controllers}\n`);
   writeFileSync(join(folder, "own"), own);
   return {
-    ...{ mount, own: join(folder, "own") },
+    mount,
+    own: join(folder, "own"),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };
 }
@@ -46,7 +47,7 @@ describe("a control group", () => {
     });
   }
 
-  it("limits memory and processes, is joined by commands, and tells what was ended for memory", async () => {
+  it("limits memory and processes, is joined by commands, and reports what was ended for memory", async () => {
     using files = createGroups("0::/app.slice/app.scope\n", "memory pids");
     const group = await openControlGroup(TOTALS, files);
     assert.ok(group);

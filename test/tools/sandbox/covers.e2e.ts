@@ -1,4 +1,4 @@
-/** What a sandboxed command sees of what must be hidden or kept as it is, shown by running commands. */
+/** What a sandboxed command sees of hidden and read-only files, shown by running commands. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -111,7 +111,7 @@ describe("what is hidden in the sandbox", () => {
 });
 
 describe("what is missing in the sandbox", () => {
-  it(...held("cannot be made where it is protected, and leaves nothing behind"), async () => {
+  it(...held("cannot be created where it is protected, and leaves nothing"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const { stdout } = await place.sh(
       "mkdir -p .offshoot .git/hooks; echo x > .offshoot/config.yaml; echo x > .git/config; rmdir .git; mv .git g; git init -q; cat .git/* .offshoot/*; echo end",
@@ -146,7 +146,7 @@ describe("what is missing in the sandbox", () => {
     assert.deepEqual(readdirSync(place.root), []);
   });
 
-  it(...held("is left alone where somebody made it meanwhile"), async () => {
+  it(...held("is left alone if another process created it meanwhile"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const running = await place.sandbox.start({ argv: ["cat"], cwd: place.root });
     writeFileSync(join(place.root, ".git", "HEAD"), "head");
@@ -185,14 +185,14 @@ describe("createCoverSearch", () => {
     }
   });
 
-  it("hides folders whose names cannot be told, by refusing", async () => {
+  it("refuses folders whose names cannot be read", async () => {
     await using place = await openTestSandbox("none");
     execFileSync("/bin/sh", ["-c", "mkdir \"$(printf 'a\\377')\""], { cwd: place.root });
     const find = createCoverSearch({ root: place.root, hidden: [], isHidden });
-    await assert.rejects(find(), { code: "forbidden", message: /its name is no Unicode/ });
+    await assert.rejects(find(), { code: "forbidden", message: /its name is not Unicode/ });
   });
 
-  it("refuses more folders above what is covered than can be held in place", async () => {
+  it("refuses more folders above covered files than can be held in place", async () => {
     await using place = await openTestSandbox("none");
     for (let at = 0; at <= 250; at++) {
       mkdirSync(join(place.root, `${at}/b/c/d`), { recursive: true });
@@ -231,12 +231,12 @@ describe("a program that is named by its path", () => {
     return ran.stdout;
   };
 
-  it(...held("is refused outside the workspace, and shows nothing of where it lies"), async () => {
+  it(...held("is refused outside the workspace, and its folder is not shown"), async () => {
     await using place = await openTestSandbox("sandbox", files, RULES);
     const tool = join(place.outer, "victim/bin/tool");
     chmodSync(tool, 0o755);
     symlinkSync(tool, join(place.root, "link"));
-    const refused = { code: "forbidden", message: /lies outside the workspace/ };
+    const refused = { code: "forbidden", message: /is outside the workspace/ };
     for (const program of [tool, "../victim/bin/tool", "./link"]) {
       await assert.rejects(run(place, program), refused);
     }

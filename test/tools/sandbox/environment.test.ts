@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { commandVariables } from "../../../src/tools/sandbox/environment.ts";
 
 describe("commandVariables", () => {
-  it("lets through what is on the list, and nothing else", () => {
+  it("passes what is on the list, and nothing else", () => {
     const env = {
       PATH: "/bin",
       HOME: "/h",
@@ -15,12 +15,12 @@ describe("commandVariables", () => {
     assert.deepEqual(commandVariables(env), { PATH: "/bin", HOME: "/h", LC_TIME: "C" });
   });
 
-  it("lets through what is named, even a key", () => {
+  it("passes what is named, even a key", () => {
     const env = { PATH: "/bin", API_KEY: "value", OTHER_KEY: "other" };
     assert.deepEqual(commandVariables(env, ["API_KEY"]), { PATH: "/bin", API_KEY: "value" });
   });
 
-  it("drops a listed variable that holds a key", () => {
+  it("drops a listed variable that contains a key", () => {
     const key = "sk-0123456789abcdef";
     const env = { PATH: "/bin", API_KEY: key, LC_ALL: key, SHELL: `/bin/${key}/sh`, LANG: "C" };
     assert.deepEqual(commandVariables(env), { PATH: "/bin", LANG: "C" });
@@ -30,11 +30,11 @@ describe("commandVariables", () => {
     assert.deepEqual(commandVariables({ PATH: "/bin", LC_SECRET: "hush" }), { PATH: "/bin" });
   });
 
-  it("keeps folders out of the path that depend on where one is", () => {
+  it("drops relative folders of the path", () => {
     assert.equal(commandVariables({ PATH: ".:/bin::bin:/usr/bin" })["PATH"], "/bin:/usr/bin");
   });
 
-  it("has a path where there is none", () => {
+  it("has a default path if there is none", () => {
     assert.match(commandVariables({})["PATH"] ?? "", /^\/usr\/local\/bin:/);
   });
 });

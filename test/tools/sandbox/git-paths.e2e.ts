@@ -14,7 +14,7 @@ import { openTestSandbox, type TestSandbox } from "./test-sandbox.ts";
 
 const held = unless(SANDBOX_LACK);
 
-/** A git that knows its user, and takes submodules from this machine. */
+/** A git that knows its user, and accepts submodules from this machine. */
 function asUser({ root, outer }: TestSandbox, script: string): void {
   const words = ["-ec", `g() { git -c protocol.file.allow=always "$@"; }; ${script}`];
   const user = { GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "a" };
@@ -43,7 +43,7 @@ async function open(setup: string): Promise<TestSandbox> {
   return place;
 }
 
-/** `$RAN` is a file that only a program of the attacker's would make. */
+/** `$RAN` is a file that only a program of the attacker would create. */
 const PLANT = (file: string): string =>
   `printf '[core]\\n\\tfsmonitor = "touch %s; false"\\n' "$RAN" >> ${file}`;
 const HOOK = (file: string): string =>
@@ -145,7 +145,7 @@ describe("what git obeys outside of `.git`", () => {
   });
 
   it(
-    ...held("leaves nothing behind where it was missing, whoever ends last or has crashed"),
+    ...held("leaves nothing where it was missing, whichever process ends last or has crashed"),
     async () => {
       await using place = await open("git init -q .; git config core.hooksPath tools/git/hooks");
       const first = await place.sandbox.start({ argv: ["cat"], cwd: place.root });
@@ -180,7 +180,7 @@ describe("what git obeys outside of `.git`", () => {
 });
 
 describe("git's own files", () => {
-  it("are read as git reads them: settings", () => {
+  it("are read like by git: settings", () => {
     const text = `; said\n[Core] hooksPath = "a b" # said\n[include "x"]\n[includeIf "gitdir:~/w/"]\n\tpath = one\\\ntwo\n\tbare\n[filter "L.x"]\nClean=a \\"b\\"\n`;
     assert.deepEqual(parseGitConfig(text), [
       { key: "core.hookspath", value: "a b" },
@@ -190,7 +190,7 @@ describe("git's own files", () => {
   });
 
   for (const version of [2, 3, 4]) {
-    it(`are read as git reads them: an index of version ${version}`, async () => {
+    it(`are read like by git: an index of version ${version}`, async () => {
       await using place = await openTestSandbox("none");
       const more = version === 3 ? "echo x > later; git add -N later" : "true";
       asUser(

@@ -1,4 +1,7 @@
-/** What commands in the sandbox can do to the machine through files of the kernel, as root and as another user. */
+/**
+ * What commands in the sandbox can do to the machine through files of the kernel, as root and as another
+ * user.
+ */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -24,7 +27,7 @@ import { openTestSandbox } from "./test-sandbox.ts";
 
 const held = unless(SANDBOX_LACK);
 
-/** Opens everything that is neither a process's own nor the workspace's for writing, and closes it again. */
+/** Opens everything for writing except a process's own files and the workspace, and closes it again. */
 const TRY_ALL = `
 const { constants, closeSync, lstatSync, openSync, readdirSync } = require("node:fs");
 const opened = [];
@@ -49,7 +52,7 @@ look("/", 0);
 console.log(opened.sort().join("\\n"));
 `;
 
-/** They hold nothing, or belong to the command's own terminal. */
+/** They contain nothing, or belong to the command's own terminal. */
 const HARMLESS = [
   "/dev/full",
   "/dev/null",
@@ -80,7 +83,7 @@ describe("files of the kernel in the sandbox", () => {
   });
 
   it(...held("cannot be opened for writing by a user that is not root"), async () => {
-    // Not root already: the test before this one was it.
+    // If this process is not root, the test before this one was enough.
     if (process.getuid?.() !== 0) return;
     assert.deepEqual(beyond(runAsNobody()), []);
   });
@@ -115,7 +118,7 @@ describe("files of the kernel in the sandbox", () => {
     assert.equal(stdout, "fine\n");
   });
 
-  it("are covered unless they are known to be harmless, links and processes left alone", () => {
+  it("are covered unless they are known to be harmless, links and processes are left alone", () => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-proc-"));
     try {
       for (const name of ["12", "sys", "bus", "tty"]) mkdirSync(join(folder, name));
@@ -146,8 +149,14 @@ function runAsNobody(): string {
     chmodSync(root, 0o755);
     chownSync(root, 65534, 65534);
     const view = viewLinux({
-      ...{ root, home: undefined, path: "/usr/bin:/bin", isWritable: true, hasNetwork: false },
-      ...{ covers: { hidden: [], readOnly: [] }, options: [], kernel: findKernelFiles() },
+      root,
+      home: undefined,
+      path: "/usr/bin:/bin",
+      isWritable: true,
+      hasNetwork: false,
+      covers: { hidden: [], readOnly: [] },
+      options: [],
+      kernel: findKernelFiles(),
       isFiltered: false,
     });
     const node = realpathSync(process.execPath);
@@ -155,7 +164,11 @@ function runAsNobody(): string {
     const before = bubblewrapArguments(seen, { cwd: root, reads: [], writes: [] });
     const program = findProgram("bwrap", process.env["PATH"] ?? "", "/") ?? "";
     return execFileSync(program, [...before, "--", "/node", "try.cjs"], {
-      ...{ uid: 65534, gid: 65534, encoding: "utf8", env: {}, cwd: "/" },
+      uid: 65534,
+      gid: 65534,
+      encoding: "utf8",
+      env: {},
+      cwd: "/",
     });
   } finally {
     rmSync(root, { recursive: true });

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import { readMachine } from "../../../src/base/processes.ts";
-import type { ProcessMark } from "../../../src/protocol/run-events.ts";
+import type { ProcessMark } from "../../../src/protocol/tool-process.ts";
 import { endLeftovers } from "../../../src/tools/sandbox/leftovers.ts";
-import { spawnWaiting, type Waiting } from "../../../src/tools/sandbox/life-line.ts";
+import { spawnWaiting, type WaitingProgram } from "../../../src/tools/sandbox/life-line.ts";
 import { MARK } from "../../../src/tools/sandbox/process.ts";
 import { whenEnded } from "../../closing.ts";
 
-/** A command as a past owner of the run would have left it: nobody here holds it. */
-async function leave(script: string): Promise<{ waiting: Waiting; process: ProcessMark }> {
+/** A command in the state in which an earlier owner of the run would have left it. */
+async function leave(script: string): Promise<{ waiting: WaitingProgram; process: ProcessMark }> {
   const waiting = spawnWaiting({
     argv: ["/bin/sh", "-c", script],
     cwd: "/",
@@ -23,7 +23,7 @@ async function leave(script: string): Promise<{ waiting: Waiting; process: Proce
   return { waiting, process };
 }
 
-async function finish({ child, release }: Waiting): Promise<void> {
+async function finish({ child, release }: WaitingProgram): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const exited = once(child, "exit");
     child.kill("SIGKILL");
@@ -32,17 +32,17 @@ async function finish({ child, release }: Waiting): Promise<void> {
   release();
 }
 
-describe("what a past owner's commands left running", () => {
-  it("is ended, with what left its group", async () => {
+describe("commands that an earlier owner left running", () => {
+  it("are ended, with processes that left their group", async () => {
     const { waiting, process } = await leave("setsid sleep 600 & echo up; sleep 600");
     const closed = once(waiting.child, "close");
     assert.deepEqual(await endLeftovers([process]), []);
-    // Both hold its standard output; it closes with the last of them.
+    // Both hold its standard output open; it closes with the last of them.
     await closed;
     waiting.release();
   });
 
-  it("is nothing where all have ended", async () => {
+  it("are none if all have ended", async () => {
     const { waiting, process } = await leave("echo up");
     await whenEnded(waiting.child);
     assert.deepEqual(await endLeftovers([process]), []);
@@ -54,11 +54,12 @@ describe("what a past owner's commands left running", () => {
     "of another PID namespace": (process) => ({ ...process, pid_namespace: "1" }),
     "of the same number, started at another time": (process) => ({
       ...process,
-      ...{ started: "1", mark: "0".repeat(32) },
+      started: "1",
+      mark: "0".repeat(32),
     }),
   };
   for (const [what, change] of Object.entries(others)) {
-    it(`is not a process ${what}`, async () => {
+    it(`do not include a process ${what}`, async () => {
       const { waiting, process } = await leave("echo up; exec sleep 600");
       assert.deepEqual(await endLeftovers([change(process)], readMachine()), []);
       assert.equal(waiting.child.exitCode ?? waiting.child.signalCode, null);

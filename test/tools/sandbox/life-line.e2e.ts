@@ -10,7 +10,7 @@ import { openTestSandbox } from "./test-sandbox.ts";
 
 const PROGRAM = fileURLToPath(new URL("./short-lived.js", import.meta.url));
 
-/** What a command may do to stay: `N` is how long it sleeps, which is how it is found. */
+/** Ways in which a command may try to stay: `N` is how long it sleeps, which is how it is found. */
 const SCRIPTS = {
   "a command": "sleep N",
   "one in the background": "sleep N & sleep N",
@@ -20,8 +20,9 @@ const SCRIPTS = {
 };
 
 /**
- * Starts a program of ours that starts the script, and ends the program so. Resolves when everybody has
- * closed the pipe that the script holds open; a test that hangs here has found a process that stayed.
+ * Starts a program of ours that starts the script, and ends the program in the given way. Resolves when
+ * every process has closed the pipe that the script holds open; a test that hangs here has found a process
+ * that stayed.
  */
 async function outlive(level: SandboxLevel, script: string, end: NodeJS.Signals): Promise<void> {
   await using place = await openTestSandbox(level);
@@ -52,7 +53,7 @@ describe("the life line", () => {
     }
   }
 
-  it("ends a command when its parent ends by a signal that it does not handle", LIMIT, async () => {
+  it("ends a command if its parent ends by a signal that it does not handle", LIMIT, async () => {
     const mark = `63${process.pid}`;
     await outlive("process", `sleep ${mark}`, "SIGHUP");
   });

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { nodeReservedKib } from "../../../src/tools/sandbox/node-memory.ts";
 
-describe("what Node.js reserves", () => {
+describe("the memory that Node.js reserves", () => {
   it("is known by its version", () => {
     assert.equal(nodeReservedKib("20.19.0"), 0);
     assert.equal(nodeReservedKib("22.1.0"), 0);

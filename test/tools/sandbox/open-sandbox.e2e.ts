@@ -60,7 +60,7 @@ describe("every level", () => {
 });
 
 describe("the process level", () => {
-  it("gives commands a home of their own, which goes with it", async () => {
+  it("gives commands a home of their own, which is removed with it", async () => {
     await using place = await openTestSandbox("process", { "home/key": "secret" });
     const { stdout } = await place.sh("ls -A ~ ; echo kept > ~/kept; echo $HOME; echo $TMPDIR");
     const [home = "", temp = ""] = stdout.trim().split("\n");
@@ -72,9 +72,9 @@ describe("the process level", () => {
     assert.deepEqual(readdirSync(join(place.outer, "temp")), []);
   });
 
-  it("limits what a process may hold", async () => {
+  it("limits the memory of a process", async () => {
     await using place = await openTestSandbox("process");
-    // Asked for and never touched: it costs nothing where it is granted.
+    // Allocated and never touched: it costs nothing if it is granted.
     const code = "const held = [1, 2, 3].map(() => Buffer.alloc(2e9)); console.log(held.length)";
     const { exitCode, stdout } = await place.sh(`node -e "${code}"`);
     assert.notEqual(exitCode, 0);
@@ -83,7 +83,7 @@ describe("the process level", () => {
 
   it("limits the size of a file", async () => {
     await using place = await openTestSandbox("process");
-    // A hole takes no room on the disk; only the size counts.
+    // A hole takes no space on the disk; only the size counts.
     const { exitCode } = await place.sh("dd if=/dev/zero of=big bs=1 count=1 seek=5G");
     assert.notEqual(exitCode, 0);
   });
@@ -104,9 +104,9 @@ describe("the sandbox level", () => {
     assert.equal((await place.sh("cat own; ls ..")).stdout, "ownhome\nroot\n");
   });
 
-  it(...held("lets nobody write the kernel's settings, root neither"), async () => {
+  it(...held("lets no user write the kernel's settings, not even root"), async () => {
     await using place = await openTestSandbox("sandbox");
-    // Opened for writing and closed again: nothing is written, whoever runs this.
+    // Opened for writing and closed again: nothing is written, whichever user runs this.
     for (const path of ["kernel/core_pattern", "fs/suid_dumpable", "vm/overcommit_memory"]) {
       const { exitCode } = await place.sh(`: >> /proc/sys/${path}`);
       assert.notEqual(exitCode, 0, path);
@@ -245,7 +245,7 @@ describe("the sandbox level", () => {
     assert.equal(ran.stdout, "installed\ntools\n");
   });
 
-  it("is refused, and never weakened, where bubblewrap is missing", async () => {
+  it("is refused, and never weakened, if bubblewrap is missing", async () => {
     await using place = await openTestSandbox("none");
     const env = { PATH: place.outer, HOME: place.outer };
     const open = openSandbox("sandbox", { root: place.root, env, network: false, hidden: [] });
@@ -256,7 +256,7 @@ describe("the sandbox level", () => {
     });
   });
 
-  it("does not take a bubblewrap that lies in the workspace", async () => {
+  it("does not use a bubblewrap inside the workspace", async () => {
     await using place = await openTestSandbox("none", { "root/bin/bwrap": "#!/bin/sh\nexit 0\n" });
     chmodSync(join(place.root, "bin/bwrap"), 0o755);
     const env = { PATH: join(place.root, "bin"), HOME: join(place.outer, "home") };
@@ -264,7 +264,7 @@ describe("the sandbox level", () => {
     await assert.rejects(open, { message: /bubblewrap is not installed/ });
   });
 
-  it("is refused where bubblewrap runs and cannot hold anything, with its own words", async () => {
+  it("is refused if bubblewrap runs and cannot contain commands, with its own message", async () => {
     const script =
       '#!/bin/sh\ncase $1 in --help) exit 0;; esac\necho "no namespaces" >&2; exit 1\n';
     await using place = await openTestSandbox("none", { "tools/bwrap": script });
@@ -274,7 +274,7 @@ describe("the sandbox level", () => {
     await assert.rejects(open, { code: "invalid_request", message: /\(no namespaces\)/ });
   });
 
-  it("is refused for a workspace that holds the home folder", async () => {
+  it("is refused for a workspace that contains the home folder", async () => {
     const env = { PATH: process.env["PATH"], HOME: "/home/someone" };
     for (const root of ["/", "/home", "/home/someone"]) {
       const open = openSandbox("sandbox", { root, env, network: false, hidden: [] });
@@ -282,9 +282,10 @@ describe("the sandbox level", () => {
     }
   });
 
-  it("is refused for the home folder also where the variable names it by a link", async () => {
+  it("is refused for the home folder even if the variable names it by a link", async () => {
     await using place = await openTestSandbox("none", {});
-    const [root, link] = [join(place.outer, "home"), join(place.outer, "link")];
+    const root = join(place.outer, "home");
+    const link = join(place.outer, "link");
     symlinkSync(root, link);
     const env = { PATH: process.env["PATH"], HOME: link };
     const open = openSandbox("sandbox", { root, env, network: false, hidden: [] });

@@ -10,13 +10,13 @@ import { readMachine, readStartTime } from "../../../src/base/processes.ts";
 import { isLeft, makeOwnFolder } from "../../../src/tools/sandbox/own-folder.ts";
 import { LINUX_LACK, unless } from "../../needs.ts";
 
-/** Of no process: what one writes for itself is not all zeros. */
+/** A name that no process has: the names of processes are not all zeros. */
 const NOBODY = LINUX_LACK ? String(2 ** 30) : "0".repeat(16);
 
 describe("temporary folders of a process", () => {
-  it("are removed by the next process when theirs was killed, and no others", async () => {
+  it("are removed by the next process if their own was killed, and no others", async () => {
     const tempDir = mkdtempSync(join(tmpdir(), "offshoot-own-"));
-    // Looked through once for each place, so the names are made in another one.
+    // Each place is searched once, so the names are made in another one.
     const other = mkdtempSync(join(tmpdir(), "offshoot-own-"));
     const mine = basename(await makeOwnFolder("home", { tempDir: other }));
     const left = change(mine, 3, NOBODY);
@@ -28,7 +28,7 @@ describe("temporary folders of a process", () => {
     for (const folder of [tempDir, other]) rmSync(folder, { recursive: true });
   });
 
-  it("are told by who made them, and not by their process id alone", async () => {
+  it("are recognized by their process, and not by its number alone", async () => {
     const tempDir = mkdtempSync(join(tmpdir(), "offshoot-own-"));
     const mine = basename(await makeOwnFolder("python", { tempDir }));
     rmSync(tempDir, { recursive: true });

@@ -35,7 +35,7 @@ describe("a placeholder of the sandbox", () => {
     for (const name of [".hg", ".jj", ".offshoot"]) {
       mkdirSync(join(root, name, `.offshoot-cover-${ownerOfTheDead()}-1`), { recursive: true });
     }
-    // As older versions wrote it.
+    // In the form of older versions.
     writeFileSync(join(root, ".hg", ".offshoot-cover-999999999-0"), "");
     const { openSandbox } = await import("../../../src/tools/sandbox/open-sandbox.ts");
     const env = { PATH: process.env["PATH"], HOME: join(outer.outer, "home") };
@@ -67,13 +67,13 @@ describe("a placeholder of the sandbox", () => {
 });
 
 describe("the owner of a marker", () => {
-  it("is here while this process runs, and gone when its number is another's", () => {
+  it("is here while this process runs, and gone if its number is another's", () => {
     const [space, pid] = ownerMark().split("-");
     assert.equal(isOwnerGone(`${ownerMark()}-0`, 0), false);
     assert.equal(isOwnerGone(`${space}-${pid}-1-0`, 0), true);
   });
 
-  it("of another namespace is believed for a day, whatever its number says here", () => {
+  it("in another namespace is assumed to run for a day, whatever its number means here", () => {
     const mark = `other-${process.pid}-1-0`;
     assert.equal(isOwnerGone(mark, 1000, 1000 + 23 * HOUR_MS), false);
     assert.equal(isOwnerGone(mark, 1000, 1000 + 25 * HOUR_MS), true);

@@ -6,8 +6,8 @@ import { describe, it } from "node:test";
 import { openPrivateFolder } from "../../../src/tools/sandbox/private-folder.ts";
 
 describe("openPrivateFolder", () => {
-  // The superuser removes from any folder: there it shows nothing.
-  it("goes with folders that are read-only", async () => {
+  // The superuser can remove files from any folder, so the test shows nothing for it.
+  it("is removed with folders that are read-only", async () => {
     const folder = await openPrivateFolder();
     const cache = join(folder.env.HOME, "go/mod");
     mkdirSync(join(cache, "inner"), { recursive: true });
@@ -17,7 +17,7 @@ describe("openPrivateFolder", () => {
     assert.ok(!existsSync(folder.path));
   });
 
-  it("does not reject when its folder is gone", async () => {
+  it("does not reject if its folder is gone", async () => {
     const outer = mkdtempSync(join(tmpdir(), "offshoot-private-"));
     const folder = await openPrivateFolder(outer);
     rmSync(outer, { recursive: true });

@@ -25,14 +25,14 @@ describe("findProgram", () => {
   mkdirSync(join(outer, "bin/folder"));
   const path = `/no/such:${join(outer, "bin")}`;
 
-  it("looks along the path for what can be run", () => {
+  it("searches the path for executable files", () => {
     assert.equal(findProgram("thing", path, "/"), join(outer, "bin/thing"));
     assert.equal(findProgram("text", path, "/"), undefined);
     assert.equal(findProgram("folder", path, "/"), undefined);
     assert.equal(findProgram("other", path, "/"), undefined);
   });
 
-  it("takes a path from where the command starts, and not along the path", () => {
+  it("resolves a path from where the command starts, and does not search it", () => {
     assert.equal(findProgram("./thing", path, join(outer, "bin")), join(outer, "bin/thing"));
     assert.equal(findProgram("bin/thing", path, outer), join(outer, "bin/thing"));
     assert.equal(findProgram("./thing", path, outer), undefined);
@@ -73,7 +73,7 @@ describe("installation", () => {
     ["what Python needs", "home/me/env/bin", ["home/me/env/lib", "home/me/env/pyvenv.cfg"]],
     ["what Node needs", "home/me/node/bin", ["home/me/node/lib"]],
     ["nothing of the home folder", "home/me/bin", []],
-    ["nothing that lies beside programs", "home/me/.local/bin", []],
+    ["nothing beside programs", "home/me/.local/bin", []],
     ["no registry's key", "home/me/.cargo/bin", []],
     ["nothing of everybody's home", "home/bin", []],
   ];
@@ -83,12 +83,12 @@ describe("installation", () => {
       assert.deepEqual(installation(join(base, folder), around), expected);
     });
   }
-  it("does not take all of the system for one", () => {
+  it("does not take the whole system for an installation", () => {
     assert.deepEqual(installation("/bin", around), ["/bin"]);
   });
 });
 
-describe("what programs keep beside themselves", () => {
+describe("settings of programs beside their files", () => {
   const home = join(outer, "keeper");
   const shown = [
     ...[".local/share/uv/tools/ruff/bin/ruff", ".local/share/uv/python/cpython/bin/python3"],
@@ -131,9 +131,10 @@ describe("what programs keep beside themselves", () => {
 });
 
 describe("programFolders", () => {
-  it("shows real folders of the path, and none that is seen anyway or shows too much", () => {
+  it("shows real folders of the path, and none that is visible anyway or shows too much", () => {
     const home = join(outer, "home");
-    const [tool, root] = [join(outer, "tool"), join(home, "work")];
+    const tool = join(outer, "tool");
+    const root = join(home, "work");
     const made = [
       ...[join(tool, "bin"), join(tool, "lib"), join(root, "bin")],
       join(home, ".pyenv/shims"),

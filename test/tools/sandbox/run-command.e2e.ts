@@ -6,7 +6,7 @@ import { patience } from "../../patience.ts";
 import { openTestSandbox, RUN_OPTIONS, startsWithOutput } from "./test-sandbox.ts";
 
 describe("runCommand", () => {
-  it("gives the two streams and the exit code", async () => {
+  it("returns the two streams and the exit code", async () => {
     await using place = await openTestSandbox("none");
     const ran = await place.sh("echo out; echo err >&2; exit 3");
     const expected = {
@@ -19,7 +19,7 @@ describe("runCommand", () => {
     assert.deepEqual(ran, expected);
   });
 
-  it("joins the streams when asked to", async () => {
+  it("joins the streams if asked to", async () => {
     await using place = await openTestSandbox("none");
     const { stdout, stderr } = await place.sh("echo out; echo err >&2", { joins: true });
     assert.deepEqual(stdout.split("\n").sort(), ["", "err", "out"]);
@@ -31,12 +31,12 @@ describe("runCommand", () => {
     assert.equal((await place.sh("cat", { stdin: "grüße" })).stdout, "grüße");
   });
 
-  it("does not mind a command that leaves its input unread", async () => {
+  it("accepts a command that does not read its input", async () => {
     await using place = await openTestSandbox("none");
     assert.equal((await place.sh("exit 0", { stdin: "x".repeat(1_000_000) })).exitCode, 0);
   });
 
-  it("keeps the beginning, reads on and says that it cut", async () => {
+  it("keeps the beginning of a long output, reads the rest and reports that it is truncated", async () => {
     await using place = await openTestSandbox("none");
     const script = "echo start; head -c 3000000 /dev/zero; echo end >&2";
     const { stdout, stderr, isCut, exitCode } = await place.sh(script, { maxStdoutBytes: 10 });
@@ -44,7 +44,7 @@ describe("runCommand", () => {
     assert.deepEqual({ stderr, isCut, exitCode }, { stderr: "end\n", isCut: true, exitCode: 0 });
   });
 
-  it("cuts no character and calls exactly the limit whole", async () => {
+  it("splits no character, and does not report a truncation at exactly the limit", async () => {
     await using place = await openTestSandbox("none");
     const cut = await place.sh("printf 'aéé'", { maxStdoutBytes: 4 });
     assert.deepEqual([cut.stdout, cut.isCut], ["aé", true]);
@@ -52,7 +52,7 @@ describe("runCommand", () => {
     assert.deepEqual([whole.stdout, whole.isCut], ["aéé", false]);
   });
 
-  it("puts together characters that come in pieces", async () => {
+  it("joins characters that come in pieces", async () => {
     const pieces = [...Buffer.from("é€😀")].map((byte) => Buffer.from([byte]));
     const ran = await runCommand(
       scripted(pieces),
@@ -62,7 +62,7 @@ describe("runCommand", () => {
     assert.equal(ran.stdout, "é€😀");
   });
 
-  it("stops at its time and gives what was printed", async () => {
+  it("stops at its time limit and returns the output so far", async () => {
     await using place = await openTestSandbox("none");
     const { stdout, timedOut, exitCode } = await runCommand(
       startsWithOutput(place.sandbox),
@@ -92,7 +92,7 @@ describe("runCommand", () => {
   });
 });
 
-/** A sandbox whose every command prints these pieces. */
+/** A sandbox in which every command prints these pieces. */
 function scripted(pieces: readonly Buffer[]): Sandbox {
   const print = async function* (): AsyncGenerator<Buffer> {
     yield* pieces;

@@ -20,11 +20,11 @@ const rule = (found: readonly string[], start: string): string =>
   found.find((one) => one.startsWith(start)) ?? assert.fail(`${start} is missing`);
 
 describe("seatbeltProfile", () => {
-  it("denies first what nothing allows", () => {
+  it("a seatbelt profile begins by denying everything", () => {
     assert.deepEqual(lines().slice(0, 2), ["(version 1)", "(deny default)"]);
   });
 
-  it("lets the workspace and the private folder be changed, and nothing else", () => {
+  it("lets commands change the workspace and the private folder, and nothing else", () => {
     const expected = `(allow file-write* (subpath "${VIEW.privateFolder}") (subpath "${VIEW.root}"))`;
     assert.equal(rule(lines(), "(allow file-write* "), expected);
     const fixed = rule(lines({ isWritable: false }), "(allow file-write* ");
@@ -38,7 +38,7 @@ describe("seatbeltProfile", () => {
     assert.ok(!reading.some((one) => one.includes('"/Users/me"') || one.includes('"/Users"')));
   });
 
-  it("takes back behind the workspace's own rule what is protected: the later one holds", () => {
+  it("denies protected paths after the workspace's own rule, because the later one applies", () => {
     const found = lines();
     const allowed = found.findIndex((one) => one.startsWith("(allow file-write* "));
     const fixed = found.indexOf('(deny file-write* (subpath "/Users/me/work/.git"))');
@@ -48,14 +48,14 @@ describe("seatbeltProfile", () => {
     assert.ok(allowed >= 0 && fixed > allowed && hidden > allowed);
   });
 
-  it("lets no folder above what is protected be moved", () => {
+  it("lets no folder above a protected path be moved", () => {
     const found = lines({ hidden: ["/Users/me/work/a/b/.env"] });
     const pins =
       '(deny file-write-unlink (literal "/Users/me/work/a") (literal "/Users/me/work/a/b"))';
     assert.ok(found.includes(pins), found.join("\n"));
   });
 
-  it("allows the network only when told to", () => {
+  it("allows the network only if told to", () => {
     assert.ok(!lines().some((one) => one.includes("network")));
     assert.ok(lines({ hasNetwork: true }).includes("(allow network*)"));
   });

@@ -19,7 +19,7 @@ interface Call {
   readonly args?: readonly number[];
 }
 
-/** Runs a program as the kernel does, on the data that it would see. */
+/** Runs a program like the kernel, on the data that it would see. */
 function judge(program: readonly Instruction[], { arch = 0, number, args = [] }: Call): string {
   const words = new Map([
     [0, number],
@@ -54,7 +54,7 @@ for (const arch of ["x64", "arm64"] as const satisfies readonly FilteredArch[]) 
     const weighed = (name: keyof typeof WEIGHED_CALLS, ...args: number[]): string =>
       ask(WEIGHED_CALLS[name][arch], ...args);
 
-    it("ends a process of another processor, whatever it calls", () => {
+    it("ends a process of another processor, whatever its call", () => {
       const [first] = program;
       assert.deepEqual(first, { code: 0x20, jt: 0, jf: 0, k: 4 });
       const others = [0x40000003, 0x40000028, AUDIT[arch === "x64" ? "arm64" : "x64"], 0];
@@ -78,7 +78,7 @@ for (const arch of ["x64", "arm64"] as const satisfies readonly FilteredArch[]) 
       }
     });
 
-    it("refuses to tell of mounts, which tell of the server", () => {
+    it("refuses calls that list mounts, which describe the server", () => {
       // `statmount` and `listmount` have these numbers on every processor.
       for (const number of [457, 458]) assert.equal(ask(number), "errno 1");
     });
@@ -103,14 +103,14 @@ for (const arch of ["x64", "arm64"] as const satisfies readonly FilteredArch[]) 
       assert.equal(weighed("ptrace", 0x4206), "errno 1");
     });
 
-    it("allows sockets of the usual families alone: vsock leads out of the network namespace", () => {
+    it("allows only sockets of the usual families: vsock leads out of the network namespace", () => {
       for (const family of [1, 2, 10, 16]) assert.equal(weighed("socket", family), ALLOW);
       for (const family of [0, 15, 17, 31, 38, 40, 44]) {
         assert.equal(weighed("socket", family), "errno 97");
       }
     });
 
-    it("allows the usual personalities and terminal requests alone", () => {
+    it("allows only the usual personalities and terminal requests", () => {
       for (const value of [0, 8, 0x20000, 0xffffffff]) {
         assert.equal(weighed("personality", value), ALLOW);
       }
@@ -120,7 +120,7 @@ for (const arch of ["x64", "arm64"] as const satisfies readonly FilteredArch[]) 
       assert.equal(weighed("ioctl", 1, 0x541c), "errno 1");
     });
 
-    it("refuses shared memory that cannot be counted, where it must be", () => {
+    it("refuses shared memory that cannot be counted, if required", () => {
       const number = WEIGHED_CALLS.shmget[arch];
       assert.equal(ask(number), ALLOW);
       const counted = filterProgram(arch, { countable: true });
@@ -142,11 +142,11 @@ describe("the filter of system calls", () => {
     }
   });
 
-  it("is not there for a processor that it does not know", () => {
+  it("does not exist for an unknown processor", () => {
     assert.equal(seccompFilter("riscv64"), undefined);
   });
 
-  it("is written as the kernel reads it, and takes no block that cannot be jumped over", () => {
+  it("is written in the kernel's form, and refuses a block that is too long to jump over", () => {
     const bytes = assemble([...ifEqual(0xc000003e, [verdict(0x80000000)])]);
     assert.equal(bytes.toString("hex"), "150000013e0000c00600000000000080");
     assert.throws(() => ifEqual(1, Array(256).fill(verdict(0))), RangeError);

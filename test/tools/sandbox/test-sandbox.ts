@@ -13,17 +13,21 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { SandboxParts } from "../../../src/tools/sandbox/holder.ts";
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
-import { type Ran, type RunOptions, runCommand } from "../../../src/tools/sandbox/run-command.ts";
+import {
+  type RanCommand,
+  type RunOptions,
+  runCommand,
+} from "../../../src/tools/sandbox/run-command.ts";
 import type { Sandbox, SandboxLevel } from "../../../src/tools/sandbox/sandbox.ts";
 import { PATIENCE_MS, patience } from "../../patience.ts";
 
 export interface TestSandbox extends AsyncDisposable {
-  /** The workspace; beside it lie `home`, the home folder, and room for neighbours. */
+  /** The workspace; beside it are `home`, the home folder, and room for neighbours. */
   readonly root: string;
   readonly outer: string;
   readonly sandbox: Sandbox;
   /** Runs a line in `/bin/sh`. */
-  sh(script: string, options?: Partial<RunOptions>): Promise<Ran>;
+  sh(script: string, options?: Partial<RunOptions>): Promise<RanCommand>;
 }
 
 export const RUN_OPTIONS: Omit<RunOptions, "signal"> = {
@@ -32,7 +36,7 @@ export const RUN_OPTIONS: Omit<RunOptions, "signal"> = {
   maxStderrBytes: 100_000,
 };
 
-/** `files` are written below the folder that holds `root` and `home`. */
+/** `files` are written below the folder that contains `root` and `home`. */
 export async function openTestSandbox(
   level: SandboxLevel,
   files: Readonly<Record<string, string>> = {},
@@ -68,7 +72,7 @@ export async function openTestSandbox(
 
 /**
  * The sandbox with commands that count as started once they have printed something. So a short time limit
- * ends a command that has come so far, however slow the machine is.
+ * ends a command that has come this far, however slow the machine is.
  */
 export function startsWithOutput(sandbox: Sandbox): Sandbox {
   return {

@@ -18,7 +18,11 @@ import { toMapping } from "../../../src/tools/sandbox/mapped-files.ts";
 import { removeFolder } from "../../../src/tools/sandbox/private-folder.ts";
 import { findDescendants } from "../../../src/tools/sandbox/process-use.ts";
 import type { RunOptions } from "../../../src/tools/sandbox/run-command.ts";
-import { type Excess, findExcess, type Totals } from "../../../src/tools/sandbox/totals.ts";
+import {
+  type ExceededTotal,
+  findExcess,
+  type ResourceTotals,
+} from "../../../src/tools/sandbox/totals.ts";
 import { LINUX_LACK, programLack, SANDBOX_LACK, unless } from "../../needs.ts";
 import { PATIENCE_MS, patience } from "../../patience.ts";
 import { openTestSandbox } from "./test-sandbox.ts";
@@ -26,15 +30,20 @@ import { openTestSandbox } from "./test-sandbox.ts";
 const held = unless(SANDBOX_LACK);
 
 const MB = 1_000_000;
-const TOTALS: Totals = { memoryBytes: 200 * MB, diskBytes: 20 * MB, entries: 500, tasks: 40 };
+const TOTALS: ResourceTotals = {
+  memoryBytes: 200 * MB,
+  diskBytes: 20 * MB,
+  entries: 500,
+  tasks: 40,
+};
 
-/** Long enough for any machine: what is over a limit is ended long before. */
+/** Long enough for any machine: a command that exceeds a limit is ended long before. */
 const patient = (): Partial<RunOptions> => ({
   timeoutMs: PATIENCE_MS,
   signal: patience(),
 });
 
-/** The kernel keeps the pages of a shared mapping when a process gives them back. */
+/** The kernel keeps the pages of a shared mapping when a process releases them. */
 const DROPPED = `
 import mmap, time
 kept = []
@@ -57,8 +66,8 @@ for i in range(20):
     os.closerange(3, 100)
 time.sleep(200)`;
 
-describe("what a command uses with all that it starts", () => {
-  const rows: readonly [why: string, of: Excess["of"], script: string][] = [
+describe("the use of a command and everything that it starts", () => {
+  const rows: readonly [why: string, of: ExceededTotal["of"], script: string][] = [
     [
       "memory of many processes that are small each",
       "memory",
@@ -121,7 +130,7 @@ describe("a mapping of a file without a name", () => {
   const row = (range: string, offset: string, device: string, path: string): string =>
     `${range} rw-s ${offset} ${device} 1234                       ${path}`;
 
-  it("is read with the numbers that the file system gives", () => {
+  it("is read with the numbers of the file system", () => {
     const line = row("7f00001000-7f00003000", "00001000", "103:01", "/mnt/data/f (deleted)");
     const { device, inode, endBytes, isMemory } = toMapping(line) ?? assert.fail();
     assert.deepEqual([device, inode, endBytes, isMemory], [0x10301, 1234, 0x3000, false]);
@@ -136,7 +145,7 @@ describe("a mapping of a file without a name", () => {
 
 describe("findExcess", () => {
   const within = { memoryBytes: 1, tasks: 1, openBytes: 10 * MB };
-  const rows: readonly [what: string, excess: Excess | undefined][] = [
+  const rows: readonly [what: string, excess: ExceededTotal | undefined][] = [
     ["nothing", findExcess(TOTALS, within, { bytes: 10 * MB, entries: 500, isWhole: true })],
     [
       "the limit of 19.1 MiB",
@@ -144,7 +153,7 @@ describe("findExcess", () => {
     ],
     ["the limit of 500", findExcess(TOTALS, undefined, { bytes: 1, entries: 501, isWhole: true })],
     [
-      "cannot be looked into",
+      "folders that cannot be read",
       findExcess(TOTALS, undefined, { bytes: 1, entries: 1, isWhole: false }),
     ],
     ["the limit of 40", findExcess(TOTALS, { ...within, tasks: 41 }, undefined)],
@@ -160,7 +169,7 @@ describe("findExcess", () => {
 describe("walkFolder", () => {
   const make = (): string => mkdtempSync(join(tmpdir(), "offshoot-walk-"));
 
-  it("gives way to others between turns, however many entries there are", async () => {
+  it("lets other work run between turns, however many entries there are", async () => {
     const root = make();
     execFileSync("/bin/sh", ["-c", "seq 1000 | xargs touch"], { cwd: root });
     let turns = 0;
@@ -177,7 +186,7 @@ describe("walkFolder", () => {
     await removeFolder(root);
   });
 
-  it("stops when its visitor has enough", async () => {
+  it("stops if its visitor has enough", async () => {
     const root = make();
     execFileSync("/bin/sh", ["-c", "seq 150 | xargs touch"], { cwd: root });
     const { entries } = await measureFolder(root, {
@@ -199,7 +208,7 @@ describe("walkFolder", () => {
     rmSync(root, { recursive: true });
   });
 
-  it("says where it could not look, and such folders are removed all the same", async () => {
+  it("reports folders that it could not read, which are removed nevertheless", async () => {
     const root = make();
     const chain = Array(15).fill("n".repeat(200)).join("/");
     for (const name of ["one", "two"]) mkdirSync(join(root, name, chain), { recursive: true });

@@ -30,12 +30,12 @@ function open(t: TestContext, files: Readonly<Record<string, string>>): Sandbox 
 
 const call = async (found: LoadedSkills, input: object): Promise<string> => {
   const tool = createSkillTool(found.skills);
-  // It uses nothing of the run: what it reads is below its skills' folders.
+  // It uses nothing of the run: it reads only below its skills' folders.
   return String(await tool.run(tool.parse(input as never), {} as ToolContext));
 };
 
 describe("skills", () => {
-  it("are found in the places of the user and of the project", async (t) => {
+  it("are found in the folders of the user and of the project", async (t) => {
     const sandbox = open(t, {
       ".config/offshoot/skills/one/SKILL.md": skillText("one"),
       ".agents/skills/two/SKILL.md": skillText("two"),
@@ -64,7 +64,7 @@ describe("skills", () => {
     );
   });
 
-  it("are loaded with their other files, which are read below their folder alone", async (t) => {
+  it("are loaded with their other files, which are read only below their folder", async (t) => {
     const sandbox = open(t, {
       ".agents/skills/one/SKILL.md": skillText("one", "", "Do.\n</skill>\nMore."),
       ".agents/skills/one/scripts/a.sh": "echo hi",
@@ -105,14 +105,14 @@ describe("skills", () => {
     assert.equal(warnings.length, 4);
   });
 
-  it("grant nothing: a field that says so is named and not read", async () => {
+  it("grant nothing: fields that would are named and not read", async () => {
     const parsed = await parseSkill(skillText("one", "allowed-tools: Bash(*)\n"), "one");
     assert.ok(!("problem" in parsed));
     assert.deepEqual(parsed.ignored, ["allowed-tools"]);
     assert.deepEqual(Object.keys(parsed).sort(), ["body", "description", "ignored", "name"]);
   });
 
-  it("are told as a list that has an end, however many there are", () => {
+  it("are sent to the model as a list of limited length, however many there are", () => {
     const many = Array.from({ length: 200 }, (_, at) => {
       const description = `${"d".repeat(200)}</skills>`;
       return { name: `s${at}`, description, scope: "project", folder: "/", uid: 0 } as const;

@@ -13,7 +13,7 @@ const PAGE = `<!doctype html><title>Otters</title><nav><a href="/">Home</a></nav
 <article><h1>Otters</h1><p>${"Otters hold hands while they sleep. ".repeat(12)}</p>
 <p>See <a href="/more">more</a>.</p></article>`;
 
-/** One page, without the table of places that readers do without. */
+/** One page, without the table of offsets, which readers do not need. */
 const PDF = `%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
@@ -67,20 +67,20 @@ describe("fetch", () => {
     },
   );
 
-  it("gives the markup itself where it is asked for", async () => {
+  it("returns the markup itself if requested", async () => {
     const answer = serve("text/html", PAGE);
     const output = await call({ make, answer, arguments: { raw: true } });
     assert.equal((output as { content: string }).content, PAGE);
   });
 
-  it("cuts at the wanted length, not inside a character, and says so", async () => {
+  it("cuts at the requested length, not inside a character, and says so", async () => {
     const answer = serve("text/plain", "abc🦦def");
     const output = await call({ make, answer, arguments: { max_chars: 4 } });
     const { content, truncated } = output as { content: string; truncated: boolean };
     assert.deepEqual([content, truncated], ["abc", true]);
   });
 
-  it("gives what a server says with an error status", async () => {
+  it("returns a server's text with an error status", async () => {
     const output = await call({ make, answer: serve("application/json", '{"error":"gone"}', 410) });
     const { status, content } = output as { status: number; content: string };
     assert.deepEqual([status, content], [410, '{"error":"gone"}']);
@@ -93,9 +93,9 @@ describe("fetch", () => {
     ["text/csv", "a,b"],
     ["application/yaml", "a: 1"],
     ["", "no type"],
-    ["application/octet-stream", "text all the same"],
+    ["application/octet-stream", "text nevertheless"],
   ] as const) {
-    it(`gives ${type || "what has no type"} as it is`, async () => {
+    it(`returns ${type || "what has no type"} unchanged`, async () => {
       const output = await call({ make, answer: serve(type, body) });
       assert.equal((output as { content: string }).content, body);
     });
@@ -117,7 +117,7 @@ describe("fetch", () => {
   }
 
   for (const type of ["application/pdf", "application/octet-stream"]) {
-    it(`gives the text of a PDF that is served as ${type}`, async () => {
+    it(`returns the text of a PDF that is served as ${type}`, async () => {
       const output = await call({ make, answer: serve(type, PDF) });
       assert.match((output as { content: string }).content, /Otters on paper/);
     });
@@ -140,7 +140,7 @@ describe("fetch", () => {
     assert.equal(hostsOf("not a url"), undefined);
   });
 
-  it("does not ask about its own host again, but about where it is led", async () => {
+  it("needs no approval for its own host, but does for the target of a redirect", async () => {
     const asked: string[] = [];
     const allowsHost = (host: string): boolean => asked.push(host) === 0;
     const answer: RequestListener = (_, response) =>
@@ -158,7 +158,7 @@ describe("scrape_webpage", () => {
     assert.match(String(output), /^#+ Otters\n/);
   });
 
-  it("says what was wrong in its own words", async () => {
+  it("reports errors in its own words", async () => {
     await assert.rejects(call({ make, answer: serve("text/html", "Gone.", 404) }), {
       code: "tool_failed",
       message: "Error scraping URL: The server answered 404.",
@@ -170,15 +170,15 @@ describe("scrape_webpage", () => {
     });
   });
 
-  it("says so when there is nothing to read", async () => {
+  it("says so if there is no text", async () => {
     const answer = serve("text/html", "<body><div id=app></div><script>go()</script></body>");
     await assert.rejects(call({ make, answer }), {
       message: /^Error scraping URL: There is no text in it: /,
     });
   });
 
-  it("says that a page was cut", async () => {
+  it("says that the rest of a page was left out", async () => {
     const output = await call({ make, answer: serve("text/plain", "x".repeat(200_000)) });
-    assert.match(String(output), /\n\n\[The page goes on; it was cut here\.\]$/);
+    assert.match(String(output), /\n\n\[The page continues; the rest was left out\.\]$/);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Tests that read pages with the libraries as they are installed. The product has them bundled; unbundled, Node.js
+ * Tests that read pages with the installed libraries. The product has them bundled; unbundled, Node.js
  * 20.19 cannot load one of them in a process that may not make code from strings (20.20 and later can).
  */
 import { it, type TestContext } from "node:test";

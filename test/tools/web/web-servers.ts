@@ -1,25 +1,25 @@
 /**
- * A web of one's own: names with public addresses, and one server on the loopback behind all of them.
- * Every address that is dialled and every question to the resolver is written down.
+ * A stand-in for the web: names with public addresses, and one server on the loopback for all of them.
+ * Records every address that is dialled and every question to the resolver.
  */
 
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../../src/base/clock.ts";
+import type { GetOptions } from "../../../src/tools/web/network/web-answer.ts";
 import {
   createWebClient,
-  type GetOptions,
   type WebClient,
   type WebClientParts,
 } from "../../../src/tools/web/network/web-client.ts";
 import { patience } from "../../patience.ts";
 
-/** A public address that stands for somebody's server. */
+/** A public address that stands for some server. */
 export const PUBLIC = "93.184.216.34";
 
 export interface FakeWeb extends AsyncDisposable {
   readonly client: WebClient;
-  /** What the client is made of, to make another. */
+  /** The parts of the client, to make another one. */
   readonly parts: WebClientParts;
   /** `address:port`, in the order of connections. */
   readonly dialled: string[];
@@ -31,7 +31,7 @@ export interface FakeWeb extends AsyncDisposable {
 
 export interface FakeWebOptions {
   readonly answer: RequestListener;
-  /** Answers one after the other, the last for ever; names that are not here have a public address. */
+  /** Answers one after the other, the last for ever. Names that are not here have a public address. */
   readonly names?: Readonly<Record<string, readonly (readonly string[])[]>>;
   readonly parts?: Partial<WebClientParts>;
 }
@@ -41,7 +41,9 @@ export async function startWeb({
   names = {},
   parts = {},
 }: FakeWebOptions): Promise<FakeWeb> {
-  const [dialled, resolved, asked]: [string[], string[], string[]] = [[], [], []];
+  const dialled: string[] = [];
+  const resolved: string[] = [];
+  const asked: string[] = [];
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -68,7 +70,12 @@ export async function startWeb({
     ...parts,
   };
   return {
-    ...{ client: createWebClient(all), parts: all, dialled, resolved, asked, requests },
+    client: createWebClient(all),
+    parts: all,
+    dialled,
+    resolved,
+    asked,
+    requests,
     async [Symbol.asyncDispose]() {
       server.close().closeAllConnections();
     },

@@ -11,14 +11,14 @@ const OPEN: Boundary = { mayRead: () => true, mayWrite: () => true, hardLinks: f
 const WAYS: readonly HoldWay[] = process.platform === "linux" ? ["descriptor", "path"] : ["path"];
 
 for (const hold of WAYS) {
-  describe(`workspace, held by ${hold}: what the boundary leaves out`, () => {
+  describe(`workspace, held by ${hold}: paths outside the boundary`, () => {
     const boundary: Boundary = {
       mayRead: (path) => !path.startsWith("hidden"),
       mayWrite: (path) => path.startsWith("src/"),
       hardLinks: false,
     };
 
-    it("is refused by where it leads, there or not", async () => {
+    it("are refused by their target, existing or not", async () => {
       using folder = createWorkspaceFolder({ "hidden/a": "a", "src/b": "b" });
       symlinkSync("hidden/a", join(folder.root, "link"));
       const workspace = await openWorkspace(folder.root, boundary, { hold });
@@ -34,7 +34,7 @@ for (const hold of WAYS) {
       assert.equal(readFileSync(join(folder.root, "hidden/a"), "utf8"), "a");
     });
 
-    it("is not listed", async () => {
+    it("folders outside of the run's boundary are not listed", async () => {
       using folder = createWorkspaceFolder({ "hidden/a": "", "src/b": "", ".git/c": "" });
       const workspace = await openWorkspace(folder.root, boundary, { hold });
       assert.deepEqual(await workspace.list("."), ["src/"]);
@@ -44,7 +44,7 @@ for (const hold of WAYS) {
       assert.equal(workspace.shows("src/b"), true);
     });
 
-    it("does not move along with the folder above it", async () => {
+    it("do not move with the folder above them", async () => {
       using folder = createWorkspaceFolder({ "src/a/hidden": "", "src/b/.git/config": "" });
       const strict = { ...boundary, mayRead: (path: string) => !path.endsWith("hidden") };
       const workspace = await openWorkspace(folder.root, strict, { hold });
@@ -54,7 +54,7 @@ for (const hold of WAYS) {
       assert.deepEqual(readdirSync(join(folder.root, "src")), ["a", "b"]);
     });
 
-    it("does not become readable by moving", async () => {
+    it("do not become readable by moving", async () => {
       using folder = createWorkspaceFolder({ "src/hidden": "x", "src/a/b": "" });
       const strict = { ...boundary, mayRead: (path: string) => !path.endsWith("hidden") };
       const workspace = await openWorkspace(folder.root, strict, { hold });
@@ -65,10 +65,10 @@ for (const hold of WAYS) {
     });
   });
 
-  describe(`workspace, held by ${hold}: what is asked about by its name`, () => {
+  describe(`workspace, held by ${hold}: files that need approval by name`, () => {
     const boundary: Boundary = { ...OPEN, mayList: (path) => !/(?:^|\/)asked(?:\/|$)/.test(path) };
 
-    it("is in no listing, though it is read by its name", async () => {
+    it("are in no listing, although they can be read by name", async () => {
       using folder = createWorkspaceFolder({ "src/asked": "a", "src/b": "", "asked/c": "" });
       const workspace = await openWorkspace(folder.root, boundary, { hold });
       assert.deepEqual(await workspace.list("."), ["src/"]);
@@ -77,7 +77,7 @@ for (const hold of WAYS) {
       assert.equal(String(await workspace.readFile("src/asked", 9)), "a");
     });
 
-    it("moves by its name, and not with a folder above it, from there or to there", async () => {
+    it("move by name, and not with a folder above them, from there or to there", async () => {
       using folder = createWorkspaceFolder({ "src/asked": "a", "lib/d/b": "" });
       const workspace = await openWorkspace(folder.root, boundary, { hold });
       await assert.rejects(workspace.move("src", "c"), { code: "forbidden" });
@@ -90,7 +90,7 @@ for (const hold of WAYS) {
   describe(`workspace, held by ${hold}: the program's own files`, () => {
     const PATHS = ["own", "own/x", "OWN/x", "own/none/y", "later/x", "link/x"];
 
-    it("are refused wherever they lie, there or not, over links or not", async () => {
+    it("are refused wherever they are, existing or not, through links or not", async () => {
       using folder = createWorkspaceFolder({
         "own/x": "x",
         "a/b": "",
@@ -116,14 +116,14 @@ for (const hold of WAYS) {
       assert.deepEqual(readdirSync(join(root, "own")), ["x"]);
     });
 
-    it("do not move along with a folder above them", async () => {
+    it("do not move with a folder above them", async () => {
       using folder = createWorkspaceFolder({ "a/own/x": "x" });
       const protectedPaths = [join(folder.root, "a/own")];
       const workspace = await openWorkspace(folder.root, { ...OPEN, protectedPaths }, { hold });
       await assert.rejects(workspace.move("a", "b"), { code: "forbidden" });
     });
 
-    it("are no workspace themselves, and others are not hindered", async () => {
+    it("cannot be a workspace themselves, and do not hinder others", async () => {
       using folder = createWorkspaceFolder({ "own/x": "x" });
       const { root } = folder;
       const inside = await openWorkspace(

@@ -38,7 +38,7 @@ const read = async (files: Workspace, path: string, most = 1000): Promise<string
   (await files.readFile(path, most)).toString();
 
 describe("a workspace under an editor", () => {
-  it("reads what the editor has, else what is on disk", async (t) => {
+  it("reads the editor's text, or otherwise the disk", async (t) => {
     const { files, open, root } = await start(t, { "a.txt": "disk", "b.txt": "disk" });
     open.set(join(root, "a.txt"), "buffer");
     open.set(join(root, "new.txt"), "new");
@@ -48,7 +48,7 @@ describe("a workspace under an editor", () => {
     await assert.rejects(read(files, "none.txt"), { code: "not_found" });
   });
 
-  it("reads what is not text from disk, and nothing that is too long", async (t) => {
+  it("reads files that are not text from disk, and none that is too long", async (t) => {
     const { files, open, root } = await start(t, { "a.bin": "x", "a.txt": "short" });
     await files.writeFile("a.bin", Buffer.from([0xff, 0xfe, 0]));
     open.set(join(root, "a.bin"), "buffer");
@@ -57,7 +57,7 @@ describe("a workspace under an editor", () => {
     await assert.rejects(read(files, "a.txt"), /2000 bytes in the editor/);
   });
 
-  it("writes text into the editor with the folders above it, and the rest to disk", async (t) => {
+  it("writes text into the editor with the folders above it, and everything else to disk", async (t) => {
     const { files, open, root } = await start(t, { "a.txt": "disk" });
     await files.writeFile("a.txt", "one");
     await files.writeFile("deep/er/b.txt", Buffer.from("two"));
@@ -70,7 +70,7 @@ describe("a workspace under an editor", () => {
     assert.equal(readFileSync(join(plain.root, "a.txt"), "utf8"), "one");
   });
 
-  it("asks the editor for nothing that the workspace refuses", async (t) => {
+  it("does not ask the editor for what the workspace refuses", async (t) => {
     const boundary = {
       ...ALL,
       mayRead: (path: string) => path !== "secret.txt",

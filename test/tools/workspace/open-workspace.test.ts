@@ -33,8 +33,8 @@ for (const hold of WAYS) {
   const open = (root: string, options: OpenOptions = {}): Promise<Workspace> =>
     openWorkspace(root, OPEN, { hold, ...options });
 
-  describe(`workspace, held by ${hold}: where paths lead`, () => {
-    it("gives the real path of what lies inside", async () => {
+  describe(`workspace, held by ${hold}: the targets of paths`, () => {
+    it("returns the real path of a file inside", async () => {
       using folder = createWorkspaceFolder({ "a/b.txt": "b", "..c/d": "d", "~": "" });
       const { root } = folder;
       const workspace = await open(root);
@@ -56,7 +56,7 @@ for (const hold of WAYS) {
       }
     });
 
-    it("refuses what lies outside, whether it is there or not", async () => {
+    it("refuses paths outside, existing or not", async () => {
       using folder = createWorkspaceFolder({ "a.txt": "" });
       const { root } = folder;
       const neighbour = `${root}-neighbour`;
@@ -80,7 +80,7 @@ for (const hold of WAYS) {
       }
     });
 
-    it("does not say whether something is there behind a link that leads out", async () => {
+    it("does not reveal whether a path behind a link out of it exists", async () => {
       using folder = createWorkspaceFolder();
       const { root } = folder;
       mkdirSync(join(dirname(root), "secret"));
@@ -108,7 +108,7 @@ for (const hold of WAYS) {
       }
     });
 
-    it("takes a workspace that is itself a link, by both of its names", async () => {
+    it("accepts a workspace that is itself a link, by both of its names", async () => {
       using folder = createWorkspaceFolder({ "a.txt": "a" });
       const link = join(dirname(folder.root), "link");
       symlinkSync(folder.root, link);
@@ -120,7 +120,7 @@ for (const hold of WAYS) {
       await assert.rejects(workspace.locate("../x", "read"), outside("../x"));
     });
 
-    it("says that something is not there, in the words the model is told", async () => {
+    it("reports a missing file in the words for the model", async () => {
       using folder = createWorkspaceFolder({ "a.txt": "" });
       symlinkSync("nowhere", join(folder.root, "dangling"));
       const workspace = await open(folder.root);
@@ -131,7 +131,7 @@ for (const hold of WAYS) {
       }
     });
 
-    it("refuses paths that are none", async () => {
+    it("a workspace refuses invalid paths", async () => {
       using folder = createWorkspaceFolder({ "a.txt": "" });
       symlinkSync("loop", join(folder.root, "loop"));
       const workspace = await open(folder.root);
@@ -144,7 +144,7 @@ for (const hold of WAYS) {
 
   describe(`workspace, held by ${hold}: files`, () => {
     const able = unless(programLack("mkfifo"));
-    it(...able("refuses what is no regular file, without waiting for it"), async () => {
+    it(...able("refuses a file that is not regular, without waiting for it"), async () => {
       using folder = createWorkspaceFolder();
       execFileSync("mkfifo", [join(folder.root, "pipe")]);
       const workspace = await open(folder.root);
@@ -155,7 +155,7 @@ for (const hold of WAYS) {
       await assert.rejects(workspace.writeFile(".", ""), { message: "Is a directory: ." });
     });
 
-    it("reads up to a limit, and says how large a larger file is", async () => {
+    it("reads up to a limit, and reports the size of a larger file", async () => {
       using folder = createWorkspaceFolder({ f: "12345" });
       const workspace = await open(folder.root);
       assert.equal(String(await workspace.readFile("f", 5)), "12345");
@@ -165,7 +165,7 @@ for (const hold of WAYS) {
       });
     });
 
-    it("refuses a file with a second name, unless it is told not to", async () => {
+    it("refuses a file with a second name, unless configured otherwise", async () => {
       using folder = createWorkspaceFolder();
       const secret = join(dirname(folder.root), "secret");
       writeFileSync(secret, "s");
@@ -182,7 +182,7 @@ for (const hold of WAYS) {
       assert.equal(readFileSync(secret, "utf8"), "s");
     });
 
-    it("writes a file whole, with the folders above it", async () => {
+    it("writes a whole file, with the folders above it", async () => {
       using folder = createWorkspaceFolder();
       const workspace = await open(folder.root);
       await workspace.writeFile("a/b/c.txt", "one");
@@ -202,7 +202,7 @@ for (const hold of WAYS) {
       assert.equal(readFileSync(join(folder.root, "fixed"), "utf8"), "old");
     });
 
-    it("writes through a link to where it leads, and removes the link itself", async () => {
+    it("writes through a link to its target, and removes the link itself", async () => {
       using folder = createWorkspaceFolder({ "a/real": "old" });
       symlinkSync("a/real", join(folder.root, "link"));
       const workspace = await open(folder.root);
@@ -212,7 +212,7 @@ for (const hold of WAYS) {
       assert.deepEqual(readdirSync(folder.root), ["a"]);
     });
 
-    it("makes, lists, moves and removes", async () => {
+    it("creates, lists, moves and removes", async () => {
       using folder = createWorkspaceFolder({ "b.txt": "b", "a/x": "x" });
       const workspace = await open(folder.root);
       await workspace.makeFolder("c/d");
@@ -228,7 +228,7 @@ for (const hold of WAYS) {
       assert.deepEqual(await workspace.list("c"), []);
     });
 
-    it("moves nothing over something, into itself, or from nowhere", async () => {
+    it("does not move over an existing file, into itself, or a missing file", async () => {
       using folder = createWorkspaceFolder({ a: "a", b: "b", "d/x": "" });
       const workspace = await open(folder.root);
       await assert.rejects(workspace.move("a", "b"), { message: "There is something already: b" });
@@ -239,7 +239,7 @@ for (const hold of WAYS) {
       assert.equal(readFileSync(join(folder.root, "b"), "utf8"), "b");
     });
 
-    it("names what is no folder", async () => {
+    it("reports a path that is not a folder", async () => {
       using folder = createWorkspaceFolder({ a: "" });
       const workspace = await open(folder.root);
       await assert.rejects(workspace.list("a"), { message: "Not a folder: a" });
@@ -249,7 +249,7 @@ for (const hold of WAYS) {
   });
 
   describe(`workspace, held by ${hold}: swapped between check and use`, () => {
-    /** A folder `in` and a neighbour `out` that the folder, or its file, is swapped for a link to. */
+    /** A folder `in` and a neighbour `out`; the folder, or its file, is replaced by a link to it. */
     async function swapping(
       folder: ReturnType<typeof createWorkspaceFolder>,
       swap: "folder" | "file",
@@ -298,7 +298,7 @@ for (const hold of WAYS) {
       assert.deepEqual(readdirSync(join(dirname(folder.root), "out")), ["f"]);
     });
 
-    it("replaces a link that took a file's place, and not what it leads to", async () => {
+    it("replaces a link that took a file's place, and not its target", async () => {
       using folder = createWorkspaceFolder({ "in/f": "mine" });
       const workspace = await swapping(folder, "file");
       await workspace.writeFile("in/f", "new");
@@ -307,7 +307,7 @@ for (const hold of WAYS) {
     });
 
     for (const change of ["remove", "move"] as const) {
-      it(`does not ${change} what lies outside`, async () => {
+      it(`does not ${change} files outside`, async () => {
         using folder = createWorkspaceFolder({ "in/f": "mine" });
         const workspace = await swapping(folder, "folder");
         const done = change === "remove" ? workspace.remove("in/f") : workspace.move("in/f", "g");
@@ -333,7 +333,7 @@ describe("folders that are opened at the same moment", () => {
     await assert.rejects(second.readFile("a.txt", 10), { code: "forbidden" });
   });
 
-  it("are looked at again the next time", async () => {
+  it("are looked up again the next time", async () => {
     using folder = createWorkspaceFolder({ "one/a.txt": "1", "two/a.txt": "2" });
     const link = join(folder.root, "link");
     await Promise.all(

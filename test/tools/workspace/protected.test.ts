@@ -33,7 +33,7 @@ describe("findProtection", () => {
     ".\u212aube/config",
     "a/.Config/GCloud/x",
   ]) {
-    it(`knows another spelling: ${JSON.stringify(path)}`, () => {
+    it(`recognizes another spelling: ${JSON.stringify(path)}`, () => {
       assert.notEqual(findProtection(path), undefined);
     });
   }
@@ -54,7 +54,7 @@ describe("findProtection", () => {
     ".local/share/other",
     "é/.gitattributes",
   ]) {
-    it(`lets other names be: ${JSON.stringify(path)}`, () => {
+    it(`allows other names: ${JSON.stringify(path)}`, () => {
       assert.equal(findProtection(path), undefined);
     });
   }

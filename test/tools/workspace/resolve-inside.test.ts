@@ -7,7 +7,7 @@ import { findRelative, followInside } from "../../../src/tools/workspace/resolve
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 describe("findRelative", () => {
-  it("gives the way to what lies inside, and nothing for the rest", () => {
+  it("returns the way to a path inside, and undefined for others", () => {
     const root = join("/", "work", "root");
     for (const [path, way] of [
       ["a/b", "a/b"],
@@ -24,7 +24,7 @@ describe("findRelative", () => {
 });
 
 describe("followInside", () => {
-  it("goes where the system goes, and tells what leads out or is not there", async () => {
+  it("follows the system's way, and reports what leads out or is missing", async () => {
     using folder = createWorkspaceFolder({ "a/b/c.txt": "", "d/e.txt": "" });
     const { root } = folder;
     mkdirSync(join(dirname(root), "outside"));

@@ -1,17 +1,17 @@
-/** Whether a file that ripgrep found has a second name, which may lie outside. */
+/** Checks whether a file that ripgrep found has a second name, which may be outside of the workspace. */
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
-/** Whether a file's matches may be on the page, or only count. */
+/** Whether a file's matches may be shown, or only counted. */
 type Part = "kept" | "counted";
 
 export type LinkCheck = (path: string, part: Part) => boolean;
 
-/** How many files are asked where that only counts: 100,000 take as long as the search itself. */
+/** How many files are checked for the count alone: checking 100,000 takes as long as the search itself. */
 const MAX_COUNTED = 20_000;
 
-/** What may be on the page is always asked. */
+/** Files that may be shown are always checked. */
 export function createLinkCheck(cwd: string, maxCounted = MAX_COUNTED): LinkCheck {
   let checks = 0;
   return (path, part) => {

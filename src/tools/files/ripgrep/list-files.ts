@@ -1,23 +1,23 @@
-/** The files below a folder, by ripgrep, as a page of their paths from the workspace. */
+/** Lists the files below a folder with ripgrep, as a page of their paths in the workspace. */
 
 import { Failure } from "../../../base/failure.ts";
 import { type GlobPattern, toGlobPattern } from "../../../base/glob.ts";
 import type { ToolContext } from "../../tool.ts";
-import { type Page, type PageRequest, Selection, toPage } from "./page.ts";
+import { type PageRequest, type ResultPage, Selection, toPage } from "./page.ts";
 import { EXCLUDING_FLAGS, runRipgrep } from "./ripgrep.ts";
 
 export interface ListRequest extends PageRequest {
   readonly path: string;
   readonly kind: "files" | "folders";
   readonly flags: readonly string[];
-  /** Whether a path, from the folder, is meant. */
+  /** True if a path, relative to the folder, is wanted. */
   matches(path: string): boolean;
 }
 
 export async function listFiles(
   request: ListRequest,
   { workspace, signal }: Pick<ToolContext, "workspace" | "signal">,
-): Promise<Page> {
+): Promise<ResultPage> {
   return workspace.within(request.path, async ({ cwd, relative }) => {
     const prefix = relative === "" ? "" : `${relative}/`;
     const selection = new Selection<undefined>(request);
@@ -26,7 +26,7 @@ export async function listFiles(
     };
     const add = request.kind === "files" ? addFile : eachFolder(addFile);
     const reader = createPathReader(add);
-    // Without flags ripgrep passes over hidden names, and with them over nearly all that is protected.
+    // Without flags ripgrep skips hidden names, and with them nearly all protected files.
     const excluding = request.flags.length > 0 ? EXCLUDING_FLAGS : [];
     const flags = ["--files", "--null", ...request.flags, ...excluding];
     await runRipgrep({ flags, cwd, signal, complaint: "Command failed" }, reader);
@@ -35,7 +35,7 @@ export async function listFiles(
   });
 }
 
-/** Calls `add` with each path of a text that has a NUL behind every one; pieces may end anywhere. */
+/** Calls `add` with each path of a text in which every path ends with a NUL. Pieces may end anywhere. */
 export function createPathReader(add: (path: string) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -51,7 +51,7 @@ export function createPathReader(add: (path: string) => void): (chunk: Buffer) =
   };
 }
 
-/** Calls `add` once with every folder that a file lies in, at any depth. */
+/** Calls `add` once for every folder above a file, at any depth. */
 function eachFolder(add: (path: string) => void): (file: string) => void {
   const folders = new Set<string>();
   return (file) => {
@@ -64,7 +64,7 @@ function eachFolder(add: (path: string) => void): (file: string) => void {
   };
 }
 
-/** Held against every path of a listing: what a person writes is shorter. */
+/** Matched against every path of a listing. People write shorter patterns. */
 const MAX_GLOB_CHARS = 1000;
 
 export function parseGlob(glob: string): GlobPattern {

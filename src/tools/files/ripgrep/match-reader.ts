@@ -1,36 +1,36 @@
 /**
- * Reads what ripgrep prints with `--heading --null --line-number`: for each file its path and a NUL, its
- * lines, and an empty line. Lines that nobody wants are counted and not decoded: a search for a common
- * word finds hundreds of thousands.
+ * Reads ripgrep's output with `--heading --null --line-number`: for each file its path and a NUL, its
+ * lines, and an empty line. Unwanted lines are counted and not decoded: a search for a common word finds
+ * hundreds of thousands.
  */
 
 import { MAX_KEPT } from "./page.ts";
 
 export interface MatchHandlers {
-  /** Undefined to pass the file over. */
+  /** Undefined to skip the file. */
   begin(path: string): Wanted | undefined;
-  /** The first lines of a file that was not passed over. */
+  /** The first lines of a file that was not skipped. */
   end(lines: readonly string[], found: Found): void;
 }
 
 interface Wanted {
-  /** How many lines; fewer are given where they cost more than `MAX_KEPT`. */
+  /** The most lines; fewer are returned if they cost more than `MAX_KEPT`. */
   readonly lines: number;
-  /** What each takes beside its own bytes. */
+  /** The cost of each line beside its own bytes. */
   readonly cost: number;
 }
 
 interface Found {
-  /** How many lines there are. */
+  /** The number of lines in the file. */
   readonly count: number;
-  /** What the given ones take. */
+  /** The cost of the returned lines. */
   readonly cost: number;
 }
 
 export interface MatchReader {
-  /** Pieces may end anywhere. */
+  /** Reads a piece, which may end anywhere. */
   take(chunk: Buffer): void;
-  /** Called once, behind the last piece. */
+  /** Called once, after the last piece. */
   finish(): void;
 }
 
@@ -57,7 +57,7 @@ export function createMatchReader({ begin, end }: MatchHandlers): MatchReader {
     rest = at < data.length ? Buffer.from(data.subarray(at)) : NONE;
   }
 
-  /** Returns where to go on, or -1 when the piece ends within the path. */
+  /** Returns the position after the path, or -1 if the piece ends within it. */
   function readPath(data: Buffer, start: number): number {
     const stop = data.indexOf(NUL, start);
     if (stop < 0) return -1;
@@ -66,8 +66,8 @@ export function createMatchReader({ begin, end }: MatchHandlers): MatchReader {
   }
 
   /**
-   * All whole lines, up to the end of the file or the piece. A loop over the bytes: a call of `indexOf`
-   * for every line made a search with 400,000 results take twice as long (bench/files.ts).
+   * Reads all complete lines, up to the end of the file or the piece. A loop over the bytes: a call of
+   * `indexOf` for every line made a search with 400,000 results take twice as long (bench/files.ts).
    */
   function readLines(data: Buffer, start: number): number {
     let lineStart = start;
@@ -113,7 +113,7 @@ export function createMatchReader({ begin, end }: MatchHandlers): MatchReader {
   };
 }
 
-/** A line without its number is a word of ripgrep's own, such as `--` between two places of a file. */
+/** A line without a number is ripgrep's own, such as `--` between two groups of lines. */
 function isDigit(byte = 0): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }

@@ -1,36 +1,36 @@
 /**
- * A page of a long listing, as the tools that give one answer: `results` and where they stand.
+ * A page of a long listing, for the tools that return one: `results` and their position.
  *
- * Whatever order things are found in, a page is cut from them sorted by their keys. Only what can
- * still be on the page is kept, so a listing of a million costs a page's memory; and of a page that is
- * itself too large, only the beginning.
+ * The page is cut from all entries sorted by their keys, whatever the order in which they are found. Only
+ * entries that can still be on the page are kept, so a listing of a million costs only the memory of a
+ * page; if a page itself is too large, only its beginning is kept.
  */
 
 export interface PageRequest {
   readonly offset: number;
-  /** How many a page has; 0 for all. */
+  /** How many results a page has; 0 for all. */
   readonly limit: number;
 }
 
-export type Page = {
+export type ResultPage = {
   results: string[];
   total: number;
   offset: number;
   limit: number;
   has_more: boolean;
   returned: number;
-  /** Only where the page has less than was asked for. */
+  /** Set only if the page has less than was requested. */
   note?: string;
 };
 
-export function toPage(results: string[], total: number, request: PageRequest): Page {
+export function toPage(results: string[], total: number, request: PageRequest): ResultPage {
   const { offset, limit } = request;
   const returned = results.length;
   const has_more = offset + returned < total;
   return { results, total, offset, limit, has_more, returned, ...toNote(returned, total, request) };
 }
 
-/** Said where less is returned than there is on the page. */
+/** The note for a page that was cut because it was too large. */
 export function toNote(
   returned: number,
   total: number,
@@ -39,11 +39,11 @@ export function toNote(
   const rest = Math.max(0, total - offset);
   const whole = limit > 0 ? Math.min(limit, rest) : rest;
   if (returned >= whole) return {};
-  return { note: `Too much to keep: ${returned} of ${whole} are here. Narrow the search.` };
+  return { note: `Too large: this page has ${returned} of ${whole} results. Narrow the search.` };
 }
 
-/** The page of what is all there. */
-export function cutPage(all: readonly string[], request: PageRequest): Page {
+/** The page of a complete list. */
+export function cutPage(all: readonly string[], request: PageRequest): ResultPage {
   const { offset, limit } = request;
   return toPage(all.slice(offset, limit > 0 ? offset + limit : undefined), all.length, request);
 }
@@ -55,36 +55,36 @@ interface Entry<Value> {
   readonly cost: number;
 }
 
-/** How much is kept at most, in bytes; a model's context holds a hundredth of it. */
+/** The most bytes that are kept; a model's context holds a hundredth of it. */
 export const MAX_KEPT = 16 * 1024 * 1024;
-/** What keeping a text costs beside its characters. */
+/** The cost of keeping a text beside its characters. */
 export const TEXT_COST = 32;
 
-/** How many entries are taken in before the first sort: sorting often costs, and so does keeping. */
+/** How many entries are collected before the first sort: sorting often costs time, keeping costs memory. */
 const FIRST_CUT = 1024;
 
 export class Selection<Value> {
-  /** How many entries up to the page's end there must be. */
+  /** The number of entries up to the end of the page. */
   readonly needed: number;
   total = 0;
   #entries: Entry<Value>[] = [];
   #cutAt = FIRST_CUT;
   #cost = 0;
-  /** Nothing behind this key is on the page. */
+  /** Entries after this key are not on the page. */
   #bound: string | undefined;
 
   constructor({ offset, limit }: PageRequest) {
     this.needed = limit > 0 ? offset + limit : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether something under this key can be on the page. */
+  /** True if an entry with this key can be on the page. */
   wants(key: string): boolean {
     return this.#bound === undefined || key <= this.#bound;
   }
 
   /**
-   * `count`: for how many results it stands. `cost`: what keeping the value takes; from `MAX_KEPT` on it
-   * may be a part of itself. Keys come once. In the order of code units.
+   * Adds an entry. `count` is the number of its results. `cost` is what keeping the value takes; from
+   * `MAX_KEPT` on the value may be incomplete. Each key comes once. Sorted by code units.
    */
   add(key: string, value: Value, { count = 1, cost = 0 } = {}): void {
     this.total += count;
@@ -95,7 +95,7 @@ export class Selection<Value> {
     if (this.#entries.length >= this.#cutAt || this.#cost > 2 * MAX_KEPT) this.#cut();
   }
 
-  /** Sorted; the first results of them up to the page's end, or to where too much would be kept. */
+  /** The sorted entries up to the page's end, or up to the limit on memory. */
   finish(): readonly Entry<Value>[] {
     this.#cut();
     return this.#entries;
@@ -103,7 +103,8 @@ export class Selection<Value> {
 
   #cut(): void {
     const sorted = this.#entries.sort((a, b) => (a.key < b.key ? -1 : 1));
-    let [count, cost] = [0, 0];
+    let count = 0;
+    let cost = 0;
     const end = sorted.findIndex((entry) => {
       count += entry.count;
       cost += entry.cost;

@@ -1,7 +1,7 @@
 /**
- * The flags of ripgrep that a model may add: those that filter and those that say how to compare. All
- * others are refused, for some of them run programs (`--pre`, `--hostname-bin`), follow links or read
- * files from anywhere (`--file`, `--ignore-file`).
+ * The flags of ripgrep that a model may use: those that filter and those that change how text is compared.
+ * All others are refused, because some run programs (`--pre`, `--hostname-bin`), follow links or read files
+ * from anywhere (`--file`, `--ignore-file`).
  */
 
 import { Failure } from "../../../base/failure.ts";
@@ -9,7 +9,7 @@ import { Failure } from "../../../base/failure.ts";
 export interface FlagTable {
   readonly plain: ReadonlySet<string>;
   readonly valued: ReadonlySet<string>;
-  /** What the tool does anyway: taken, and not passed on. */
+  /** The tool's own defaults: accepted, and not passed on. */
   readonly idle: ReadonlySet<string>;
 }
 
@@ -41,7 +41,7 @@ export const SEARCH_FLAGS: FlagTable = {
   idle: new Set(["-n", "--line-number", "-H", "--with-filename", "--no-heading", "-r"]),
 };
 
-/** The flags in a text, split as a shell does, without what a shell does to them. */
+/** The flags in a text, split like a shell does, without any expansion. */
 export function parseFlags(given: string, table: FlagTable): string[] {
   const words = toWords(given).flatMap((word) => toSingleFlags(word, table));
   const flags: string[] = [];
@@ -56,7 +56,7 @@ export function parseFlags(given: string, table: FlagTable): string[] {
   return flags;
 }
 
-/** `-in` is `-i -n`, and `-C2` is `-C 2`. */
+/** Separates joined flags: `-in` is `-i -n`, and `-C2` is `-C 2`. */
 function toSingleFlags(word: string, { plain, valued, idle }: FlagTable): string[] {
   const [, flag = "", value = ""] = /^(-[A-Za-z])([^=].*)$/s.exec(word) ?? [];
   if (valued.has(flag)) return [flag, value];

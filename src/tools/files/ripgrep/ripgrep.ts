@@ -1,6 +1,6 @@
 /**
- * Starts ripgrep, which knows what `.gitignore` hides, and is fast. Without a shell, an environment or
- * a configuration, following no links, in a folder that is held.
+ * Starts ripgrep, which respects `.gitignore` and is fast. It gets no shell, no environment and no
+ * configuration, follows no links, and runs in a folder that is held open.
  */
 
 import { spawn } from "node:child_process";
@@ -12,7 +12,7 @@ import { PROTECTED_PATHS } from "../../workspace/protected.ts";
 
 export const RIPGREP_TIMEOUT_MS = 30_000;
 
-/** Behind all other globs: of two that fit, the last one decides, and case does not matter. */
+/** Comes after all other globs, because the last matching one decides. Case does not matter. */
 export const EXCLUDING_FLAGS: readonly string[] = Object.keys(PROTECTED_PATHS).flatMap((path) => [
   "--iglob",
   `!**/${path}`,
@@ -23,14 +23,14 @@ const ALWAYS = ["--no-config", "--no-messages", "--no-follow", "--color=never"];
 interface RipgrepCall {
   readonly flags: readonly string[];
   readonly cwd: string;
-  /** What to search in place of the folder. */
+  /** Text to search in place of the folder. */
   readonly stdin?: Buffer | undefined;
   readonly signal: AbortSignal;
-  /** What stands before the reason when it fails. */
+  /** The words before the reason of a failure. */
   readonly complaint: string;
 }
 
-/** Gives what it prints to `take`, piece by piece. Finding nothing is no failure. */
+/** Passes the output to `take`, piece by piece. Finding nothing is not a failure. */
 export async function runRipgrep(call: RipgrepCall, take: (chunk: Buffer) => void): Promise<void> {
   const { flags, cwd, stdin, signal, complaint } = call;
   const { rgPath } = await import("@vscode/ripgrep");
@@ -49,7 +49,7 @@ export async function runRipgrep(call: RipgrepCall, take: (chunk: Buffer) => voi
     child.once("close", resolve);
   });
   const complaints = collect(child.stderr);
-  // It may leave before it has read everything.
+  // ripgrep may exit before it has read everything.
   child.stdin.on("error", () => undefined);
   child.stdin.end(stdin);
   let hasOutput = false;
@@ -65,10 +65,10 @@ export async function runRipgrep(call: RipgrepCall, take: (chunk: Buffer) => voi
   const end = await exited;
   if (signal.aborted) throw toAbortFailure(signal);
   if (child.killed) throw new Failure("tool_failed", "Command timed out after 30 seconds");
-  // It ends with 1 when it found nothing, and with 2 when a part could not be read.
+  // ripgrep exits with 1 if it found nothing, and with 2 if some file could not be read.
   if (end === 0 || end === 1 || (end === 2 && hasOutput)) return;
   const reason = end instanceof Error ? end.message : complaints() || `it ended with ${end}`;
-  // What it was asked was wrong where it ends with 2 and says nothing else.
+  // Exit code 2 without output means that the request was wrong.
   const code = end === 2 ? "invalid_request" : "tool_failed";
   throw new Failure(code, `${complaint}: ${clip(reason, 300)}`);
 }

@@ -1,4 +1,4 @@
-/** The lines that match a pattern, by ripgrep, as a page of them in the order of files and lines. */
+/** Searches lines that match a pattern with ripgrep, as a page of them in the order of files and lines. */
 
 import type { ToolContext } from "../../tool.ts";
 import { isSensitive } from "../../workspace/protected.ts";
@@ -8,7 +8,7 @@ import { createMatchReader } from "./match-reader.ts";
 import { type PageRequest, Selection, TEXT_COST } from "./page.ts";
 import { EXCLUDING_FLAGS, runRipgrep } from "./ripgrep.ts";
 
-export interface SearchRequest extends PageRequest {
+export interface FileSearch extends PageRequest {
   readonly pattern: string;
   /** A folder, or one file. */
   readonly path: string;
@@ -16,30 +16,30 @@ export interface SearchRequest extends PageRequest {
   readonly complaint: string;
 }
 
-export interface Match {
-  /** From the workspace. */
+export interface LineMatch {
+  /** Relative to the workspace. */
   readonly path: string;
-  /** As ripgrep prints it: number, `:` (or `-` for a line beside a match), text. */
+  /** In the form of ripgrep: number, `:` (or `-` for a line beside a match), text. */
   readonly line: string;
 }
 
 export interface Matches {
-  readonly matches: readonly Match[];
+  readonly matches: readonly LineMatch[];
   readonly total: number;
 }
 
 type Context = Pick<ToolContext, "workspace" | "signal">;
 
-/** Longer lines are cut by ripgrep, which says so. */
+/** Ripgrep cuts longer lines, and says so. */
 const MAX_COLUMNS = 1000;
-/** A single file that is named is searched up to this. */
+/** The size limit of a single named file. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-export async function searchFiles(request: SearchRequest, context: Context): Promise<Matches> {
+export async function searchFiles(request: FileSearch, context: Context): Promise<Matches> {
   const { workspace, signal } = context;
   const { relative, isFolder } = await workspace.locate(request.path, "read");
   if (isFolder) return searchFolder(request, context);
-  // Read by us, so that it is held like any other file; ripgrep gets the content alone.
+  // We read the file, so that it is held open like any other; ripgrep gets only the content.
   const stdin = await workspace.readFile(request.path, MAX_FILE_BYTES);
   const found = collectMatches(request, { toShown: () => relative, isShared: () => false });
   const flags = toFlags(request);
@@ -48,7 +48,7 @@ export async function searchFiles(request: SearchRequest, context: Context): Pro
   return found.finish();
 }
 
-async function searchFolder(request: SearchRequest, context: Context): Promise<Matches> {
+async function searchFolder(request: FileSearch, context: Context): Promise<Matches> {
   const { workspace, signal } = context;
   return workspace.within(request.path, async ({ cwd, relative }) => {
     const prefix = relative === "" ? "" : `${relative}/`;
@@ -66,7 +66,7 @@ async function searchFolder(request: SearchRequest, context: Context): Promise<M
   });
 }
 
-function toFlags({ pattern, flags }: SearchRequest): string[] {
+function toFlags({ pattern, flags }: FileSearch): string[] {
   const columns = [`--max-columns=${MAX_COLUMNS}`, "--max-columns-preview"];
   const form = ["--heading", "--null", "--line-number", "--with-filename", ...columns];
   return [...form, ...flags, `--regexp=${pattern}`];
@@ -78,12 +78,12 @@ interface Collected {
 }
 
 interface Sieve {
-  /** A path as it is shown, or nothing for a file that must not be. */
+  /** The path to show; undefined for a file that must not be shown. */
   toShown(path: string): string | undefined;
   readonly isShared: LinkCheck;
 }
 
-function collectMatches(request: SearchRequest, { toShown, isShared }: Sieve): Collected {
+function collectMatches(request: FileSearch, { toShown, isShared }: Sieve): Collected {
   const selection = new Selection<readonly string[]>(request);
   const isPathsOnly = request.flags.some((flag) => PATHS_ONLY.has(flag));
   const toLetThrough = (path: string): string | undefined => {

@@ -1,14 +1,13 @@
-/** What a server of ours is given of the environment: what programs need to run, and what was asked for. */
+/** The environment of a server that we start: what programs need to run, and what its settings name. */
 
+import type { Environment } from "../../../base/environment.ts";
 import { commandVariables } from "../../sandbox/environment.ts";
 import { readDepth, toDepthVariable } from "../depth.ts";
 import { expandVariables, type McpServer, type StdioReach } from "../server.ts";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
- * Beside what every command gets: servers are installed programs with files of their own. Nothing here
- * holds a key; what else a server needs is named in its `env`.
+ * In addition to what every command gets, because servers are installed programs with files of their own.
+ * None of these contains a key; a server's `env` names what else it needs.
  */
 const ALSO: readonly RegExp[] = [
   /^XDG_(CACHE_HOME|CONFIG_HOME|DATA_HOME|STATE_HOME|RUNTIME_DIR)$/,

@@ -1,8 +1,9 @@
 /**
- * A fetch for the SDK's HTTP transports: no message over the limit, and no request left waiting.
+ * A fetch for the SDK's HTTP transports: no message is larger than the limit, and no request waits for
+ * ever.
  *
- * The SDK forgets a request whose answer breaks off, which then waits for its timeout. Here the one
- * who waits gets an error in the answer's place, as the server would have sent it.
+ * The SDK forgets a request whose answer breaks off, which then waits for its timeout. Here the request
+ * gets an error in the answer's place, in the form in which the server would have sent it.
  */
 
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -25,11 +26,11 @@ export function limitFetch(send: FetchLike, maxBytes: number): FetchLike {
 
 interface Limit {
   readonly maxBytes: number;
-  /** Of the request that is being answered. */
+  /** The id of the request that is being answered. */
   readonly id: number | undefined;
 }
 
-/** The body was unpacked on its way here. */
+/** Removes headers that are wrong after the body was unpacked. */
 function withoutLength(headers: Headers): Headers {
   const left = new Headers([...headers]);
   left.delete("content-length");
@@ -55,7 +56,7 @@ async function readWhole(body: AsyncIterable<Uint8Array>, limit: Limit): Promise
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Leaving early closes the connection. */
+/** A reader that stops early closes the connection. */
 async function* limitEvents(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, id }: Limit,
@@ -77,7 +78,7 @@ async function* limitEvents(
   if (id !== undefined && !events.canResume()) yield toEvent(brokeOff(id));
 }
 
-/** Behind a blank line, which ends whatever was cut; an answer to a request that has one is ignored. */
+/** After a blank line, which ends an incomplete event. A second answer to a request is ignored. */
 function toEvent(message: unknown): Uint8Array {
   return Buffer.from(`\n\ndata: ${JSON.stringify(message)}\n\n`);
 }
@@ -87,10 +88,10 @@ function brokeOff(id: number): object {
   return { jsonrpc: "2.0", id, error: { code: -32_603, message } };
 }
 
-/** How long events are, and whether the stream can be taken up where it broke off. */
+/** Measures events, and says whether the stream can be resumed where it broke off. */
 function createEventMeter(): {
   count(chunk: Uint8Array): void;
-  /** Of the longest event that the last chunk had a part of, as far as it has come. */
+  /** The size of the longest event that the last chunk had a part of, as far as it has come. */
   bytes(): number;
   canResume(): boolean;
 } {

@@ -1,8 +1,8 @@
-/** A server that wants a person to log in: told as a failure that the commands know again. */
+/** The failure of a server that requires a login, which the commands recognize. */
 
 import { Failure } from "../../../base/failure.ts";
 
-/** What such a server answers with. */
+/** The code with which such a server answers. */
 const UNAUTHORIZED = "401";
 
 export function needsLogin(server: string): Failure {

@@ -1,6 +1,6 @@
 /**
- * A person logs in to a server: OAuth with PKCE, the browser sent back to a port of ours on the
- * loopback. The address to open is shown, never opened: what opens it is the person's choice.
+ * A user's login to a server: OAuth with PKCE, with the browser sent back to a port of ours on the
+ * loopback. The address is shown, never opened: the user chooses the browser.
  */
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
@@ -9,12 +9,12 @@ import type { AddressInfo } from "node:net";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { toResolvers, untilAborted } from "../../../base/async.ts";
+import type { Environment } from "../../../base/environment.ts";
 import { Failure } from "../../../base/failure.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { toClean } from "../clean-text.ts";
 import type { KeptMap } from "../kept-map.ts";
 import type { HttpReach, McpServer } from "../server.ts";
-import type { Environment } from "./environment.ts";
 import { limitFetch } from "./limited-fetch.ts";
 import { createOAuthProvider } from "./oauth.ts";
 
@@ -24,18 +24,18 @@ export interface LoginParts {
   readonly logins: KeptMap;
   readonly fetch: FetchLike;
   readonly signal: AbortSignal;
-  /** Tells the person which address to open. */
+  /** Tells the user which address to open. */
   show(url: URL): Promise<void>;
 }
 
 /** Metadata and tokens are a few kilobytes. */
 const MAX_BYTES = 1_000_000;
 
-/** Rejects when the person refuses, the signal aborts, or the server knows no login. */
+/** Rejects if the user refuses, the signal aborts, or the server has no login. */
 export async function logIn(server: McpServer, parts: LoginParts): Promise<void> {
   const { reach } = server;
   if (reach.kind !== "http" || !reach.oauth.enabled) {
-    throw new Failure("invalid_request", `\`${server.name}\` is no server that one logs in to.`);
+    throw new Failure("invalid_request", `\`${server.name}\` is not a server with a login.`);
   }
   const state = randomBytes(24).toString("base64url");
   const answer = await listen(await findPort(server, reach, parts.logins), state);
@@ -60,7 +60,7 @@ async function authorize(server: McpServer, parts: Authorizing): Promise<void> {
   const serverUrl = new URL(reach.url);
   try {
     const asked = { serverUrl, fetchFn, ...(await askWhatIsNeeded(fetchFn, reach.url)) };
-    // A login replaces what was there: an old token would be renewed in its place.
+    // A login replaces the old token, which would otherwise be renewed.
     await provider.invalidateCredentials?.("tokens");
     if ((await auth(provider, asked)) === "AUTHORIZED") return;
     const authorizationCode = await untilAborted(answer.code, signal);
@@ -73,17 +73,17 @@ async function authorize(server: McpServer, parts: Authorizing): Promise<void> {
   }
 }
 
-/** What is shown comes from the server: only an address of the web is. */
+/** The shown address comes from the server, so only a web address is accepted. */
 function checked(show: (url: URL) => Promise<void>): (url: URL) => Promise<void> {
   return async (url) => {
     if (!/^https?:$/.test(url.protocol)) {
-      throw new Failure("tool_failed", "The server names an address for the login that is no URL.");
+      throw new Failure("tool_failed", "The server's address for the login is not a valid URL.");
     }
     await show(url);
   };
 }
 
-/** The answer to a request without a token names the scope, and where the server describes itself. */
+/** The answer to a request without a token names the scope, and the address of the server's description. */
 async function askWhatIsNeeded(
   send: FetchLike,
   url: string,
@@ -112,7 +112,7 @@ async function findPort(server: McpServer, reach: HttpReach, logins: KeptMap): P
   return typeof uri === "string" && URL.canParse(uri) ? Number(new URL(uri).port) : 0;
 }
 
-/** The browser's way back. */
+/** The request with which the browser returns. */
 interface Answer {
   readonly url: string;
   readonly code: Promise<string>;
@@ -143,10 +143,11 @@ async function listen(port: number, state: string): Promise<Answer> {
   };
 }
 
-/** Undefined for what is no answer to this login: a stranger's page must not end it. */
+/** Undefined for a request that does not answer this login: another page must not end it. */
 function readAnswer(request: IncomingMessage, state: string): string | Failure | undefined {
   const url = new URL(request.url ?? "/", "http://127.0.0.1");
-  const [given, known] = [Buffer.from(url.searchParams.get("state") ?? ""), Buffer.from(state)];
+  const given = Buffer.from(url.searchParams.get("state") ?? "");
+  const known = Buffer.from(state);
   const isOurs = given.length === known.length && timingSafeEqual(given, known);
   if (request.method !== "GET" || url.pathname !== "/callback" || !isOurs) return undefined;
   const code = url.searchParams.get("code");

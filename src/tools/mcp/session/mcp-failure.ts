@@ -1,4 +1,4 @@
-/** Whatever went wrong with a server, as one line for the model or the person. */
+/** Turns every problem with a server into one line for the model or the user. */
 
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import { Failure } from "../../../base/failure.ts";
@@ -9,18 +9,18 @@ export interface FailureFacts {
   readonly server: string;
   readonly timeoutMs: number;
   readonly redact: Redact;
-  /** What is known of the server's end; undefined while it is alive. */
+  /** How the server ended, as far as it is known; undefined while it is running. */
   readonly ended: string | undefined;
 }
 
-/** The SDK's own code of a request that took too long. */
+/** The SDK's own code for a request that timed out. */
 const TIMED_OUT = -32_001;
 
 export function isTimeout(thrown: unknown): boolean {
   return thrown instanceof McpError && thrown.code === TIMED_OUT;
 }
 
-/** Whether it is the server's answer, rather than the way to it that broke. */
+/** True if the server answered with the error, and the connection did not break. */
 export function isAnswer(thrown: unknown): boolean {
   return thrown instanceof McpError || thrown instanceof Failure || isUnreadable(thrown);
 }
@@ -36,7 +36,7 @@ export function toRequestFailure(thrown: unknown, facts: FailureFacts): Failure 
     return fail(`${who} ended before it answered. ${ended} The next call starts it again.`);
   }
   if (isTimeout(thrown)) return fail(`${who} did not answer within ${timeoutMs / 1000} s.`);
-  if (isUnreadable(thrown)) return fail(`${who} sent an answer that MCP does not know.`);
+  if (isUnreadable(thrown)) return fail(`${who} sent an answer that is not valid MCP.`);
   const reason = reasonOf(thrown);
   if (thrown instanceof McpError) return fail(`${who} refused the request: ${reason}`);
   return fail(`${who} cannot be reached: ${reason}`);
@@ -55,14 +55,14 @@ export function toConnectFailure(thrown: unknown, facts: FailureFacts): Failure 
   return new Failure("tool_failed", redact(text.trim()), { cause: thrown });
 }
 
-/** The SDK checks answers with zod, of which there may be more than one copy. */
+/** The SDK checks answers with zod, of which there may be several copies. */
 function isUnreadable(thrown: unknown): boolean {
   return thrown instanceof Error && (thrown.name === "ZodError" || thrown.name === "$ZodError");
 }
 
 function reasonOf(thrown: unknown): string {
   const { message, cause } = thrown instanceof Error ? thrown : new Error(String(thrown));
-  // `fetch failed` says nothing; what it was is inside.
+  // `fetch failed` says nothing; the reason is in its cause.
   const inner = cause instanceof Error && cause.message !== "" ? ` (${cause.message})` : "";
   const text = toClean(message.replace(/^MCP error -?\d+:\s*/, "") + inner, 500);
   return /[.!?…]$/.test(text) ? text : `${text}.`;

@@ -1,8 +1,8 @@
 /**
- * One JSON-RPC message a line, from whatever pieces the bytes come in, within a limit.
+ * Reads one JSON-RPC message on each line, from pieces of any size, within a limit.
  *
- * A longer line is thrown away while it comes; its two ends are kept, because one of them tells which
- * request it answers, and whoever waits for that is told at once instead of at the end of a timeout.
+ * A longer line is dropped while it arrives. Its two ends are kept, because one of them says which request
+ * it answers; that request then fails at once and not at the end of its timeout.
  */
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
@@ -16,13 +16,13 @@ interface LineOptions {
   readonly onLine: (line: string) => void;
   /** Called with the beginning and the end of a line that was too long. */
   readonly onTooLong: (head: string, tail: string) => void;
-  /** Called once, inside a line that has no end; nothing is called afterwards. */
+  /** Called once, inside a line without end; nothing is called afterwards. */
   readonly onRunaway: () => void;
 }
 
 const END_BYTES = 256;
 
-/** A line of this many limits is no line: whoever sends it is not going to stop. */
+/** A line of this many limits will not end. */
 const RUNAWAY_LIMITS = 20;
 
 export function createMessageLines(options: LineOptions): MessageLines {
@@ -69,7 +69,7 @@ export function createMessageLines(options: LineOptions): MessageLines {
   };
 }
 
-/** The id of the request that a line answers, where one of its ends says so. */
+/** The id of the request that a line answers, if one of its ends has it. */
 export function findRequestId(head: string, tail: string): number | undefined {
   const found =
     /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*,/.exec(head) ??
@@ -78,7 +78,7 @@ export function findRequestId(head: string, tail: string): number | undefined {
   return found ? Number(found[1]) : undefined;
 }
 
-/** In the place of an answer that was thrown away. */
+/** The message in place of an answer that was dropped. */
 export function tooLarge(id: number, maxBytes: number): JSONRPCMessage {
   const message = `The answer is larger than ${Math.floor(maxBytes / 1_000_000)} MB and was thrown away.`;
   return { jsonrpc: "2.0", id, error: { code: -32_603, message } };
@@ -95,7 +95,7 @@ function firstBytes(pieces: readonly Buffer[]): Buffer {
   return Buffer.concat(start).subarray(0, END_BYTES);
 }
 
-/** A copy: a view would keep the whole of a thrown-away piece alive. */
+/** A copy, because a view would keep the whole dropped piece in memory. */
 function lastBytes(pieces: readonly Buffer[]): Buffer {
   const [last = Buffer.alloc(0), before = Buffer.alloc(0)] = pieces.toReversed();
   if (last.length >= END_BYTES) return Buffer.from(last.subarray(-END_BYTES));

@@ -1,8 +1,8 @@
 /**
- * Who we are to a server that asks for a login: registration and tokens, kept in a private file.
+ * Our identity for a server that requires a login: registration and tokens, in a private file.
  *
- * What is kept holds for one URL: a server of the same name at another place gets none of it. A run
- * never begins a login; it uses and renews what `offshoot mcp login` brought.
+ * They are valid for one URL: a server of the same name at another address gets none of them. A run never
+ * begins a login; it uses and renews the tokens of `offshoot mcp login`.
  */
 
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
@@ -10,10 +10,11 @@ import type {
   OAuthClientInformationMixed,
   OAuthTokens,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { Environment } from "../../../base/environment.ts";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { KeptMap } from "../kept-map.ts";
 import type { HttpReach, McpServer } from "../server.ts";
-import { type Environment, expandAll } from "./environment.ts";
+import { expandAll } from "./environment.ts";
 import { needsLogin } from "./login-needed.ts";
 
 export interface OAuthParts {
@@ -22,18 +23,18 @@ export interface OAuthParts {
   readonly env: Environment;
   readonly logins: KeptMap;
   readonly version: string;
-  /** Present while a person logs in. */
+  /** Present while a user logs in. */
   readonly login?: Login | undefined;
 }
 
 export interface Login {
-  /** Where the browser comes back to. */
+  /** The address to which the browser returns. */
   readonly redirectUrl: string;
   readonly state: string;
   show(url: URL): Promise<void>;
 }
 
-/** Tokens this fresh were brought by another request that renewed them at the same time. */
+/** Tokens this new come from another request that renewed them at the same time. */
 const FRESH_MS = 30_000;
 
 export function createOAuthProvider(parts: OAuthParts): OAuthClientProvider {
@@ -61,7 +62,7 @@ export function createOAuthProvider(parts: OAuthParts): OAuthClientProvider {
     redirectUrl: login?.redirectUrl ?? "http://127.0.0.1/callback",
     clientMetadata: toMetadata(parts),
     state: () => login?.state ?? "",
-    /** Asked first whenever the server wants a login, before anything is sent on its account. */
+    /** Called first whenever the server requires a login, before anything else is sent. */
     async discoveryState() {
       if (!login && !(await readTokens())?.refresh_token) throw needsLogin(server.name);
       return undefined;
@@ -117,7 +118,7 @@ function toKnownClient(
   return { client_id, ...expandAll(server.name, { client_secret: clientSecret }, env) };
 }
 
-/** A registration names the address that a login comes back to; for another one it is of no use. */
+/** A registration names the address to which a login returns, so it is useless for another one. */
 function isUsable(client: unknown, login: Login | undefined): boolean {
   if (!isJsonObject(client)) return false;
   const uris = client["redirect_uris"];

@@ -1,33 +1,33 @@
 /**
- * Keeps one session to a server: opened when it is asked for, opened again when the last one ended,
- * but not over and over for a server that does not stay.
+ * Keeps one session to a server: opened when it is needed, and again when the last one has ended, with a
+ * limit for a server that keeps ending.
  */
 
 import { throwIfAborted } from "../../../base/async.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Failure, toFailure } from "../../../base/failure.ts";
 import type { McpServer } from "../server.ts";
-import { openSession, type Session, type SessionEvents, type SessionParts } from "./session.ts";
+import { type McpSessionParts, openSession, type Session, type SessionEvents } from "./session.ts";
 
 export interface SessionKeeper {
-  /** The session there is, or a new one; one attempt for all who ask meanwhile. */
+  /** The existing session, or a new one. Parallel calls share one attempt. */
   open(): Promise<Session>;
-  /** It did not answer: the next `open` asks it whether it is there. */
+  /** Call it when the server did not answer: the next `open` checks that it is alive. */
   suspect(): void;
   close(): Promise<void>;
 }
 
-export interface KeeperParts extends Omit<SessionParts, "signal"> {
+export interface SessionKeeperParts extends Omit<McpSessionParts, "signal"> {
   readonly clock: Clock;
 }
 
-/** A server that was silent for a whole timeout has this long to show that it lives. */
+/** How long a server that was silent for a whole timeout has to answer a ping. */
 const PING_MS = 5000;
 
-/** `onChange` is called when what is known of the server's tools is old: they changed, or it ended. */
+/** `onChange` is called when the known tools are out of date: they changed, or the server ended. */
 export function createSessionKeeper(
   server: McpServer,
-  parts: KeeperParts,
+  parts: SessionKeeperParts,
   onChange: () => void,
 ): SessionKeeper {
   const starts = createStartLimit(server.name, parts.clock);
@@ -86,19 +86,19 @@ export function createSessionKeeper(
     },
     async close() {
       closing.abort(new Failure("cancelled", "The MCP servers are closed."));
-      // What could not be opened has nothing to close.
+      // A session that could not be opened needs no close.
       await (await opened?.catch(() => undefined))?.close();
     },
   };
 }
 
-/** Starts in a minute after which a server is left alone, the first included. */
+/** The most starts in a minute, the first included. After them the server is left alone. */
 const MAX_STARTS = 4;
 const MINUTE_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
 interface StartLimit {
-  /** Resolves when it may be started; rejects when it was started too often. */
+  /** Resolves when it may be started. Rejects if it was started too often. */
   wait(signal: AbortSignal): Promise<void>;
   failed(reason: unknown): void;
 }

@@ -1,7 +1,7 @@
 /**
- * One living connection to a server: transport, handshake, and what the server may ask of us, which is
- * the workspace's root and nothing else. Sampling and elicitation are not offered, so the SDK refuses
- * them by itself.
+ * One open connection to a server: transport, handshake, and answers to the server's requests. It may only
+ * ask for the workspace's root. Sampling and elicitation are not offered, so the SDK refuses them by
+ * itself.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,36 +19,37 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { untilAborted } from "../../../base/async.ts";
+import type { Environment } from "../../../base/environment.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import { createRedact, type Redact } from "../../../base/redact.ts";
 import { toClean } from "../clean-text.ts";
 import type { KeptMap } from "../kept-map.ts";
 import type { HttpReach, McpServer, StdioReach } from "../server.ts";
-import { type Environment, expandAll, toServerEnvironment } from "./environment.ts";
+import { expandAll, toServerEnvironment } from "./environment.ts";
 import { limitFetch } from "./limited-fetch.ts";
 import { needsLogin } from "./login-needed.ts";
 import { toConnectFailure } from "./mcp-failure.ts";
 import { createOAuthProvider } from "./oauth.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
-export interface SessionParts {
+export interface McpSessionParts {
   readonly env: Environment;
-  /** The workspace that a server is told of, and where one of ours starts. */
+  /** The workspace: a server gets its address, and one that we start runs in it. */
   readonly root: string;
   readonly version: string;
   readonly log: Log;
   readonly logins: KeptMap;
   readonly openFetch: () => Promise<FetchLike>;
   readonly connectMs: number;
-  /** Gives up whatever is being opened. */
+  /** Stops the opening. */
   readonly signal: AbortSignal;
-  /** In place of the way that `reach` names, for tests. */
+  /** Replaces the way that `reach` names, in tests. */
   readonly openTransport?: ((server: McpServer) => Promise<Transport>) | undefined;
 }
 
 export interface SessionEvents {
-  /** The server says that its list of tools is another one. */
+  /** Called when the server says that its list of tools has changed. */
   onToolsChanged(): void;
   onEnd(): void;
 }
@@ -56,18 +57,18 @@ export interface SessionEvents {
 export interface Session {
   readonly client: Client;
   readonly redact: Redact;
-  /** What is known of its end; undefined while it is alive. */
+  /** How the server ended, as far as it is known; undefined while it is running. */
   ended(): string | undefined;
   close(): Promise<void>;
 }
 
-/** Largest message of a server. */
+/** The largest message of a server. */
 const MAX_MESSAGE_BYTES = 10_000_000;
 
-/** Rejects with one line that says what to do. Whoever opens it closes it. */
+/** Rejects with one line that says what to do. The caller closes the session. */
 export async function openSession(
   server: McpServer,
-  parts: SessionParts,
+  parts: McpSessionParts,
   events: SessionEvents,
 ): Promise<Session> {
   const way = await findWay(server, parts);
@@ -79,14 +80,14 @@ export async function openSession(
   }
 }
 
-/** How a server is reached: its transport, and the old one of its kind where there is one. */
+/** How a server is reached: its transport, and the older one of its kind if there is one. */
 interface Way {
   readonly secrets: readonly string[];
   open(): Promise<Transport>;
   openOld?(): Promise<Transport>;
 }
 
-async function findWay(server: McpServer, parts: SessionParts): Promise<Way> {
+async function findWay(server: McpServer, parts: McpSessionParts): Promise<Way> {
   const { openTransport } = parts;
   if (openTransport) return { secrets: [], open: () => openTransport(server) };
   const { reach } = server;
@@ -95,10 +96,13 @@ async function findWay(server: McpServer, parts: SessionParts): Promise<Way> {
     : findHttpWay(server, reach, parts);
 }
 
-function findStdioWay(server: McpServer, reach: StdioReach, parts: SessionParts): Way {
+function findStdioWay(server: McpServer, reach: StdioReach, parts: McpSessionParts): Way {
   const env = toServerEnvironment(server, reach, parts.env);
   const options = {
-    ...{ command: reach.command, args: reach.args, env, cwd: parts.root },
+    command: reach.command,
+    args: reach.args,
+    env,
+    cwd: parts.root,
     maxBytes: MAX_MESSAGE_BYTES,
     toMessage: (value: unknown) => JSONRPCMessageSchema.parse(value),
   };
@@ -108,7 +112,11 @@ function findStdioWay(server: McpServer, reach: StdioReach, parts: SessionParts)
   };
 }
 
-async function findHttpWay(server: McpServer, reach: HttpReach, parts: SessionParts): Promise<Way> {
+async function findHttpWay(
+  server: McpServer,
+  reach: HttpReach,
+  parts: McpSessionParts,
+): Promise<Way> {
   const headers = expandAll(server.name, reach.headers, parts.env);
   const url = new URL(reach.url);
   const hasOwnKey = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
@@ -128,7 +136,7 @@ async function findHttpWay(server: McpServer, reach: HttpReach, parts: SessionPa
   };
 }
 
-/** What a server that knows only the transport of 2024 answers to a POST. */
+/** True for the answer to a POST of a server that only supports the transport of 2024. */
 function isOldServer(thrown: unknown): boolean {
   const cause = thrown instanceof Failure ? thrown.cause : thrown;
   return cause instanceof StreamableHTTPError && [400, 404, 405].includes(cause.code ?? 0);
@@ -136,7 +144,7 @@ function isOldServer(thrown: unknown): boolean {
 
 interface Connecting {
   readonly server: McpServer;
-  readonly parts: SessionParts;
+  readonly parts: McpSessionParts;
   readonly events: SessionEvents;
   readonly way: Way;
 }
@@ -155,13 +163,13 @@ async function connect(transport: Transport, connecting: Connecting): Promise<Se
   };
   client.onerror = (error) => {
     parts.log.debug(redact(toClean(error.message, 300)), { server: server.name });
-    // The old transport waits for ever for a server that left; the new one gives up here.
+    // The old transport waits for ever for a server that has ended; the new one stops here.
     if (isFatal(error)) void client.close();
   };
   const close = async (): Promise<void> => {
     if (isOver) return;
     isOver = true;
-    // First of all, so that nobody takes it up while it is being closed.
+    // Done first, so that the session is not used while it is closed.
     if (isUp) events.onEnd();
     await endHttpSession(transport);
     await client.close();
@@ -171,7 +179,7 @@ async function connect(transport: Transport, connecting: Connecting): Promise<Se
     const { connectMs, signal } = parts;
     const connecting = client.connect(transport, { timeout: connectMs });
     await untilAborted(withinLimit(connecting, connectMs), signal);
-    if (isEnded) throw new Error("it ended right behind its greeting");
+    if (isEnded) throw new Error("it ended directly after its handshake");
     isUp = true;
   } catch (thrown) {
     await close();
@@ -182,7 +190,7 @@ async function connect(transport: Transport, connecting: Connecting): Promise<Se
   return { client, redact, ended: () => (isEnded ? words() : undefined), close };
 }
 
-function createClient(server: McpServer, parts: SessionParts, events: SessionEvents): Client {
+function createClient(server: McpServer, parts: McpSessionParts, events: SessionEvents): Client {
   const client = new Client(
     { name: "offshoot", version: parts.version },
     { capabilities: { roots: {} } },
@@ -202,7 +210,7 @@ function createClient(server: McpServer, parts: SessionParts, events: SessionEve
   return client;
 }
 
-/** A server keeps a session until it is told that nobody needs it; one that does not care is not waited for. */
+/** Ends the session, which a server otherwise keeps. A server that does not answer is not waited for. */
 async function endHttpSession(transport: Transport): Promise<void> {
   if (!(transport instanceof StreamableHTTPClientTransport)) return;
   const ended = transport.terminateSession().catch(() => {});

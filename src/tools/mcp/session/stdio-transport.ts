@@ -1,9 +1,10 @@
 /**
- * An MCP server as a program of ours: messages over its standard input and output, a line each.
+ * An MCP server as a program that we start: messages over its standard input and output, one on each line.
  *
- * In place of the SDK's transport, which kills one process where a server is often three (`npx`, a
- * shell, node), and drops the connection for one long line. The server leads a process group; when it
- * ends, or the connection does, the whole group is killed, and on Linux whoever left it and has its mark.
+ * In place of the SDK's transport, which kills one process although a server is often three (`npx`, a
+ * shell, node), and drops the connection for one long line. The server leads a process group. When it or
+ * the connection ends, the whole group is killed, and on Linux also processes that left it and have its
+ * mark.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -25,20 +26,20 @@ export interface StdioOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly maxBytes: number;
-  /** Checks what was parsed; throws for what is no message. */
+  /** Checks the parsed JSON; throws if it is not a message. */
   readonly toMessage: (value: unknown) => JSONRPCMessage;
 }
 
 export interface StdioTransport extends Transport {
-  /** What is known of its end, or of its life so far: exit code, last words. Empty when nothing is. */
+  /** How the server ended, or what it printed so far: exit code, last output. Empty if there is nothing. */
   lastWords(): string;
 }
 
-/** How long a server may take to leave by itself once its input is closed, and once it is told to. */
+/** How long a server may take to exit after its input is closed, and again after a signal. */
 const LEAVE_MS = 500;
 const TERM_MS = 1500;
 
-/** Last words kept for messages. */
+/** How much of the error output is kept for messages. */
 const MAX_STDERR_BYTES = 4096;
 
 export function createStdioTransport(options: StdioOptions): StdioTransport {
@@ -77,7 +78,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
         stderr = `${stderr}${bytes.subarray(-MAX_STDERR_BYTES).toString("utf8")}`;
         stderr = stderr.slice(-MAX_STDERR_BYTES);
       });
-      // A server that left reads no more; its end is told by its exit.
+      // A server that has exited reads nothing; its exit reports its end.
       started.stdin.on("error", () => {});
       await spawned(started, options.command);
     },
@@ -93,13 +94,13 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     },
     lastWords() {
       const said = toCleanTail(stderr, 600);
-      return [ending, said === "" ? "" : `Its last words: ${said}`].filter(Boolean).join(" ");
+      return [ending, said === "" ? "" : `Its last output: ${said}`].filter(Boolean).join(" ");
     },
   };
   return transport;
 }
 
-/** Lines that are no message are what a careless server prints; they are passed over. */
+/** Lines that are not messages come from a server that prints to its output; they are skipped. */
 function receive(transport: Transport, line: string, toMessage: StdioOptions["toMessage"]): void {
   if (!line.trimStart().startsWith("{")) return;
   try {
@@ -113,7 +114,7 @@ const isWindows = process.platform === "win32";
 
 interface ServerGroup {
   readonly child: ChildProcessWithoutNullStreams;
-  /** Ends those who left the group. The keeper watches them until then, should we end before. */
+  /** Ends processes that left the group. The keeper watches them until then, in case we end first. */
   sweep(): Promise<void>;
 }
 
@@ -123,7 +124,8 @@ function spawnGroup({ command, args, env, cwd }: StdioOptions): ServerGroup {
     cwd,
     env: { ...env, [MARK]: mark },
     stdio: ["pipe", "pipe", "pipe"],
-    // Makes it the leader of a group, and keeps a terminal's Ctrl-C from it: its end is ours to order.
+    // Makes it the leader of a group, and keeps a terminal's Ctrl-C from it, because we decide when it
+    // ends.
     detached: !isWindows,
     windowsHide: true,
   });
@@ -152,13 +154,13 @@ async function spawned(child: ChildProcessWithoutNullStreams, command: string): 
   }
 }
 
-/** Resolves when the server has left and nothing that it started is alive; `onEnd` is called before. */
+/** Resolves when the server has exited and everything that it started has ended; `onEnd` is called before. */
 function watchEnd(
   { child, sweep: sweepGroup }: ServerGroup,
   onEnd: (reason: string) => void,
 ): Promise<void> {
   const kill = (): void => killGroup(child, "SIGKILL");
-  // For a process of ours that ends without closing anything.
+  // For the case that our process exits without closing anything.
   process.once("exit", kill);
   return new Promise((resolve) => {
     child.once("error", () => {
@@ -168,7 +170,7 @@ function watchEnd(
     child.once("exit", (code, signal) => {
       process.removeListener("exit", kill);
       kill();
-      // What it said last may still be on its way; a stranger that holds the pipe is not waited for.
+      // The server's last output may still arrive; another process that holds the pipe open is not waited for.
       const rest = new AbortController();
       const closed = once(child, "close", { signal: rest.signal });
       const read = Promise.race([closed, sleep(200)]).catch(() => {});
@@ -205,6 +207,6 @@ function killGroup(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals
     if (isWindows) child.kill(signal);
     else process.kill(-child.pid, signal);
   } catch {
-    // Nothing of the group is left.
+    // No process of the group is left.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A page's bytes as text. What says its character set is asked in the order browsers use: a byte
- * order mark, the `Content-Type` header, a `<meta>` near the top; without any, UTF-8 where the bytes
- * are that, else windows-1252.
+ * Decodes a page's bytes to text. The character set comes from the same sources as in browsers, in the same
+ * order: a byte order mark, the `Content-Type` header, a `<meta>` near the top; otherwise UTF-8 if the
+ * bytes are valid, else windows-1252.
  */
 
 /** Browsers look for a `<meta>` no further than this. */
@@ -30,17 +30,17 @@ function fromMeta(bytes: Uint8Array): string | undefined {
   const meta = /<meta\b[^>]{0,300}?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i.exec(top);
   const declared = meta ?? /^\s*<\?xml\b[^>]{0,200}?encoding\s*=\s*["']([^"']+)/i.exec(top);
   const encoding = toEncoding(declared?.[1]);
-  // A text that could be read as bytes up to here is not UTF-16, whatever it says.
+  // A text whose bytes could be read up to here is not UTF-16, whatever it says.
   return encoding?.startsWith("utf-16") ? "utf-8" : encoding;
 }
 
-/** The standard's name of a character set, or none where the label is unknown. */
+/** The standard name of a character set; undefined if the label is unknown. */
 function toEncoding(label: string | undefined): string | undefined {
   if (!label) return undefined;
   try {
     return new TextDecoder(label).encoding;
   } catch {
-    // A label nobody knows says nothing; the next source is asked.
+    // An unknown label means nothing; the next source is tried.
     return undefined;
   }
 }
@@ -57,11 +57,11 @@ function guess(bytes: Uint8Array): string {
 
 function decodeAs(encoding: string, bytes: Uint8Array): string {
   if (encoding !== "windows-1252") return new TextDecoder(encoding).decode(bytes);
-  // Node 20 and 22 read windows-1252 as Latin-1, which has no quotes and no euro sign. To be
-  // dropped when `new TextDecoder("windows-1252")` gives "€" for the byte 0x80.
+  // Node 20 and 22 read windows-1252 as Latin-1, which has no quotes and no euro sign. Remove this when
+  // `new TextDecoder("windows-1252")` gives "€" for the byte 0x80.
   const text = Buffer.from(bytes).toString("latin1");
   return text.replace(/[\u0080-\u009f]/g, (char) => HIGH_CHARS[char.charCodeAt(0) - 0x80] ?? char);
 }
 
-/** What windows-1252 has from 0x80 to 0x9f; the five that it leaves out stay as they are. */
+/** The characters of windows-1252 from 0x80 to 0x9f; the five undefined ones stay unchanged. */
 const HIGH_CHARS = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";

@@ -1,8 +1,8 @@
 /**
- * Which elements a reader does not see: a page's favourite place for words meant for a model alone.
+ * Finds elements that a reader does not see, which often contain text meant only for a model.
  *
- * Only what an element says of itself is known here. What a style sheet or a script hides, and text
- * in its background's colour, is not found. Transparent elements stay: many sites fade their whole
+ * Only an element's own attributes are checked. What a style sheet or a script hides, and text in its
+ * background's colour, is not found. Transparent elements are kept, because many sites fade their whole
  * content in.
  */
 
@@ -11,7 +11,7 @@ const HIDING: readonly RegExp[] = [
   /(?:^|;)display:none/,
   /(?:^|;)visibility:(?:hidden|collapse)/,
   /(?:^|;)content-visibility:hidden/,
-  // Letters of a pixel or less are not read.
+  // Letters of a pixel or less cannot be read.
   /(?:^|;)font-size:(?:0(?:\.0+)?(?:[a-z]+|%)?|(?:0?\.\d+|1)(?:px|pt))(?:;|!|$)/,
   /(?:^|;)(?:left|top|right|bottom|text-indent|margin-left|margin-top):-\d{3,}/,
   /(?:^|;)(?:clip:rect\((?:0|1px)|clip-path:inset\((?:50|100)%)/,
@@ -27,7 +27,7 @@ export function isHiddenStyle(style: string): boolean {
   return plain.includes("overflow:hidden") && NO_ROOM.test(plain);
 }
 
-/** A comment that is not closed goes on to the end. */
+/** A comment that is not closed extends to the end. */
 function withoutComments(style: string): string {
   const [before = "", ...comments] = style.split("/*");
   const behind = comments.map((comment) => comment.split("*/").slice(1).join("*/"));
@@ -46,7 +46,7 @@ export function isHiddenElement(element: Attributes): boolean {
   return style !== null && isHiddenStyle(style);
 }
 
-/** The same for a tag that is still text. */
+/** True if a tag that is still text hides its content. */
 export function isHiddenTag(tag: string): boolean {
   if (!/hidden|style/i.test(tag)) return false;
   return isHiddenElement({

@@ -1,19 +1,19 @@
 /**
- * Tags and text of a page in one pass over its characters: no tree, no recursion, no way to make it
- * slow. For what must be known before a tree is built, and for pages too wild to build one.
+ * Reads tags and text of a page in one pass over its characters: without a tree or recursion, and always in
+ * linear time. For what must be known before a tree is built, and for pages too irregular to build one.
  */
 
 export interface TagVisitor {
-  /** `tag` is all of it, from `<` to `>`, clipped where it is long; the name is in lower case. */
+  /** `tag` is the whole tag from `<` to `>`, shortened if it is long; the name is in lower case. */
   open(name: string, tag: string): void;
   close(name: string): void;
   text(text: string): void;
 }
 
-/** No attribute that is asked for stands further back. */
+/** No attribute that matters is further back. */
 const MAX_TAG_CHARS = 4000;
 
-/** What stands in these is no markup; they end at their own closing tag. */
+/** The content of these is not markup; they end at their own closing tag. */
 const RAW_TEXT = new Set(["script", "style", "textarea", "title", "xmp", "iframe", "noframes"]);
 
 export function scanHtml(html: string, visitor: TagVisitor): void {
@@ -26,7 +26,7 @@ export function scanHtml(html: string, visitor: TagVisitor): void {
   }
 }
 
-/** Reads what begins at a `<`; gives back where it ends. */
+/** Reads what begins at a `<`; returns its end. */
 function readMarkup(html: string, start: number, visitor: TagVisitor): number {
   if (html.startsWith("<!--", start)) return after(html, "-->", start + 4);
   const next = html[start + 1] ?? "";

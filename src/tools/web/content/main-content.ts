@@ -1,26 +1,26 @@
 /**
- * Where a page's own content stands, between its menus, advertisements and footers.
+ * Finds a page's own content, between its menus, advertisements and footers.
  *
- * Readability is made for articles: of a listing it keeps one entry, of a reference page one section.
- * Its answer is therefore weighed against the page without what says of itself that it is not content.
+ * Readability is made for articles: of a listing it keeps one entry, of a reference page one section. So
+ * its result is compared with the page without the elements that are marked as not content.
  */
 
 import type { PageDocument, PageElement } from "./page-dom.ts";
 
-export interface Content {
+export interface MainContent {
   readonly element: PageElement;
-  /** Whether something was found that is less than the page. */
+  /** True if the result is only a part of the page. */
   readonly isMain: boolean;
 }
 
-/** An article is at least this much of what could be content; less, and parts of it are missing. */
+/** An article is at least this much of the possible content; with less, parts of it are missing. */
 const LEAST_SHARE = 0.5;
 
 const AROUND =
   "nav, aside, footer, form, [role=navigation], [role=banner], [role=contentinfo], [role=complementary], [role=search], [role=dialog], [role=alert]";
 
 /** Changes `page`. */
-export async function findMain(page: PageDocument): Promise<Content> {
+export async function findMain(page: PageDocument): Promise<MainContent> {
   const article = await readArticle(page.cloneNode(true));
   const rest = withoutAround(page);
   const articleChars = article ? lengthOf(article) : 0;
@@ -42,7 +42,7 @@ async function readArticle(page: PageDocument): Promise<PageElement | undefined>
   return reader.parse()?.content ?? undefined;
 }
 
-function withoutAround(page: PageDocument): Content {
+function withoutAround(page: PageDocument): MainContent {
   const whole = lengthOf(page.body);
   const mains = [...page.body.querySelectorAll("main, [role=main]")].filter(
     (main) => !main.parentNode?.closest("main, [role=main]"),
@@ -53,7 +53,7 @@ function withoutAround(page: PageDocument): Content {
   const around = [...element.querySelectorAll(AROUND)];
   const header = isMain ? [] : [...page.body.querySelectorAll("body > header")];
   for (const one of [...around, ...header]) {
-    // A form or an aside around nearly everything is the page, whatever it calls itself.
+    // A form or an aside around nearly everything is the page, whatever its name.
     if (lengthOf(one) < 0.6 * whole) one.remove();
   }
   return { element, isMain };

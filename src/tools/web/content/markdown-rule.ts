@@ -1,13 +1,13 @@
 import type { PageElement } from "./page-dom.ts";
 
-/** How one kind of element is written. `content` is what is inside it, written already. */
+/** How one kind of element is written. `content` is the Markdown of what is inside it. */
 export interface MarkdownRule {
   /** Names in lower case. */
   readonly filter: readonly string[];
   replacement(content: string, node: PageElement): string;
 }
 
-/** Text of several blocks on one line: headings lose their marks. */
+/** Joins text of several blocks on one line: headings lose their marks. */
 export function flatten(content: string): string {
   return content
     .replace(/^#{1,6} /gm, "")

@@ -1,6 +1,6 @@
 /**
- * A page as a tree. Linkedom's classes under the few names that are used here: the DOM's own types
- * would bring a browser's globals into every file of the project.
+ * A page as a tree. Declares the few parts of linkedom's classes that are used here: the DOM's own types
+ * would add a browser's globals to every file of the project.
  */
 
 export interface PageNode {
@@ -30,8 +30,8 @@ export interface PageDocument extends PageElement {
 }
 
 /**
- * Reads a page, however it is written: what stands in its head, its body or neither ends up in the
- * body, so that a missing or a second `<body>` changes nothing.
+ * Reads any page. Content in its head, in its body or outside both ends up in the body, so that a missing
+ * or a second `<body>` changes nothing.
  */
 export async function openPage(html: string): Promise<PageDocument> {
   const { parseHTML } = await import("linkedom");
@@ -43,7 +43,7 @@ export async function openPage(html: string): Promise<PageDocument> {
   return document as PageDocument;
 }
 
-/** The depth of the deepest element. Walks by links, so that no depth is too much for it. */
+/** The depth of the deepest element. Follows links between nodes, so any depth is possible. */
 export function depthOf(root: PageElement): number {
   let deepest = 0;
   let depth = 0;

@@ -1,10 +1,10 @@
 /**
- * Strangers' pages and PDFs are read in a process of their own, one each: what the libraries do with
- * them may take hours or all memory, and only a process can be ended in the middle of it.
+ * Reads pages and PDFs from the web in processes of their own, one each: the libraries may take hours or
+ * all memory for them, and only a process can be ended in the middle.
  *
- * The process has no environment, may write no file and start nothing (Node's permission model; it may
- * read files, which its own code needs), and the system limits its memory and its time, also when
- * nobody is left to end it. Starting it costs 0.2 s.
+ * The process has no environment, and may write no file and start nothing (Node's permission model; it may
+ * read files, which its own code needs). The system limits its memory and its time, even if no process is
+ * left to end it. Starting it costs 0.2 s.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -19,7 +19,7 @@ import { keepChild } from "../../sandbox/life-line.ts";
 import { nodeReservedKib } from "../../sandbox/node-memory.ts";
 import type { SearchResult } from "../search/provider.ts";
 import type { PdfText } from "./pdf-to-text.ts";
-import type { Page } from "./to-markdown.ts";
+import type { MarkdownPage } from "./to-markdown.ts";
 
 export type PageWork =
   | { readonly kind: "page"; readonly url: string }
@@ -28,8 +28,8 @@ export type PageWork =
 
 export type PageReply = { readonly done: unknown } | { readonly error: string };
 
-/** Who asks, and how long an answer may take. */
-export interface Asking {
+/** The caller, and how long an answer may take. */
+export interface PageCall {
   readonly signal: AbortSignal;
   readonly limitMs?: number;
 }
@@ -37,7 +37,7 @@ export interface Asking {
 /** The longest articles take two seconds on a slow machine. */
 const LIMIT_MS = 15_000;
 
-/** JavaScript's own heap, and all memory: what is unpacked lies outside the heap. */
+/** JavaScript's own heap, and all memory: unpacked data is outside the heap. */
 const HEAP_MIB = 256;
 const MEMORY_KIB = 640 * 1024 + nodeReservedKib();
 
@@ -47,31 +47,31 @@ const CPU_S = 20;
 /** More than the largest body, written as JSON. */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
-/** As `toMarkdown` has it, of the main content alone. */
-export async function readHtml(html: string, url: string, asking: Asking): Promise<Page> {
-  return (await convert({ kind: "page", url }, Buffer.from(html), asking)) as Page;
+/** Like `toMarkdown`, of the main content only. */
+export async function readHtml(html: string, url: string, asking: PageCall): Promise<MarkdownPage> {
+  return (await convert({ kind: "page", url }, Buffer.from(html), asking)) as MarkdownPage;
 }
 
-/** As `pdfToText` has it. */
+/** Like `pdfToText`. */
 export async function readPdf(
   bytes: Uint8Array,
   maxPages: number,
-  asking: Asking,
+  asking: PageCall,
 ): Promise<PdfText> {
   return (await convert({ kind: "pdf", maxPages }, bytes, asking)) as PdfText;
 }
 
-/** As `readDuckDuckGo` has it. */
+/** Like `readDuckDuckGo`. */
 export async function readResults(
   html: string,
-  asking: Asking,
+  asking: PageCall,
 ): Promise<SearchResult[] | undefined> {
   const found = await convert({ kind: "results" }, Buffer.from(html), asking);
   return (found as SearchResult[] | null) ?? undefined;
 }
 
-/** Rejects with `tool_failed` for what cannot be converted within the limits. */
-async function convert(work: PageWork, bytes: Uint8Array, asking: Asking): Promise<unknown> {
+/** Rejects with `tool_failed` if the page cannot be converted within the limits. */
+async function convert(work: PageWork, bytes: Uint8Array, asking: PageCall): Promise<unknown> {
   const { signal, limitMs = LIMIT_MS } = asking;
   if (signal.aborted) throw toAbortFailure(signal);
   const child = startWorker();
@@ -82,7 +82,7 @@ async function convert(work: PageWork, bytes: Uint8Array, asking: Asking): Promi
     kill();
   }, limitMs);
   signal.addEventListener("abort", kill, { once: true });
-  // For a process of ours that ends without waiting.
+  // For the case that our process exits without waiting.
   process.once("exit", kill);
   try {
     const [text, exit] = await Promise.all([readAll(child.stdout), ended(child), feed()]);
@@ -97,7 +97,7 @@ async function convert(work: PageWork, bytes: Uint8Array, asking: Asking): Promi
   }
 
   async function feed(): Promise<void> {
-    // One that has ended reads no more; its end says why.
+    // A process that has ended does not read; its end says why.
     child.stdin.on("error", () => {});
     child.stdin.write(`${JSON.stringify(work)}\n`);
     child.stdin.end(bytes);
@@ -123,7 +123,7 @@ function startWorker() {
   const child = spawn(program, args, {
     cwd: dirname(worker),
     env: {},
-    // A group of its own, which the keeper ends should we be killed.
+    // A group of its own, which the keeper ends if our process is killed.
     detached: process.platform !== "win32",
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,
@@ -132,20 +132,20 @@ function startWorker() {
   return child;
 }
 
-/** Undefined where there is more than the limit. */
+/** Undefined if there is more than the limit. */
 async function readAll(stream: Readable): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += (chunk as Buffer).length;
-    // Leaving closes the pipe, which ends its writer.
+    // Leaving the loop closes the pipe, which ends its writer.
     if (bytes > MAX_REPLY_BYTES) return undefined;
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** How it ended; empty when it did its work. */
+/** How it ended; empty if it did its work. */
 function ended(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => {

@@ -1,6 +1,6 @@
 /**
- * Turns one page or PDF of a stranger into text, in a process of its own that `page-process.ts` starts
- * and ends: a line of JSON and the bytes on standard input, one JSON object on standard output.
+ * Turns one page or PDF from the web into text, in a process of its own that `page-process.ts` starts and
+ * ends: a line of JSON and the bytes on standard input, one JSON object on standard output.
  */
 
 import { toFailure } from "../../../base/failure.ts";

@@ -1,28 +1,28 @@
 /**
- * The text of a PDF, page by page. Neither its scripts nor its attachments are touched, nothing is
- * fetched, and no code is made from its fonts.
+ * Reads the text of a PDF, page by page. Its scripts and attachments are ignored, nothing is fetched, and
+ * no code is made from its fonts.
  */
 
 import { Failure } from "../../../base/failure.ts";
 import { cleanText } from "./plain-text.ts";
 
 export interface PdfText {
-  /** Pages are an empty line apart. Empty for a scan: its pages are pictures. */
+  /** Pages are separated by an empty line. Empty for a scan, whose pages are pictures. */
   readonly text: string;
-  /** How many pages there are, also those that were not read. */
+  /** The number of pages, including those that were not read. */
   readonly pages: number;
 }
 
-/** Reads at most `maxPages` pages. Rejects with `tool_failed` for what is locked or no PDF. */
+/** Reads at most `maxPages` pages. Rejects with `tool_failed` for a locked file, or one that is not a PDF. */
 export async function pdfToText(bytes: Uint8Array, maxPages: number): Promise<PdfText> {
   const { getDocumentProxy } = await import("unpdf");
-  // The library takes the bytes away from their owner, so it gets a copy.
+  // A copy, because the library takes the bytes away from their owner.
   const opening = getDocumentProxy(Uint8Array.from(bytes), {
     isEvalSupported: false,
     useSystemFonts: false,
     disableFontFace: true,
     stopAtErrors: false,
-    // Errors alone: warnings would go to standard error.
+    // Only errors: warnings would go to standard error.
     verbosity: 0,
   });
   const document = await opening.catch((cause: unknown) => {

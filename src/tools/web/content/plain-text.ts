@@ -1,10 +1,10 @@
-/** HTML as plain text, without building a tree: for fragments, and for pages too wild for one. */
+/** Converts HTML to plain text without building a tree: for fragments, and for pages too irregular for one. */
 
 import { isHiddenTag } from "./hidden.ts";
 import { scanHtml } from "./html-scan.ts";
 import { VOID_TAGS } from "./tag-names.ts";
 
-/** Between two of these the text of one line ends. */
+/** The text of a line ends at each of these. */
 const BLOCKS = new Set(
   `address article aside blockquote br caption dd details dialog div dl dt fieldset figcaption figure
   footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tr ul`.split(
@@ -12,14 +12,14 @@ const BLOCKS = new Set(
   ),
 );
 
-/** These hold nothing that a reader sees. */
+/** These contain nothing that a reader sees. */
 const UNSEEN = new Set(
   "script style template noscript title iframe noframes svg select".split(" "),
 );
 
 export function toPlainText(html: string): string {
   const pieces: string[] = [];
-  // What is being left out, and how many of the same name are open inside it.
+  // The element that is being skipped, and how many of the same name are open inside it.
   let unseen: { readonly name: string; open: number } | undefined;
 
   scanHtml(html, {
@@ -54,8 +54,9 @@ export function toLine(html: string): string {
 }
 
 /**
- * Takes out what no reader sees and a model does: control characters, zero-width ones, overrides of
- * the writing direction and the invisible "tag" letters. Joiners stay: emoji and Persian need them.
+ * Removes characters that a model sees and a reader does not: control characters, zero-width ones,
+ * overrides of the writing direction and the invisible "tag" letters. Joiners are kept, because emoji and
+ * Persian need them.
  */
 export function cleanText(text: string): string {
   return text.replace(INVISIBLE, "");

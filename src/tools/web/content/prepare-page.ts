@@ -1,4 +1,4 @@
-/** A page without what is not to be read, and with links that work from anywhere. */
+/** Removes what must not be read from a page, and makes its links absolute. */
 
 import { isHiddenElement } from "./hidden.ts";
 import type { PageDocument, PageElement } from "./page-dom.ts";
@@ -6,7 +6,7 @@ import type { PageDocument, PageElement } from "./page-dom.ts";
 const UNREADABLE =
   "script, style, template, link, meta, title, base, iframe, frame, object, embed, canvas, svg, video, audio, map, select, datalist, textarea, input:not([type=checkbox]), dialog:not([open])";
 
-/** Letters that headings carry to link to themselves. */
+/** Texts with which headings link to themselves. */
 const ANCHOR_MARKS = new Set(["#", "¶", "§", "🔗", "link", "permalink", "anchor"]);
 
 /** Changes `page`. */
@@ -24,7 +24,7 @@ export function preparePage(page: PageDocument, url: string): void {
   for (const image of [...page.body.querySelectorAll("img")]) mendImage(image, base);
 }
 
-/** What is said to readers without scripts is news only where nothing else is said. */
+/** Text for readers without scripts is kept only if the page has nothing else. */
 function dropNoscript(page: PageDocument): void {
   const spare = [...page.body.querySelectorAll("noscript")];
   const others = page.body.textContent.replace(/\s+/g, "").length;
@@ -46,7 +46,7 @@ function mendLink(link: PageElement, base: string): void {
   else link.removeAttribute("href");
 }
 
-/** Where an image is loaded late, its real address stands in another attribute. */
+/** If an image is loaded late, its real address is in another attribute. */
 function mendImage(image: PageElement, base: string): void {
   const sources = ["src", "data-src", "data-original", "data-lazy-src"];
   const targets = sources.map((name) => toUrl(image.getAttribute(name) ?? "", base));

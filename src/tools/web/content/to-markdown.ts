@@ -1,9 +1,9 @@
 /**
- * A page as Markdown that a model reads: its title, its main content, tables, links and code kept,
- * what nobody sees left out.
+ * Converts a page to Markdown for a model: with its title, main content, tables, links and code, without
+ * what a reader does not see.
  *
- * The libraries for it are loaded with the first page. They recurse, so a page that is nested deeper
- * or has more elements than real ones do is given as plain text.
+ * The libraries for it are loaded with the first page. They recurse, so a page that is nested deeper or has
+ * more elements than real ones becomes plain text.
  */
 
 import { scanHtml } from "./html-scan.ts";
@@ -13,15 +13,15 @@ import { cleanText, toLine, toPlainText } from "./plain-text.ts";
 import { preparePage } from "./prepare-page.ts";
 import { VOID_TAGS } from "./tag-names.ts";
 
-export interface Page {
+export interface MarkdownPage {
   readonly title: string;
   readonly markdown: string;
-  /** Whether a main content was found; without one, the Markdown is the whole page. */
+  /** True if a main content was found; otherwise the Markdown is the whole page. */
   readonly isReadable: boolean;
 }
 
 interface MarkdownOptions {
-  /** Where the page is from: its relative links lead from there. */
+  /** The page's address, to which its relative links refer. */
   readonly url: string;
   /** Leaves out menus, advertisements and footers. */
   readonly mainOnly: boolean;
@@ -32,29 +32,29 @@ const MAX_DEPTH = 200;
 /** Tags and pieces of text: seconds of work at worst, half a second for an ordinary long article. */
 const MAX_PIECES = 100_000;
 
-export async function toMarkdown(source: string, options: MarkdownOptions): Promise<Page> {
+export async function toMarkdown(source: string, options: MarkdownOptions): Promise<MarkdownPage> {
   const html = withoutGaps(source);
   if (isWild(html)) return toPlainPage(html);
   try {
     return (await convert(html, options)) ?? toPlainPage(html);
   } catch {
-    // The libraries are made for what browsers accept; a page they trip over still has its words.
+    // The libraries are made for what browsers accept. A page on which they fail still has its text.
     return toPlainPage(html);
   }
 }
 
-/** Spaces in a row. */
+/** The most spaces in a row. */
 const MAX_GAP_CHARS = 500;
 
-/** The libraries look for the ends of texts in ways that take a gap's length squared: hours for 3 MB. */
+/** The libraries find the ends of texts in a time that grows with the square of a gap: hours for 3 MB. */
 function withoutGaps(html: string): string {
   return html.replace(/(?:\s|&nbsp;|&#160;|&#xa0;)+/gi, (gap) =>
     gap.length <= MAX_GAP_CHARS ? gap : gap.slice(0, MAX_GAP_CHARS).replace(/&[^;]*$/, ""),
   );
 }
 
-/** Undefined where the tree is too deep to be worked on. */
-async function convert(html: string, options: MarkdownOptions): Promise<Page | undefined> {
+/** Undefined if the tree is too deep to process. */
+async function convert(html: string, options: MarkdownOptions): Promise<MarkdownPage | undefined> {
   const page = await openPage(html);
   if (depthOf(page.body) > MAX_DEPTH) return undefined;
   const named = titleOf(page);
@@ -69,7 +69,7 @@ async function convert(html: string, options: MarkdownOptions): Promise<Page | u
   return { title, markdown, isReadable: isMain && markdown !== "" };
 }
 
-/** Decided before a tree is built, which takes seconds for what is nested 50,000 levels deep. */
+/** Decided before a tree is built, which takes seconds for 50,000 nested levels. */
 function isWild(html: string): boolean {
   let pieces = 0;
   let depth = 0;
@@ -87,7 +87,7 @@ function isWild(html: string): boolean {
       pieces += text.split("&").length;
     },
   });
-  // Pages forget closing tags, so the depth found here is only a hint: far too much is refused.
+  // Pages forget closing tags, so this depth is only a hint: only far too much is refused.
   return pieces > MAX_PIECES || deepest > 10 * MAX_DEPTH;
 }
 
@@ -96,7 +96,7 @@ const CLOSES_ITSELF = new Set(
   "p li td th tr dt dd option optgroup thead tbody tfoot colgroup rp rt html head body".split(" "),
 );
 
-function toPlainPage(html: string): Page {
+function toPlainPage(html: string): MarkdownPage {
   const title = /<title\b[^<>]{0,500}>([^<]{0,1000})/i.exec(html)?.[1] ?? "";
   return { title: toLine(title), markdown: toPlainText(html), isReadable: false };
 }
@@ -111,12 +111,12 @@ function toTitle(text: string): string {
   return cleanText(text).replace(/\s+/g, " ").trim();
 }
 
-/** The main content often starts below the page's heading; without one it lacks its subject. */
+/** Adds the title if the main content starts below the page's heading and would lack its subject. */
 function withTitle(title: string, markdown: string, element: PageElement): string {
   if (title === "" || markdown === "") return markdown;
   const heading = toTitle(element.querySelector("h1, h2")?.textContent ?? "");
   if (heading !== "" && title.includes(heading)) {
-    // Readability makes the first heading a second one.
+    // Readability makes the first heading a second-level one.
     return markdown.startsWith(`## ${heading}\n`) ? markdown.slice(1) : markdown;
   }
   const opening = markdown.slice(0, 2 * title.length + 20);

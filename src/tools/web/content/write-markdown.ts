@@ -1,4 +1,4 @@
-/** The content of an element as Markdown: Turndown with rules for how a model reads it best. */
+/** Writes an element's content as Markdown: Turndown with rules for text that a model reads. */
 
 import { flatten, type MarkdownRule } from "./markdown-rule.ts";
 import type { PageElement } from "./page-dom.ts";
@@ -14,7 +14,7 @@ export async function writeMarkdown(element: PageElement): Promise<string> {
     codeBlockStyle: "fenced",
     emDelimiter: "_",
   });
-  // Backslashes before every `_` and `[` are for renderers; a model reads the words.
+  // Backslashes before every `_` and `[` are for renderers; a model reads the text.
   service.escape = (text: string) => withoutMarks(text);
   for (const [name, rule] of Object.entries({ ...RULES, ...tableRules })) {
     service.addRule(name, { ...rule, filter: [...rule.filter] });
@@ -72,14 +72,14 @@ const RULES: Readonly<Record<string, MarkdownRule>> = {
   struck: { filter: ["del", "s", "strike"], replacement: (content) => `~~${content}~~` },
   term: { filter: ["dt"], replacement: (content) => `\n\n**${flatten(content)}**\n` },
   meaning: { filter: ["dd"], replacement: (content) => `\n: ${content.trim()}\n` },
-  /** `10<sup>6</sup>` is not 106. A note's number has its brackets. */
+  /** `10<sup>6</sup>` must not become 106. The number of a note has brackets already. */
   raised: {
     filter: ["sup"],
     replacement: (content) => (/^\s*(?:$|\\?\[|[^\w\s])/.test(content) ? content : `^${content}`),
   },
 };
 
-/** A text's own control characters, which are marks in tables here. */
+/** Removes control characters of the text itself, because they mark tables here. */
 function withoutMarks(text: string): string {
   return text.replaceAll(ROW, "").replaceAll(CELL, "");
 }
@@ -96,7 +96,7 @@ function codeOf(pre: PageElement): string {
   return pre.textContent;
 }
 
-/** Highlighters write the language as a class of the block, of what is in it or of what is around it. */
+/** Highlighters write the language as a class of the block, of an element inside it or of one around it. */
 function languageOf(pre: PageElement): string {
   const around = [pre.querySelector("code"), pre, pre.parentNode, pre.parentNode?.parentNode];
   for (const element of around) {
@@ -118,7 +118,7 @@ function markOf(item: PageElement): string {
   return `${numbers.get(item) ?? 1}. `;
 }
 
-/** Each list is counted once: asking every item for its place makes long lists take minutes. */
+/** Numbers each list once: looking up the position of every item makes long lists take minutes. */
 const NUMBERS = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();
 
 function toNumbers(list: PageElement): ReadonlyMap<PageElement, number> {
@@ -132,8 +132,8 @@ const FENCE = /^ *`{3,}/;
 const END_OF_CODE = /^ *`{3,} *$/;
 
 /**
- * Outside of code, lines end without spaces and stand at most one empty line apart. Line by line: a
- * pattern over the whole text would try every space in it as the beginning of a line's end.
+ * Outside of code, removes spaces at line ends and keeps at most one empty line in a row. Line by line: a
+ * pattern over the whole text would try every space as the beginning of a line's end.
  */
 function tidy(markdown: string): string {
   const lines = cleanText(markdown).split("\n");
@@ -148,7 +148,7 @@ function tidy(markdown: string): string {
     }
     const text = line.trimEnd();
     if (text !== "" || kept.at(-1) !== "") kept.push(text);
-    // A fence that nobody closes is no code.
+    // A fence that is never closed does not begin code.
     isCode = index < lastEnd && FENCE.test(line);
   }
   return kept.join("\n").trim();

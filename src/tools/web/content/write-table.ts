@@ -1,9 +1,9 @@
 /**
- * Tables as Markdown tables, where they hold data. Pages also use them to place things: those are
- * read cell by cell. A table inside a data table's cell becomes a line of it.
+ * Writes data tables as Markdown tables. Tables that only arrange content are read cell by cell. A table
+ * inside a data table's cell becomes a line of it.
  *
- * Cells and rows are marked while they are written, and put together by the table: Turndown hands a
- * table its content as one text.
+ * Cells and rows are marked while they are written, and joined by the table, because Turndown gives a table
+ * its content as one text.
  */
 
 import { flatten, type MarkdownRule } from "./markdown-rule.ts";
@@ -25,7 +25,7 @@ export const tableRules: Readonly<Record<string, MarkdownRule>> = {
         .filter((line) => line !== "")
         .join("<br>");
       const span = Number(node.getAttribute("colspan") ?? 1);
-      // A cell over several columns stands in the first; a page may ask for thousands.
+      // A cell over several columns is in the first of them. A page may ask for thousands.
       return `${CELL}${text}${CELL.repeat(Math.min(Math.max(span, 1), 50) - 1)}`;
     },
   },
@@ -54,7 +54,7 @@ export const tableRules: Readonly<Record<string, MarkdownRule>> = {
   },
 };
 
-/** Each table is looked at once, not once a cell. */
+/** Each table is classified once, not once for each cell. */
 const KINDS = new WeakMap<PageElement, Kind>();
 
 function kindOf(table: PageElement | null): Kind {
@@ -81,7 +81,7 @@ function toLineOf(rows: readonly (readonly string[])[]): string {
   return lines.filter((line) => line !== "").join("; ");
 }
 
-/** Markdown knows no table without a head: the first row is taken for one. */
+/** Markdown has no table without a head, so the first row becomes the head. */
 function toTable(rows: readonly (readonly string[])[]): string {
   const filled = rows.filter((row) => row.some((cell) => cell !== ""));
   const columns = Math.max(0, ...filled.map((row) => row.length));

@@ -1,6 +1,6 @@
 /**
- * Which addresses the web tools may connect to: public ones. Everything a machine, a network or a
- * cloud keeps for itself is refused, in whatever form of IPv6 it is wrapped.
+ * The addresses to which the web tools may connect: public ones. Addresses of a machine, a private network
+ * or a cloud's own services are refused, also inside an IPv6 address.
  *
  * The ranges are those of IANA's special-purpose registries, and the clouds' metadata services.
  */
@@ -12,15 +12,18 @@ type Address = ReturnType<typeof ipaddr.parse>;
 
 interface Range {
   readonly cidr: ReturnType<typeof ipaddr.parseCIDR>;
-  readonly why: Why;
+  readonly why: AddressFault;
 }
 
-export type Why = keyof typeof RANGES | typeof NOT_GLOBAL | typeof NO_ADDRESS;
+export type AddressFault = keyof typeof RANGES | typeof NOT_GLOBAL | typeof NO_ADDRESS;
 
 const NOT_GLOBAL = "not a public address";
 const NO_ADDRESS = "not an address";
 
-/** The first that holds an address says why, so the metadata services stand before their networks. */
+/**
+ * The first range that contains an address gives the reason, so the metadata services come before their
+ * networks.
+ */
 const RANGES = {
   "a cloud's metadata service": [
     ...["169.254.169.254/32", "169.254.170.2/32", "100.100.100.200/32", "192.0.0.192/32"],
@@ -47,42 +50,42 @@ const RANGES = {
 } as const;
 
 const TABLE: readonly Range[] = Object.entries(RANGES).flatMap(([why, cidrs]) =>
-  cidrs.map((cidr) => ({ cidr: ipaddr.parseCIDR(cidr), why: why as Why })),
+  cidrs.map((cidr) => ({ cidr: ipaddr.parseCIDR(cidr), why: why as AddressFault })),
 );
 
-/** The IPv6 addresses that are handed out; what lies outside is refused unseen. */
+/** The public IPv6 addresses. All others are refused. */
 const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3");
 
 /**
- * Forms that lead to an IPv4 address, which is what is checked: mapped ones come from resolvers, and
- * NAT64 ones are all that a network without IPv4 has.
+ * Forms that lead to an IPv4 address, which is then checked: mapped ones come from resolvers, and a network
+ * without IPv4 has only NAT64 ones.
  */
 const CARRIERS = [ipaddr.parseCIDR("::ffff:0:0/96"), ipaddr.parseCIDR("64:ff9b::/96")];
 
-/** What a user's own network is made of: a host let through by name may have such an address. */
-const OWN_NETWORKS: ReadonlySet<Why> = new Set<Why>([
+/** Ranges of a user's own network: a host that is allowed by name may have such an address. */
+const OWN_NETWORKS: ReadonlySet<AddressFault> = new Set<AddressFault>([
   "the loopback",
   "a private network",
   "a carrier's shared network",
   "a unique local network",
 ]);
 
-/** Why a connection to this address is refused; undefined where it is not. */
-export function checkAddress(address: string): Why | undefined {
-  // The system's own reader takes no octal, no short forms; a zone id means link-local.
+/** Why a connection to this address is refused; undefined if it is allowed. */
+export function checkAddress(address: string): AddressFault | undefined {
+  // The system's own parser accepts no octal and no short forms; a zone id means link-local.
   if (isIP(address) === 0 || address.includes("%")) return NO_ADDRESS;
-  // `ipaddr.js` takes `::8.8.8.8` for a mapped address; a URL's reader writes it out as it is.
+  // `ipaddr.js` takes `::8.8.8.8` for a mapped address; a URL parser writes it out in full.
   const plain = address.includes(":")
     ? new URL(`http://[${address}]`).hostname.slice(1, -1)
     : address;
   return checkParsed(ipaddr.parse(plain));
 }
 
-export function isOwnNetwork(why: Why): boolean {
+export function isOwnNetwork(why: AddressFault): boolean {
   return OWN_NETWORKS.has(why);
 }
 
-function checkParsed(address: Address): Why | undefined {
+function checkParsed(address: Address): AddressFault | undefined {
   const isV6 = address.kind() === "ipv6";
   if (isV6 && CARRIERS.some((carrier) => holds(carrier, address))) {
     return checkParsed(ipaddr.fromByteArray(address.toByteArray().slice(12)));

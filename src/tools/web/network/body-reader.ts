@@ -1,12 +1,12 @@
-/** A body as far as the limits let it go: counted as it comes and again when it is decompressed. */
+/** Reads a body within the limits, which count its bytes before and after decompression. */
 
 import { PassThrough, pipeline, Readable, type Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import { Failure } from "../../../base/failure.ts";
 import { clip } from "../../../base/text.ts";
-import type { WebLimits } from "./web-client.ts";
+import type { WebLimits } from "./web-answer.ts";
 
-/** What is cut in the middle still gives what came before. */
+/** A body that was cut still gives the bytes before the cut. */
 const DEFLATED = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const BROTLI = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
 
@@ -34,7 +34,7 @@ interface Limited {
   readonly isCut: boolean;
 }
 
-/** Rejects with what the source or the decompression throws. */
+/** Rejects with the error of the source or of the decompression. */
 export async function readBody(
   source: Readable,
   headers: Readonly<Record<string, string | undefined>>,
@@ -44,7 +44,7 @@ export async function readBody(
   // One layer only: with two, a few kilobytes keep a processor busy for minutes.
   const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (!open) {
-    const message = `The answer is compressed in a way that is not known: ${clip(encoding, 40)}.`;
+    const message = `The answer is compressed in an unknown way: ${clip(encoding, 40)}.`;
     throw new Failure("tool_failed", message);
   }
   const wire = new Meter(limits.wireBytes);
@@ -52,7 +52,7 @@ export async function readBody(
   const chunks = wire.upTo(source);
   const first = await chunks.next();
   const decoder = open(first.done ? Buffer.alloc(0) : first.value);
-  // The decoder's end, good or bad, is seen by whoever reads it; and whoever stops ends the source.
+  // The reader sees the decoder's end or failure; a reader that stops ends the source.
   pipeline(Readable.from(startingWith(first, chunks)), decoder, () => {});
   const pieces: Buffer[] = [];
   for await (const piece of plain.upTo(decoder)) pieces.push(piece);

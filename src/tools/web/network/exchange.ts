@@ -1,31 +1,31 @@
 /**
- * One request and its answer over a connection of its own, to an address that was checked.
+ * One request and its answer over a connection of its own, to a checked address.
  *
- * The name is never looked up again: the connection is given the address, TLS and the `Host` header
- * keep the name.
+ * The name is never looked up again: the connection uses the address, TLS and the `Host` header keep the
+ * name.
  */
 
 import { isIP } from "node:net";
 import { buildConnector, Client, type Dispatcher, ProxyAgent } from "undici";
 import { ACCEPT_ENCODING, readBody } from "./body-reader.ts";
 import { toHostName, toPort } from "./url-guard.ts";
-import type { Dial, WebAnswer, WebLimits } from "./web-client.ts";
+import type { Dial, WebAnswer, WebLimits } from "./web-answer.ts";
 import { toWebFailure } from "./web-failure.ts";
 
 export interface HopRequest {
   readonly url: URL;
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
-  /** What the caller adds, with its keys: it stays with its origin. */
+  /** Headers that the caller adds, with its keys: they are sent to their origin only. */
   readonly ownHeaders: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
 
-/** Addresses in the order in which to try them, never none. A proxy gets the name. */
-export type Route = { readonly addresses: readonly string[] } | { readonly proxy: string };
+/** Addresses in the order in which to try them, at least one. A proxy gets the name. */
+export type NetworkRoute = { readonly addresses: readonly string[] } | { readonly proxy: string };
 
-export interface Line {
-  readonly route: Route;
+export interface ExchangeParts {
+  readonly route: NetworkRoute;
   readonly limits: WebLimits;
   readonly dial: Dial | undefined;
   readonly ca: readonly string[] | undefined;
@@ -33,14 +33,14 @@ export interface Line {
 }
 
 export interface Exchanged extends Omit<WebAnswer, "url"> {
-  /** Where a redirect leads, as the server wrote it. */
+  /** The target of a redirect, as the server wrote it. */
   readonly location: string | undefined;
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Rejects with `Failure("tool_failed")` when there is no whole answer. */
-export async function exchange(request: HopRequest, line: Line): Promise<Exchanged> {
+/** Rejects with `Failure("tool_failed")` if there is no complete answer. */
+export async function exchange(request: HopRequest, line: ExchangeParts): Promise<Exchanged> {
   const dispatcher = openDispatcher(request.url, line);
   try {
     const answer = await send(dispatcher, request, line);
@@ -52,7 +52,7 @@ export async function exchange(request: HopRequest, line: Line): Promise<Exchang
       contentType: headers["content-type"] ?? "",
       location,
     };
-    // A redirect's own page is nobody's business.
+    // The page of a redirect is not needed.
     if (location) return { ...shared, body: Buffer.alloc(0), isCut: false };
     return { ...shared, ...(await readBody(answer.body, headers, line.limits)) };
   } catch (thrown) {
@@ -65,7 +65,7 @@ export async function exchange(request: HopRequest, line: Line): Promise<Exchang
 function send(
   dispatcher: Dispatcher,
   request: HopRequest,
-  { signal, limits }: Line,
+  { signal, limits }: ExchangeParts,
 ): Promise<Dispatcher.ResponseData> {
   const { url, method, headers, ownHeaders, body } = request;
   return dispatcher.request({
@@ -80,7 +80,7 @@ function send(
   });
 }
 
-function openDispatcher(url: URL, line: Line): Dispatcher {
+function openDispatcher(url: URL, line: ExchangeParts): Dispatcher {
   const { route, limits, ca } = line;
   const tls = { timeout: limits.connectMs, ...(ca ? { ca: [...ca] } : {}) };
   const shared = { maxHeaderSize: limits.headerBytes, pipelining: 1 };
@@ -94,7 +94,7 @@ function openDispatcher(url: URL, line: Line): Dispatcher {
 function pinned(
   url: URL,
   addresses: readonly string[],
-  { limits, ca, dial }: Line,
+  { limits, ca, dial }: ExchangeParts,
 ): buildConnector.connector {
   const name = toHostName(url);
   const connect = buildConnector({
@@ -106,7 +106,7 @@ function pinned(
     const attempt = ([address = "", ...rest]: readonly string[]): void => {
       const place = dial?.(address, toPort(url)) ?? { host: address, port: toPort(url) };
       const to = { ...target, hostname: place.host, port: String(place.port) };
-      // An address is no server name: TLS has nothing to send then.
+      // An address is not a server name, so TLS sends none.
       const named = isIP(name) === 0 ? { ...to, servername: name } : to;
       connect(named, (...[error, socket]) => {
         if (error && rest.length > 0) attempt(rest);
@@ -122,7 +122,7 @@ function joinHeaders(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Record<string, string | undefined> {
   const entries = Object.entries(headers);
-  // Of a header that must come once, the first counts.
+  // If a header that must come once is repeated, the first one counts.
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );

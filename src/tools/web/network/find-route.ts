@@ -1,13 +1,15 @@
 /**
- * How a hop gets to its host: the addresses that were resolved once and checked, or a proxy that the
- * user trusts. One bad address among many refuses the host: which one is dialled is the attacker's.
+ * Finds how a hop reaches its host: by addresses that were resolved once and checked, or through a proxy
+ * that the user trusts. One bad address among several refuses the host, because an attacker could choose
+ * which one is used.
  */
 
 import { isIP } from "node:net";
+import type { Environment } from "../../../base/environment.ts";
 import { Failure } from "../../../base/failure.ts";
-import { checkAddress, isOwnNetwork, type Why } from "./address-guard.ts";
-import type { Route } from "./exchange.ts";
-import { type Environment, findProxy } from "./proxy.ts";
+import { type AddressFault, checkAddress, isOwnNetwork } from "./address-guard.ts";
+import type { NetworkRoute } from "./exchange.ts";
+import { findProxy } from "./proxy.ts";
 import type { ResolveHost } from "./resolve-host.ts";
 import { checkHost, refused, toHostName, toPort } from "./url-guard.ts";
 
@@ -19,8 +21,8 @@ export interface RouteRules {
   readonly signal: AbortSignal;
 }
 
-/** Rejects with `Failure("forbidden")` for what must not be reached. */
-export async function findRoute(url: URL, rules: RouteRules): Promise<Route> {
+/** Rejects with `Failure("forbidden")` for a host that must not be reached. */
+export async function findRoute(url: URL, rules: RouteRules): Promise<NetworkRoute> {
   const name = toHostName(url);
   if (!rules.allowsHost(name)) throw refused(name, "the run may not talk to it");
   const isLet = isLetThrough(url, rules.privateHosts);
@@ -33,24 +35,24 @@ export async function findRoute(url: URL, rules: RouteRules): Promise<Route> {
     if (problem && !(isLet && mayBeLet(name, problem))) throw refused(name, problem);
   }
   if (proxy) return { proxy };
-  // To the system, no address at all is this machine.
+  // To the system, an empty list of addresses means this machine.
   if (addresses.length === 0) throw new Failure("tool_failed", `\`${name}\` has no address.`);
   return { addresses };
 }
 
-/** By name, or by name and port, as the user wrote it. */
+/** True if the user has allowed the host, by name or by name and port. */
 function isLetThrough(url: URL, hosts: readonly string[]): boolean {
   const name = toHostName(url);
   const forms = [name, `${name}:${toPort(url)}`, url.hostname, `${url.hostname}:${toPort(url)}`];
   return hosts.some((host) => forms.includes(host.toLowerCase()));
 }
 
-/** A name leads to the user's own network at most; anything else must be let through as an address. */
-function mayBeLet(name: string, why: Why): boolean {
+/** A name may lead to the user's own network at most; any other range must be allowed as an address. */
+function mayBeLet(name: string, why: AddressFault): boolean {
   return isIP(name) !== 0 || isOwnNetwork(why);
 }
 
-/** Behind a proxy this machine may know no names at all: what it does not know is the proxy's. */
+/** If there is a proxy, this machine may not resolve any names, so unknown names are left to the proxy. */
 async function resolveOnce(
   name: string,
   { resolve, signal }: RouteRules,

@@ -1,10 +1,11 @@
-/** The run's one web client: its rate limit and what it learnt of robots.txt are the run's. */
+/** The run's web client. Its rate limit and its knowledge of robots.txt belong to the run. */
 
 import { type Clock, systemClock } from "../../../base/clock.ts";
+import type { Environment } from "../../../base/environment.ts";
 import type { ToolContext } from "../../tool.ts";
-import type { Environment } from "./proxy.ts";
 import type { ResolveHost } from "./resolve-host.ts";
-import type { Dial, WebClient } from "./web-client.ts";
+import type { Dial } from "./web-answer.ts";
+import type { WebClient } from "./web-client.ts";
 
 export interface WebSettings {
   /** Sent with every request: `offshoot/1.2.3`. */
@@ -13,9 +14,9 @@ export interface WebSettings {
   readonly privateHosts: readonly string[];
   /** `web_robots`. */
   readonly respectRobots: boolean;
-  /** The environment that names proxies, where `web_proxy` is on. */
+  /** The environment with the proxies, if `web_proxy` is on. */
   readonly proxies?: Environment | undefined;
-  /** The authorities to trust in place of the runtime's; called with the first use. */
+  /** The authorities to trust in place of the runtime's. Called at the first use. */
   trusted?(): readonly string[] | undefined;
   readonly clock?: Clock;
   readonly resolve?: ResolveHost;

@@ -1,8 +1,7 @@
-/** Which proxy the environment names for a URL, by the variables that other programs read. */
+/** Finds the proxy for a URL in the environment, by the variables that other programs use. */
 
+import type { Environment } from "../../../base/environment.ts";
 import { toHostName, toPort } from "./url-guard.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function findProxy(url: URL, env: Environment): string | undefined {
   const read = (name: string): string | undefined =>
@@ -11,7 +10,7 @@ export function findProxy(url: URL, env: Environment): string | undefined {
   return read(url.protocol === "https:" ? "https_proxy" : "http_proxy") ?? read("all_proxy");
 }
 
-/** `*`, or names that also stand for what lies below them, each with a port or without. */
+/** The exceptions are `*`, or names that include the names below them, each with a port or without. */
 function isExcepted(url: URL, list: string): boolean {
   const name = toHostName(url);
   return list

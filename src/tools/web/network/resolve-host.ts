@@ -1,4 +1,4 @@
-/** The one place that asks the system for a host's addresses. */
+/** The only place that asks the system for a host's addresses. */
 
 import { lookup } from "node:dns/promises";
 import { toAbortFailure, untilAborted } from "../../../base/async.ts";
@@ -7,10 +7,10 @@ import { Failure } from "../../../base/failure.ts";
 /** All addresses of a name, in the order in which to try them. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** As every program on this machine resolves it, the hosts file included. */
+/** Resolves like every program on this machine, with the hosts file. */
 export const resolveHost: ResolveHost = async (host, signal) => {
   try {
-    // The system's question cannot be called back; its late answer is dropped.
+    // A lookup of the system cannot be cancelled; a late answer is dropped.
     const answers = await untilAborted(lookup(host, { all: true, order: "verbatim" }), signal);
     return answers.map(({ address }) => address);
   } catch (cause) {

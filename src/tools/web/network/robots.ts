@@ -1,23 +1,23 @@
 /**
- * What a site asks of programs that read it, in its robots.txt: read once an origin and run.
+ * The rules of a site for programs, in its robots.txt. Read once for each origin and run.
  *
- * As RFC 9309 has it: a file that is not there allows everything, a server that cannot say forbids.
+ * As RFC 9309 says: a missing file allows everything, a server error forbids everything.
  */
 
 import robotsParser from "robots-parser";
 import { untilAborted } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
-import type { GetOptions, WebAnswer } from "./web-client.ts";
+import type { GetOptions, WebAnswer } from "./web-answer.ts";
 
 export interface Robots {
-  /** Rejects with `Failure("forbidden")` when the site asks not to read this. */
+  /** Rejects with `Failure("forbidden")` if the site asks programs not to read this. */
   check(url: URL, asking: Asking): Promise<void>;
 }
 
 type Asking = Pick<GetOptions, "signal" | "allowsHost">;
 type Read = (url: string, asking: Asking) => Promise<WebAnswer>;
 
-/** The package is a function; its types describe a module that has one as its default. */
+/** The package is a function, but its types describe a module whose default is the function. */
 const parseRobots = robotsParser as unknown as (typeof robotsParser)["default"];
 
 type Rules = "all" | "none" | ReturnType<typeof parseRobots>;
@@ -28,13 +28,13 @@ interface Reading {
   waiting: number;
 }
 
-/** What sites name us by. */
+/** Our name in the files of sites. */
 const AGENT = "offshoot";
 
-/** Checking costs rules times the path's length, and both are the server's and the model's. */
+/** A check costs the number of rules times the length of the path, and the server and the model choose both. */
 const MAX_RULES_BYTES = 128 * 1024;
 
-/** `read` must not come back here. */
+/** `read` must not call this again. */
 export function createRobots(read: Read): Robots {
   const known = new Map<string, Rules>();
   const readings = new Map<string, Reading>();
@@ -47,7 +47,7 @@ export function createRobots(read: Read): Robots {
     return reading;
   }
 
-  /** One question for all who ask at the same time; it is given up with the last of them. */
+  /** One request for all callers at the same time. It is cancelled when the last of them stops waiting. */
   async function rulesOf(origin: string, asking: Asking): Promise<Rules> {
     const found = known.get(origin);
     if (found !== undefined) return found;
@@ -70,11 +70,11 @@ export function createRobots(read: Read): Robots {
     async check(url, asking) {
       const rules = await rulesOf(url.origin, asking);
       if (rules === "none") {
-        const message = `\`${url.host}\` cannot say whether programs may read it: its robots.txt is broken. \`web_robots: false\` reads it all the same.`;
+        const message = `\`${url.host}\` cannot say whether programs may read it: its robots.txt is broken. \`web_robots: false\` reads it nevertheless.`;
         throw new Failure("forbidden", message);
       }
       if (rules === "all" || rules.isAllowed(url.href, AGENT) !== false) return;
-      const message = `\`${url.host}\` asks programs not to read \`${url.pathname}\` (robots.txt). \`web_robots: false\` reads it all the same.`;
+      const message = `\`${url.host}\` asks programs not to read \`${url.pathname}\` (robots.txt). \`web_robots: false\` reads it nevertheless.`;
       throw new Failure("forbidden", message);
     },
   };
@@ -91,7 +91,8 @@ async function readRules(
     if (status >= 300) return "all";
     return parseRobots(address, body.toString("utf8", 0, MAX_RULES_BYTES));
   } catch (thrown) {
-    // Led somewhere that is not read: as good as not there. The page's own address is checked next.
+    // The file's address led to a refused one, so it counts as missing. The page's own address is checked
+    // next.
     if (thrown instanceof Failure && thrown.code === "forbidden") return "all";
     throw thrown;
   }

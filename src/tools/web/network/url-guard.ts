@@ -1,12 +1,12 @@
 /**
- * Which URLs the web tools take: http and https, without a login in them, to a host that can be
- * public and a port where the web is spoken. The addresses behind a name are `find-route.ts`'s.
+ * The URLs that the web tools accept: http and https, without a login in them, to a host that can be public
+ * and a port that is used for the web. `find-route.ts` checks the addresses of a name.
  */
 
 import { Failure } from "../../../base/failure.ts";
 import { clip } from "../../../base/text.ts";
 
-/** Longer than servers take; what is longer carries something out. */
+/** Longer than servers accept. A longer one may carry data out. */
 const MAX_URL_CHARS = 8192;
 
 /** Ports of other protocols: the list of the fetch standard, and the usual databases and consoles. */
@@ -23,15 +23,15 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
 const PRIVATE_ENDS = ["localhost", "localdomain", "local", "internal", "home.arpa"];
 const PRIVATE_NAMES: ReadonlySet<string> = new Set(["metadata", "instance-data"]);
 
-/** The URL as it is requested. Relative ones are read against `base`, where a redirect gives them. */
+/** The URL in the form in which it is requested. A relative one, of a redirect, is resolved against `base`. */
 export function checkUrl(text: string, base?: URL): URL {
   const problem = findTrick(text);
   if (problem) throw refused(text, problem);
   const url = parseUrl(text, base);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw refused(text, "only http and https are spoken");
+    throw refused(text, "only http and https are allowed");
   }
-  if (url.username !== "" || url.password !== "") throw refused(url.host, "it holds a login");
+  if (url.username !== "" || url.password !== "") throw refused(url.host, "it contains a login");
   // `example.com.` is `example.com`: one spelling for the rules, the certificate and the checks.
   url.hostname = url.hostname.replace(/\.$/, "");
   const name = toHostName(url);
@@ -39,7 +39,7 @@ export function checkUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Why no name or port like this is public; not asked for hosts that the user lets through. */
+/** Why no name or port like this is public. Not called for hosts that the user allows. */
 export function checkHost(url: URL): string | undefined {
   const name = toHostName(url);
   const isPrivate = PRIVATE_ENDS.some((end) => name === end || name.endsWith(`.${end}`));
@@ -48,7 +48,7 @@ export function checkHost(url: URL): string | undefined {
   return undefined;
 }
 
-/** Without the brackets that a URL puts around IPv6. */
+/** The name without the brackets that a URL puts around IPv6. */
 export function toHostName({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
@@ -62,15 +62,15 @@ export function refused(host: string, why: string): Failure {
   return new Failure("forbidden", `The address is not allowed: ${clip(host, 200)} (${why})`);
 }
 
-/** What a URL parser forgives, and another program's may read otherwise. */
+/** Text that one URL parser accepts, and that another program's may read differently. */
 function findTrick(text: string): string | undefined {
   if (text.length > MAX_URL_CHARS) return `longer than ${MAX_URL_CHARS} characters`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff]/.test(text)) {
-    return "it holds spaces or control characters";
+    return "it contains spaces or control characters";
   }
   const [beforeQuery = ""] = text.split(/[?#]/, 1);
-  return beforeQuery.includes("\\") ? "it holds a backslash" : undefined;
+  return beforeQuery.includes("\\") ? "it contains a backslash" : undefined;
 }
 
 function parseUrl(text: string, base: URL | undefined): URL {

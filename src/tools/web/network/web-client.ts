@@ -1,100 +1,54 @@
 /**
- * The web as the tools reach it: http and https to public addresses, with limits on everything a
- * server decides.
+ * The web client of the tools: http and https to public addresses, with limits on everything that a server
+ * decides.
  *
- * A host is resolved once a hop, all its addresses are checked, and the connection goes to one of
- * those; a redirect is a new hop with the same checks. No cookies are kept, and headers that a caller
- * adds go to the first origin alone.
+ * A host is resolved once for each hop, all its addresses are checked, and the connection goes to one of
+ * those. A redirect is a new hop with the same checks. No cookies are kept, and headers that a caller adds
+ * go to the first origin only.
  */
 
 import { throwIfAborted, toAbortFailure } from "../../../base/async.ts";
 import type { Clock } from "../../../base/clock.ts";
+import type { Environment } from "../../../base/environment.ts";
 import { Failure } from "../../../base/failure.ts";
-import type { Kept } from "../../scope.ts";
-import { type Exchanged, exchange, type HopRequest, type Route } from "./exchange.ts";
+import type { ScopedResource } from "../../scope.ts";
+import { type Exchanged, exchange, type HopRequest, type NetworkRoute } from "./exchange.ts";
 import { findRoute } from "./find-route.ts";
-import type { Environment } from "./proxy.ts";
-import { createRequestRate } from "./request-rate.ts";
 import type { ResolveHost } from "./resolve-host.ts";
 import { createRobots } from "./robots.ts";
 import { checkUrl } from "./url-guard.ts";
+import type { ApiRequest, Dial, GetOptions, WebAnswer, WebCall, WebLimits } from "./web-answer.ts";
 
-export interface WebClient extends Kept {
+export interface WebClient extends ScopedResource {
   /**
-   * A page or file, wherever its redirects lead. Resolves whatever the status says. Rejects with
-   * `forbidden` for what is refused, with `tool_failed` when there is no answer.
+   * Reads a page or file, after its redirects. Resolves with every status. Rejects with `forbidden` if it
+   * is refused, with `tool_failed` if there is no answer.
    */
   get(url: string, options: GetOptions): Promise<WebAnswer>;
-  /** A call of an API, whose URL, headers and body may hold keys: no redirect leaves its origin. */
+  /** Calls an API, whose URL, headers and body may contain keys: no redirect may leave its origin. */
   request(request: ApiRequest): Promise<WebAnswer>;
-}
-
-interface Asking {
-  readonly signal: AbortSignal;
-  /** Whether the run's grant and rules let it talk to this host; asked for every hop. */
-  readonly allowsHost: (host: string) => boolean;
-}
-
-export interface GetOptions extends Asking {
-  readonly accept?: string;
-  /** For the first origin alone. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface ApiRequest extends Asking {
-  readonly url: string;
-  readonly method: "GET" | "POST";
-  /** With lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** Hosts let through although private, beside the client's: an address that the user configured. */
-  readonly privateHosts?: readonly string[];
-}
-
-export interface WebAnswer {
-  /** Where the last redirect led. */
-  readonly url: string;
-  readonly status: number;
-  /** With lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As the server wrote it; empty where it did not say. */
-  readonly contentType: string;
-  /** Decompressed. */
-  readonly body: Buffer;
-  /** Whether a limit ended the body before its end. */
-  readonly isCut: boolean;
 }
 
 export interface WebClientParts {
   readonly clock: Clock;
   readonly resolve: ResolveHost;
-  /** Where a checked address is reached: a test leads it to a server of its own. */
+  /** Connects to a checked address; a test replaces it to use a server of its own. */
   readonly dial?: Dial | undefined;
-  /** Hosts let through although private: `wiki.lan`, `localhost:8080`. */
+  /** Private hosts that are allowed: `wiki.lan`, `localhost:8080`. */
   readonly privateHosts: readonly string[];
   readonly userAgent: string;
   readonly respectRobots: boolean;
-  /** Where proxies are named; undefined to use none: what a proxy resolves cannot be checked. */
+  /**
+   * The environment with the proxies; undefined to use none, because addresses that a proxy resolves cannot
+   * be checked.
+   */
   readonly proxies?: Environment | undefined;
   /** The authorities to trust, in place of the runtime's. */
   readonly ca?: readonly string[] | undefined;
   readonly limits?: Partial<WebLimits>;
 }
 
-export type Dial = (address: string, port: number) => { host: string; port: number };
-
-export interface WebLimits {
-  readonly wireBytes: number;
-  readonly plainBytes: number;
-  readonly headerBytes: number;
-  readonly connectMs: number;
-  /** One `get` or `request` in all, its redirects included. */
-  readonly totalMs: number;
-  readonly redirects: number;
-  readonly perMinute: number;
-}
-
-/** A long page is one megabyte; the plain size is for compressed data sets. */
+/** A long page is one megabyte; the size after decompression is for compressed data sets. */
 const LIMITS: WebLimits = {
   wireBytes: 5 * 1024 * 1024,
   plainBytes: 20 * 1024 * 1024,
@@ -105,7 +59,7 @@ const LIMITS: WebLimits = {
   perMinute: 120,
 };
 
-/** A client keeps no connections between calls: each one goes to addresses checked for it. */
+/** Creates a client. It keeps no connections between calls: each call goes to addresses checked for it. */
 export function createWebClient(parts: WebClientParts): WebClient {
   const limits = { ...LIMITS, ...parts.limits };
   const rate = createRequestRate(parts.clock, limits.perMinute);
@@ -113,8 +67,8 @@ export function createWebClient(parts: WebClientParts): WebClient {
   const robots = createRobots((url, asking) => follow({ ...travel, asking }, toGet(url, {})));
 
   async function bounded(
-    asking: Asking,
-    work: (asking: Asking) => Promise<WebAnswer>,
+    asking: WebCall,
+    work: (asking: WebCall) => Promise<WebAnswer>,
   ): Promise<WebAnswer> {
     throwIfAborted(asking.signal);
     rate.take();
@@ -143,7 +97,7 @@ export function createWebClient(parts: WebClientParts): WebClient {
 interface Travel {
   readonly parts: WebClientParts;
   readonly limits: WebLimits;
-  readonly asking: Asking;
+  readonly asking: WebCall;
   readonly privateHosts?: readonly string[];
   readonly staysAtOrigin?: true;
   beforeHop?(url: URL): Promise<void>;
@@ -165,7 +119,7 @@ async function follow(travel: Travel, first: HopRequest): Promise<WebAnswer> {
     if (!answer.location) return { ...answer, url: request.url.href };
     request = redirect(request, answer.status, answer.location);
     if (travel.staysAtOrigin && request.url.origin !== first.url.origin) {
-      const message = `\`${first.url.host}\` sends its callers on to \`${request.url.host}\`. Keys are not sent to another server.`;
+      const message = `\`${first.url.host}\` redirects to \`${request.url.host}\`. Keys are not sent to another server.`;
       throw new Failure("forbidden", message);
     }
   }
@@ -176,7 +130,7 @@ async function follow(travel: Travel, first: HopRequest): Promise<WebAnswer> {
 async function take(travel: Travel, request: HopRequest): Promise<Exchanged> {
   const { parts, limits, asking, privateHosts = [] } = travel;
   const { dial, ca, userAgent } = parts;
-  const route: Route = await findRoute(request.url, {
+  const route: NetworkRoute = await findRoute(request.url, {
     resolve: parts.resolve,
     proxies: parts.proxies,
     privateHosts: [...parts.privateHosts, ...privateHosts],
@@ -189,7 +143,7 @@ async function take(travel: Travel, request: HopRequest): Promise<Exchanged> {
   );
 }
 
-/** As browsers do: only 307 and 308 keep the method and the body. */
+/** Like browsers: only 307 and 308 keep the method and the body. */
 function redirect(request: HopRequest, status: number, location: string): HopRequest {
   const url = checkUrl(location, request.url);
   if (url.hash === "") url.hash = request.url.hash;
@@ -208,16 +162,16 @@ function redirect(request: HopRequest, status: number, location: string): HopReq
 async function within<Result>(
   limitMs: number,
   clock: Clock,
-  asking: Asking,
-  work: (asking: Asking) => Promise<Result>,
+  asking: WebCall,
+  work: (asking: WebCall) => Promise<Result>,
 ): Promise<Result> {
   const late = new AbortController();
   const over = new AbortController();
   const signal = AbortSignal.any([asking.signal, late.signal]);
-  const message = `There was no whole answer within ${limitMs / 1000} s.`;
+  const message = `There was no complete answer within ${limitMs / 1000} s.`;
   clock.sleep(limitMs, over.signal).then(
     () => late.abort(new Failure("tool_failed", message)),
-    // Its end was not needed.
+    // The rest of the wait is not needed.
     () => {},
   );
   try {
@@ -228,4 +182,31 @@ async function within<Result>(
   } finally {
     over.abort();
   }
+}
+
+/** Limits how often a run may make web requests: a model in a loop must not flood a server. */
+interface RequestRate {
+  /** Counts one request. Throws `Failure("tool_failed")` if the limit of the last minute is reached. */
+  take(): void;
+}
+
+const MINUTE_MS = 60_000;
+
+function createRequestRate(clock: Clock, perMinute: number): RequestRate {
+  /** Times of the last minute, oldest first. */
+  const taken: number[] = [];
+
+  return {
+    take() {
+      const nowMs = clock.now();
+      while ((taken[0] ?? nowMs) <= nowMs - MINUTE_MS) taken.shift();
+      const [oldest = nowMs] = taken;
+      if (taken.length >= perMinute) {
+        const waitS = Math.ceil((oldest + MINUTE_MS - nowMs) / 1000);
+        const message = `The run has made ${perMinute} web requests within a minute. Try again in ${waitS} s.`;
+        throw new Failure("tool_failed", message);
+      }
+      taken.push(nowMs);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-/** What can go wrong on the way to a server, in words for a model. */
+/** Failures on the way to a server, in words for a model. */
 
 import { toAbortFailure } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
@@ -40,13 +40,13 @@ const MESSAGES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "closed the connection before its answer's end",
 };
 
-/** The innermost error that has a code: undici and Node wrap. */
+/** The innermost error with a code: undici and Node wrap errors. */
 function readCause(thrown: unknown): { code: string; message: string } {
   let error = thrown as { code?: unknown; name?: string; message?: string; cause?: unknown };
   for (let depth = 0; depth < 5 && typeof error?.code !== "string" && error?.cause; depth++) {
     error = error.cause as typeof error;
   }
-  // Undici's parser leaves its code out for what is no HTTP at all; its name still says it.
+  // Undici's parser sets no code for text that is not HTTP; the error's name says it.
   const code = typeof error?.code === "string" ? error.code : (error?.name ?? "");
   return { code, message: error?.message ?? String(thrown) };
 }

@@ -1,14 +1,14 @@
-/** Which service is asked: the one that is named, else the first that is set up. */
+/** Chooses the search service: the one that the settings name, otherwise the first that is configured. */
 
 import { Failure } from "../../../base/failure.ts";
 import type { SearchProvider } from "./provider.ts";
 
-export interface SearchSettings {
+export interface WebSearchSettings {
   /** `search_provider`. */
   readonly provider: string | undefined;
   /** `search_url`. */
   readonly url: string | undefined;
-  /** Where the keys are. */
+  /** The variables with the keys. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -19,23 +19,23 @@ export interface ReadyProvider {
 }
 
 /**
- * The services to ask, the second when the first takes us for a robot. Throws `invalid_request` or
- * `key_missing` where the one that is named cannot be used.
+ * The services to ask; the second is used if the first takes us for a robot. Throws `invalid_request` or
+ * `key_missing` if the named one cannot be used.
  */
 export function chooseProviders(
-  settings: SearchSettings,
+  settings: WebSearchSettings,
   providers: readonly SearchProvider[],
 ): readonly [ReadyProvider, ...ReadyProvider[]] {
   const ready = providers.flatMap((provider) => prepare(provider, settings) ?? []);
   const first = settings.provider === undefined ? ready[0] : named(settings, providers);
   if (!first) throw new Failure("internal", "There is no search service without a key.");
   if (!first.provider.isWall) return [first];
-  // Whoever has a wall can fail through no fault of ours, so another one stands by.
+  // A service with a robot check can refuse a valid request, so another one is prepared.
   const spare = ready.find(({ provider }) => !provider.isWall);
   return spare ? [first, spare] : [first];
 }
 
-function named(settings: SearchSettings, providers: readonly SearchProvider[]): ReadyProvider {
+function named(settings: WebSearchSettings, providers: readonly SearchProvider[]): ReadyProvider {
   const provider = providers.find(({ name }) => name === settings.provider);
   if (!provider) {
     const names = providers.map(({ name }) => `\`${name}\``).join(", ");
@@ -48,10 +48,10 @@ function named(settings: SearchSettings, providers: readonly SearchProvider[]): 
   throw new Failure("key_missing", message);
 }
 
-/** Undefined where a key or the address is missing. */
+/** Undefined if a key or the address is missing. */
 function prepare(
   provider: SearchProvider,
-  { url, env }: SearchSettings,
+  { url, env }: WebSearchSettings,
 ): ReadyProvider | undefined {
   const keys = provider.keys.flatMap((names) => names.map((name) => env[name]).find(Boolean) ?? []);
   const place = provider.url ?? url;

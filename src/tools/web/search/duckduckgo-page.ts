@@ -1,4 +1,7 @@
-/** DuckDuckGo's two pages without scripts, `html` and `lite`, which name the same things differently. */
+/**
+ * Reads DuckDuckGo's two pages without scripts, `html` and `lite`, which name the same elements
+ * differently.
+ */
 
 import { openPage, type PageElement } from "../content/page-dom.ts";
 import type { SearchResult } from "./provider.ts";
@@ -29,7 +32,7 @@ function isLink(element: PageElement): boolean {
   return /(?:^|\s)result(?:__a|-link)(?:\s|$)/.test(element.getAttribute("class") ?? "");
 }
 
-/** None for an advertisement. */
+/** Undefined for an advertisement. */
 function toResult(
   link: PageElement,
 ): { title: string; url: string; description: string } | undefined {

@@ -1,29 +1,29 @@
-/** A search service as a row: where it is asked, what for a key, how its answer reads. */
+/** A search service as a row: its address, its keys, and how its answer is read. */
 
 import type { Json } from "../../../base/json.ts";
 
 export interface SearchProvider {
   readonly name: string;
-  /** As it calls itself, for messages. */
+  /** The service's name, for messages. */
   readonly title: string;
   readonly summary: string;
-  /** What must be set to use it, for the documents. */
+  /** The settings that the service needs, for the documentation. */
   readonly needs: string;
-  /** The variables that hold its keys, all needed; each may go by several names. */
+  /** The variables with its keys, all required; each may have several names. */
   readonly keys: readonly (readonly [string, ...string[]])[];
-  /** Where it is asked. Undefined where `search_url` says it. */
+  /** The service's address; undefined if `search_url` has it. */
   readonly url: string | undefined;
-  /** The requests for this question, in order: one a page of results. */
-  ask(question: Question): readonly SearchRequest[];
-  /** Undefined where the answer is not what the service promises. */
+  /** The requests for a question, in order: one for each page of results. */
+  ask(question: SearchQuestion): readonly SearchHttpRequest[];
+  /** Undefined if the answer does not have the service's form. */
   read(answer: SearchText, signal: AbortSignal): Promise<readonly SearchResult[] | undefined>;
-  /** Whether the answer asks for a proof that a person searches, in place of results. */
+  /** True if the answer asks for a proof that the user is human, in place of results. */
   isWall?(answer: SearchText): boolean;
-  /** What to do about a status that is the service's own. */
+  /** The advice for each status code of this service. */
   readonly advice?: Readonly<Record<number, string>>;
 }
 
-export interface Question {
+export interface SearchQuestion {
   readonly query: string;
   /** How many results are wanted, 1 to 20. */
   readonly count: number;
@@ -32,7 +32,7 @@ export interface Question {
   readonly keys: readonly string[];
 }
 
-export interface SearchRequest {
+export interface SearchHttpRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   /** With lower-case names. */
@@ -43,11 +43,11 @@ export interface SearchRequest {
 export interface SearchText {
   readonly status: number;
   readonly text: string;
-  /** The text as JSON, where it is that. */
+  /** The text as JSON, if it is valid JSON. */
   readonly json: Json | undefined;
 }
 
-/** Title and description may hold tags and entities until they are cleaned. */
+/** A result. Title and description may contain tags and entities until they are cleaned. */
 export type SearchResult = {
   readonly title: string;
   readonly url: string;

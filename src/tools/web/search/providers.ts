@@ -1,12 +1,12 @@
 /**
- * The services that search the web, in the order they are chosen in. Keys go into headers, never into
- * an address: addresses end up in logs.
+ * The services that search the web, in the order of preference. Keys go into headers, never into an
+ * address, because addresses end up in logs.
  */
 
 import { isJsonObject, type Json } from "../../../base/json.ts";
-import type { SearchProvider, SearchRequest, SearchResult } from "./provider.ts";
+import type { SearchHttpRequest, SearchProvider, SearchResult } from "./provider.ts";
 
-/** Google gives no more at once. */
+/** The most results that Google returns at once. */
 const GOOGLE_PAGE = 10;
 
 export const SEARCH_PROVIDERS: readonly SearchProvider[] = [
@@ -21,7 +21,7 @@ export const SEARCH_PROVIDERS: readonly SearchProvider[] = [
       const fields = { q: query, count: String(count), text_decorations: "false" };
       return [get(url, fields, { "x-subscription-token": key })];
     },
-    // Without a hit there is no `web`.
+    // Without a result there is no `web`.
     read: async ({ json }) =>
       readList(field(field(json, "web"), "results") ?? emptyWhere(json, "type", "query")),
   },
@@ -83,7 +83,7 @@ export const SEARCH_PROVIDERS: readonly SearchProvider[] = [
         return get(url, fields, { "x-goog-api-key": key });
       });
     },
-    // Without a hit there are no `items`.
+    // Without a result there are no `items`.
     read: async ({ json }) => {
       const items = field(json, "items") ?? emptyWhere(json, "kind", "queries");
       return readList(items, { url: "link", description: "snippet" });
@@ -108,7 +108,7 @@ export const SEARCH_PROVIDERS: readonly SearchProvider[] = [
       const { readResults } = await import("../content/page-process.ts");
       return await readResults(text, { signal });
     },
-    // The wall's page comes with 202, which is a success for everyone else.
+    // The page of the robot check comes with 202, which is a success elsewhere.
     isWall: ({ status, text }) =>
       status === 202 || /anomaly\.js|anomaly-modal|challenge-form|bots use DuckDuckGo/i.test(text),
   },
@@ -118,13 +118,17 @@ function get(
   url: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
-): SearchRequest {
+): SearchHttpRequest {
   const whole = new URL(url);
   for (const [name, value] of Object.entries(fields)) whole.searchParams.set(name, value);
   return { method: "GET", url: whole.href, headers: { accept: "application/json", ...headers } };
 }
 
-function post(url: string, body: Json, headers: Readonly<Record<string, string>>): SearchRequest {
+function post(
+  url: string,
+  body: Json,
+  headers: Readonly<Record<string, string>>,
+): SearchHttpRequest {
   return {
     method: "POST",
     url,
@@ -145,12 +149,12 @@ function field(json: Json | undefined, name: string): Json | undefined {
   return isJsonObject(json) ? json[name] : undefined;
 }
 
-/** An empty list for an answer that has one of these fields: it is one, and has no results. */
+/** An empty list for an answer that has one of these fields: it is valid, and has no results. */
 function emptyWhere(json: Json | undefined, ...names: readonly string[]): Json | undefined {
   return names.some((name) => field(json, name) !== undefined) ? [] : undefined;
 }
 
-/** What the three parts of a result are called by a service. */
+/** The service's names of the three parts of a result. */
 interface Names {
   readonly url?: string;
   readonly description?: string;

@@ -1,8 +1,8 @@
 /**
- * One search: asks a service, tries again where that helps, reads and cleans its results.
+ * Runs one search: asks a service, retries where that helps, reads and cleans its results.
  *
- * No result is an empty list. Whatever else comes is a failure that says what to do; an empty list in
- * its place would make a model believe that there is nothing to find.
+ * No result is an empty list. Anything else is a failure that says what to do: with an empty list in its
+ * place, a model would believe that there is nothing to find.
  */
 
 import type { Clock } from "../../../base/clock.ts";
@@ -14,26 +14,27 @@ import { clip } from "../../../base/text.ts";
 import { decodeHtml } from "../content/decode-html.ts";
 import { toLine } from "../content/plain-text.ts";
 import { toRetryAfterMs } from "../network/retry-after.ts";
-import type { WebAnswer, WebClient } from "../network/web-client.ts";
+import type { WebAnswer } from "../network/web-answer.ts";
+import type { WebClient } from "../network/web-client.ts";
 import type { ReadyProvider } from "./choose-provider.ts";
-import type { SearchRequest, SearchResult, SearchText } from "./provider.ts";
+import type { SearchHttpRequest, SearchResult, SearchText } from "./provider.ts";
 
-export interface Searching {
+export interface RunSearchParts {
   readonly client: WebClient;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Between 0 and 1. */
   readonly random: () => number;
   readonly signal: AbortSignal;
   allowsHost(host: string): boolean;
 }
 
-export interface Found {
+export interface FoundOnWeb {
   readonly results: readonly SearchResult[];
-  /** What the reader should know about where they are from. */
+  /** A note on the source of the results. */
   readonly note: string | undefined;
 }
 
-/** A person waits for a search, so it is not tried for long. */
+/** The user waits for a search, so it is not retried for long. */
 const SEARCH_RETRY: RetryPolicy = {
   attempts: 3,
   baseMs: 1000,
@@ -41,7 +42,7 @@ const SEARCH_RETRY: RetryPolicy = {
   maxRetryAfterMs: 8000,
 };
 
-/** More of a page is what `fetch` is for. */
+/** `fetch` is for reading more of a page. */
 const MAX_DESCRIPTION_CHARS = 600;
 
 type Asked = { readonly query: string; readonly count: number };
@@ -49,8 +50,8 @@ type Asked = { readonly query: string; readonly count: number };
 export async function runSearch(
   asked: Asked,
   [first, spare]: readonly [ReadyProvider, ...ReadyProvider[]],
-  searching: Searching,
-): Promise<Found> {
+  searching: RunSearchParts,
+): Promise<FoundOnWeb> {
   const results = await searchWith(first, asked, searching);
   if (results !== "wall") return { results, note: undefined };
   const wall = `${first.provider.title} takes this computer for a robot and asks for a proof that a person searches.`;
@@ -66,7 +67,7 @@ const WAY_OUT =
 async function searchWith(
   ready: ReadyProvider,
   asked: Asked,
-  searching: Searching,
+  searching: RunSearchParts,
 ): Promise<readonly SearchResult[] | "wall"> {
   const { provider, url, keys } = ready;
   const found: SearchResult[] = [];
@@ -75,11 +76,11 @@ async function searchWith(
     if (provider.isWall?.(answer)) return "wall";
     const page = await provider.read(answer, searching.signal);
     if (!page) {
-      const message = `${provider.title} answered with something that is no list of results. Try again later, or set another \`search_provider\`.`;
+      const message = `${provider.title} did not answer with a list of results. Try again later, or set another \`search_provider\`.`;
       throw new Failure("tool_failed", message);
     }
     found.push(...page);
-    // The next page is asked for only where this one is full.
+    // The next page is requested only if this one is full.
     if (page.length === 0) break;
   }
   return toClean(found).slice(0, asked.count);
@@ -87,8 +88,8 @@ async function searchWith(
 
 async function askPage(
   ready: ReadyProvider,
-  request: SearchRequest,
-  searching: Searching,
+  request: SearchHttpRequest,
+  searching: RunSearchParts,
 ): Promise<SearchText> {
   const { client, clock, random, signal, allowsHost } = searching;
   const ownHost = new URL(ready.url).host;
@@ -97,7 +98,7 @@ async function askPage(
       ...request,
       signal,
       allowsHost,
-      // Where the user says that their own server is, it may be asked.
+      // The user's own server may be in a private network.
       ...(ready.provider.url === undefined ? { privateHosts: [ownHost] } : {}),
     });
     if (answer.status >= 400) throw toStatusFailure(ready, answer);
@@ -117,7 +118,7 @@ async function askPage(
   return { status: answer.status, text, json: tryParseJson(text) };
 }
 
-/** `retry` knows by the code whether to try again; to the model it is a tool that failed. */
+/** `retry` decides by the code whether to retry; for the model it is a failed tool. */
 function toToolFailure(thrown: unknown): Failure {
   const failure = toFailure(thrown);
   const isOurs = failure.code === "provider_overloaded" || failure.code === "provider_failed";
@@ -142,7 +143,7 @@ function toStatusFailure({ provider, keys }: ReadyProvider, answer: WebAnswer): 
   return new Failure("tool_failed", `${said}${hint}${reason === "" ? "" : ` It says: ${reason}`}`);
 }
 
-/** Plain text, one entry an address, and only addresses that can be fetched. */
+/** Plain text, one entry for each address, and only addresses that can be fetched. */
 function toClean(results: readonly SearchResult[]): SearchResult[] {
   const clean = new Map<string, SearchResult>();
   for (const { title, url, description } of results) {

@@ -7,7 +7,7 @@ const POST = {
   body: JSON.stringify({ jsonrpc: "2.0", id: 5, method: "tools/call" }),
 };
 
-/** Answers with these pieces; `fails` breaks the connection off behind them. */
+/** Answers with these pieces; `fails` then breaks off the connection. */
 async function read(
   pieces: readonly string[],
   options: { type?: string; init?: object; fails?: boolean } = {},
@@ -25,12 +25,12 @@ async function read(
 const event = (data: string): string => `data: ${data}\n\n`;
 
 describe("the limited fetch", () => {
-  it("hands events on as they are, and more than the limit in all of them together", async () => {
+  it("passes events on unchanged, even if all together exceed the limit", async () => {
     const pieces = Array.from({ length: 10 }, () => `id: 1\n${event("x".repeat(400))}`);
     assert.equal(await read(pieces), pieces.join(""));
   });
 
-  it("counts an event over its pieces and line ends", async () => {
+  it("measures an event over its pieces and line ends", async () => {
     const cut = await read(["data: ", ...new Array<string>(30).fill("x".repeat(50)), "\n\n"]);
     assert.match(cut, /"id":5,"error":\{"code":-32603,"message":"The answer is larger/);
     assert.ok(cut.length < 1300);
@@ -38,19 +38,19 @@ describe("the limited fetch", () => {
     assert.ok(!(await read(crlf)).includes("larger"));
   });
 
-  it("tells the one who waits when the answer does not come", async () => {
+  it("answers the waiting request if the answer does not come", async () => {
     for (const fails of [false, true]) {
       const text = await read([event("{}")], { fails });
       assert.match(text, /"id":5,"error":.*ended without an answer/);
     }
   });
 
-  it("leaves a stream alone that can be taken up again", async () => {
+  it("leaves a stream alone that can be resumed", async () => {
     assert.equal(await read([`id: a\n${event("{}")}`]), `id: a\n${event("{}")}`);
     await assert.rejects(read([`id: a\n${event("{}")}`], { fails: true }), /reset/);
   });
 
-  it("breaks off a stream of a server's own with an event that is too large", async () => {
+  it("breaks off a server's own stream with an event that is too large", async () => {
     await assert.rejects(read([event("x".repeat(2000))], { init: {} }), /too large/);
   });
 

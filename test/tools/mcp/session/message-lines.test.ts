@@ -35,7 +35,7 @@ describe("message lines", () => {
       assert.deepEqual(tooLong, []);
     });
 
-    it(`throws a long line away in pieces of ${size} bytes, keeps its ends and goes on`, () => {
+    it(`drops a long line in pieces of ${size} bytes, keeps its ends and continues`, () => {
       const long = `{"jsonrpc":"2.0","id":7,"result":"${"x".repeat(5000)}","end":true}`;
       const { lines, tooLong, runaways } = hear(`first\n${long}\nlast\n`, 1000, size);
       assert.deepEqual(lines, ["first", "last"]);
@@ -52,7 +52,7 @@ describe("message lines", () => {
     });
   }
 
-  it("takes a line of exactly the limit", () => {
+  it("accepts a line of exactly the limit", () => {
     assert.deepEqual(hear(`${"x".repeat(100)}\n`, 100, 33).lines, ["x".repeat(100)]);
     assert.equal(hear(`${"x".repeat(101)}\n`, 100, 33).tooLong.length, 1);
   });

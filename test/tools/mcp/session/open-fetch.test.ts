@@ -23,7 +23,7 @@ async function startSealed(): Promise<{ url: string } & AsyncDisposable> {
 }
 
 describe("the network of MCP servers", () => {
-  it("trusts the authorities that it is given, and those alone", async () => {
+  it("trusts the given authorities only", async () => {
     await using server = await startSealed();
     const trusting = openFetch({}, { longestMs: PATIENCE_MS, ca: [read("ca.pem")] });
     assert.equal(await (await trusting.fetch(server.url)).text(), "Sealed.");

@@ -12,12 +12,12 @@ import { countProcesses } from "../../sandbox/test-sandbox.ts";
 
 const linux = unless(LINUX_LACK ?? programLack("setsid"));
 
-/** The words of a process lie behind each other with a zero after each. */
+/** The words of a process follow each other with a zero after each. */
 function countSleepers(seconds: string): number {
   return countProcesses(["sleep", seconds, ""].join("\u0000"));
 }
 
-/** A server that starts a child in a session of its own, says that it is up, and does `then`. */
+/** A server that starts a child in a session of its own, reports that it is up, and does `then`. */
 async function open(
   seconds: string,
   then: string,
@@ -25,7 +25,10 @@ async function open(
   const up = '{"jsonrpc":"2.0","method":"up"}';
   const script = `setsid sleep ${seconds} > /dev/null 2>&1 < /dev/null & read line; echo '${up}'; ${then}`;
   const transport = createStdioTransport({
-    ...{ command: "/bin/sh", args: ["-c", script], cwd: tmpdir(), maxBytes: 1000 },
+    command: "/bin/sh",
+    args: ["-c", script],
+    cwd: tmpdir(),
+    maxBytes: 1000,
     env: { PATH: process.env["PATH"] ?? "" },
     toMessage: (value) => JSONRPCMessageSchema.parse(value),
   });

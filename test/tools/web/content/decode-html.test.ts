@@ -36,16 +36,16 @@ describe("decodeHtml", () => {
       '<?xml version="1.0" encoding="iso-8859-2"?>š',
     ],
     [
-      "a meta that lies about UTF-16",
+      "a meta with a wrong UTF-16",
       latin("<meta charset=utf-16>a"),
       undefined,
       "<meta charset=utf-16>a",
     ],
-    ["UTF-8 that nobody names", latin("\xc3\xa9"), "text/html", "é"],
+    ["UTF-8 without a label", latin("\xc3\xa9"), "text/html", "é"],
     ["UTF-8 cut in a character", latin("caf\xc3\xa9 \xc3"), undefined, "café \ufffd"],
     ["bytes that are not UTF-8", latin("\x93caf\xe9\x94 \x80"), undefined, "“café” €"],
     ["windows-1252 by the name of Latin-1", latin("\x96"), "text/html; charset=latin1", "–"],
-    ["a character set nobody knows", latin("\xc3\xa9"), "text/html; charset=klingon", "é"],
+    ["an unknown character set", latin("\xc3\xa9"), "text/html; charset=klingon", "é"],
     ["nothing", latin(""), undefined, ""],
   ];
   for (const [name, bytes, contentType, expected] of rows) {

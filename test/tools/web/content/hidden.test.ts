@@ -48,7 +48,7 @@ describe("comments in a style", () => {
     ["/* display:none", false],
     ["/* a */;display:none", true],
   ] as const) {
-    it(`are passed over in ${JSON.stringify(style)}`, () => {
+    it(`are skipped in ${JSON.stringify(style)}`, () => {
       assert.equal(isHiddenStyle(style), expected);
     });
   }

@@ -1,4 +1,4 @@
-/** Pages as sites write them. */
+/** Pages in the form in which sites write them. */
 
 const PARAGRAPHS = [
   "Otters sleep on their backs, and they hold each other's paws so that the current does not part them.",

@@ -1,4 +1,4 @@
-/** A PDF as small as they come, written by hand. */
+/** A very small PDF, written by hand. */
 
 import { deflateSync } from "node:zlib";
 

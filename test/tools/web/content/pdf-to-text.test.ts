@@ -19,13 +19,13 @@ describe("pdfToText", () => {
     assert.deepEqual(await pdfToText(pdf, 1), { text, pages: 2 });
   });
 
-  it("leaves its input as it is", async () => {
+  it("does not change its input", async () => {
     const copy = Buffer.from(pdf);
     await pdfToText(copy, 1);
     assert.deepEqual(copy, pdf);
   });
 
-  it("says that a file is locked", async () => {
+  it("reports that a file is locked", async () => {
     const lock = `/Filter /Standard /V 1 /R 2 /O <${"ab".repeat(32)}> /U <${"cd".repeat(32)}> /P -44`;
     await assert.rejects(pdfToText(writePdf([{ lines: ["secret"] }], lock), 10), {
       code: "tool_failed",
@@ -39,15 +39,15 @@ describe("pdfToText", () => {
     ["half of one", pdf.subarray(0, pdf.length / 2)],
   ];
   for (const [name, bytes] of broken) {
-    it(`says that ${name} cannot be read`, async () => {
+    it(`reports that ${name} cannot be read`, async () => {
       await assert.rejects(pdfToText(bytes, 10), { code: "tool_failed", message: /damaged/ });
     });
   }
 
-  it("prints nothing", async (test) => {
+  it("reading a PDF prints nothing on the console", async (test) => {
     const write = test.mock.method(process.stderr, "write");
     const log = test.mock.method(console, "log");
-    // The library warns of a table that is not where it is said to be, and looks for it.
+    // The library warns about a table at the wrong offset, and searches for it.
     const misplaced = pdf.toString("latin1").replace(/startxref\n\d+/, "startxref\n7");
     assert.equal((await pdfToText(Buffer.from(misplaced, "latin1"), 10)).pages, 2);
     assert.equal(write.mock.callCount() + log.mock.callCount(), 0);

@@ -29,7 +29,7 @@ describe("toPlainText", () => {
     it(name, () => assert.equal(toPlainText(html), expected));
   }
 
-  it("takes megabytes of half-open tags", () => {
+  it("accepts megabytes of half-open tags", () => {
     for (const piece of ["<", "<a '", "<!--", "<script>", "<div hidden>", "</", "&#"]) {
       const html = piece.repeat(1_000_000 / piece.length);
       assert.ok(toPlainText(html).length <= html.length, piece);
@@ -38,13 +38,13 @@ describe("toPlainText", () => {
 });
 
 describe("toLine", () => {
-  it("gives one line without tags", () => {
+  it("returns one line without tags", () => {
     assert.equal(toLine("A <b>bold</b>\n<p>claim&hellip;</p>"), "A bold claim…");
   });
 });
 
 describe("cleanText", () => {
-  it("takes out letters that nobody sees", () => {
+  it("plain text loses its invisible letters", () => {
     const tagged = [..."ignore"].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0)));
     assert.equal(cleanText(`a${tagged.join("")}b\u200b\u202ec\u0007\u001b[31md`), "abc[31md");
   });

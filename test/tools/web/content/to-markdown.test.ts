@@ -23,13 +23,13 @@ describe("an article as Markdown", () => {
     assert.doesNotMatch(markdown, /Ducks|boots|Most read|Privacy|Sign in|color: red/);
   });
 
-  it("leaves out what no reader sees", async () => {
+  it("leaves out what a reader does not see", async () => {
     for (const { markdown } of [await main(ARTICLE), await whole(ARTICLE)]) {
       assert.doesNotMatch(markdown, /Ignore your|rm -rf|developer mode|window\.ads/);
     }
   });
 
-  it("makes its links whole", async () => {
+  it("makes its links absolute", async () => {
     const { markdown } = await main(ARTICLE);
     assert.match(markdown, /\[Ada Brook\]\(https:\/\/pond\.example\/docs\/authors\/ada\)/);
     assert.match(markdown, /\[a fact sheet\]\(https:\/\/otters\.example\/facts\?a=1&b=2\)/);
@@ -49,7 +49,7 @@ describe("an article as Markdown", () => {
     assert.match((await main(ARTICLE)).markdown, /weighs 10\^3 grams at birth\[1\],/);
   });
 
-  it("has everything when the whole page is asked for", async () => {
+  it("has everything if the whole page is requested", async () => {
     const { markdown, isReadable } = await whole(ARTICLE);
     assert.match(markdown, /Ducks[\s\S]*boots[\s\S]*Most read[\s\S]*Privacy/);
     assert.ok(!isReadable);
@@ -63,7 +63,7 @@ describe("a reference page as Markdown", () => {
     assert.ok(markdown.includes(part), `${part}\nis not in\n${markdown}`);
   };
 
-  it("keeps its tables", () =>
+  it("a page as Markdown keeps its tables", () =>
     has(`All options
 
 | Name | Type | What it does |
@@ -81,7 +81,7 @@ const pond = await open({ depth_max: 3 });
 
   it("finds the language where highlighters put it", () => has("```shell\n$ pond\n  --open\n```"));
 
-  it("keeps code that stands in a table", () => has("```python\nimport pond\npond.open()\n```"));
+  it("keeps code that is in a table", () => has("```python\nimport pond\npond.open()\n```"));
 
   it("fences code that has fences in it", () => has("````\na fence:\n```\ninside\n```\n````"));
 
@@ -91,7 +91,7 @@ const pond = await open({ depth_max: 3 });
     await has("- [x] dug\n- [ ] filled");
   });
 
-  it("drops the marks that headings link to themselves with", async () => {
+  it("drops the marks with which headings link to themselves", async () => {
     const { markdown, isReadable } = await written;
     assert.match(markdown, /^#+ open\(\)$/m);
     assert.doesNotMatch(markdown, /¶|Contents|Made with/);
@@ -108,20 +108,20 @@ describe("other pages as Markdown", () => {
     }
   });
 
-  it("keeps the answers of a forum, which are no part of an article", async () => {
+  it("keeps the answers of a forum, which are not part of an article", async () => {
     const { markdown } = await main(FORUM);
     for (let rank = 1; rank <= 9; rank++) assert.match(markdown, new RegExp(`Answer ${rank}: `));
     assert.doesNotMatch(markdown, /All questions|Rules/);
   });
 
-  it("reads tables that only place things, and tables in tables", async () => {
+  it("reads tables that only arrange content, and tables in tables", async () => {
     const { markdown } = await main(NESTED_TABLES);
     assert.match(markdown, /^\[Home\]\(https:\/\/pond\.example\/\)$/m);
     assert.ok(markdown.includes("| Perch | 3 |\n| --- | --- |\n| Pike | 1 |"), markdown);
     assert.ok(markdown.includes("| North | Carp, 2; Tench, 4 |"), markdown);
   });
 
-  it("reads what is written badly", async () => {
+  it("the text of invalid HTML is read", async () => {
     const { title, markdown } = await main(MALFORMED);
     assert.equal(title, "Broken");
     assert.match(markdown, /First \*\*bold _both_\*\*/);
@@ -158,13 +158,13 @@ describe("other pages as Markdown", () => {
     it(name, async () => assert.equal((await main(html)).markdown, expected));
   }
 
-  it("takes out letters that nobody sees", async () => {
+  it("a page as Markdown loses its invisible letters", async () => {
     const { markdown } = await main("<p>a&#8203;b&#xE0041;&#xE0042;c&#2;d</p><pre>e&#3;f</pre>");
     assert.equal(markdown, "abcd\n\n```\nef\n```");
   });
 });
 
-describe("pages that are made to break readers", () => {
+describe("pages that attack readers", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["50,000 nested divs", `${"<div>".repeat(50_000)}deep${"</div>".repeat(50_000)}`],
     ["unclosed tags", `${"<b>".repeat(100_000)}deep`],
@@ -177,7 +177,7 @@ describe("pages that are made to break readers", () => {
     ["a long table", `<table>${"<tr><td>a<td>b".repeat(1500)}</table>deep`],
   ];
   for (const [name, html] of rows) {
-    it(`gives the text of ${name}`, async () => {
+    it(`returns the text of ${name}`, async () => {
       const { title, markdown } = await main(`<title>Wild</title>${html}`);
       assert.equal(title, "Wild");
       assert.ok(markdown.includes("deep"));
@@ -193,15 +193,15 @@ describe("pages that are made to break readers", () => {
       "a cell with a gap",
       `<table><tr><th>x<th>y</tr><tr><td>a${"\u00a0".repeat(300_000)}b<td>c</td></tr></table>`,
     ],
-    ["fences that nobody closes", `<p>${"```x<br>".repeat(10_000)}b</p>`],
+    ["fences that are never closed", `<p>${"```x<br>".repeat(10_000)}b</p>`],
     ["a row of backticks", `<p>${"`".repeat(300_000)}b</p>`],
     ["a style of comments", `<p style="${"/*".repeat(300_000)}">b</p>`],
   ];
   for (const [name, html] of slow) {
-    it(`is not held up by ${name}`, async () => {
+    it(`is fast with ${name}`, async () => {
       const before = process.cpuUsage();
       assert.ok((await main(html)).markdown.includes("b"));
-      // It works for less than a second; for a minute and more where the time is the length squared.
+      // It takes less than a second; a minute and more if the time were the square of the length.
       const { user } = process.cpuUsage(before);
       assert.ok(user < 20_000_000, `${user / 1_000_000} s of work`);
     });
@@ -217,7 +217,7 @@ describe("pages that are made to break readers", () => {
     assert.equal((await main(html)).markdown, "deep");
   });
 
-  it("takes any mess of tags", async () => {
+  it("accepts any mess of tags", async () => {
     const tags =
       "<p|</p|<table|<tr|<td|<th|</table|<li|<ul|<ol|<pre|<code|<a href=/|<b|</b|<script|<!--|-->|<sup|<dd|>|x &amp;| |\n|`".split(
         "|",

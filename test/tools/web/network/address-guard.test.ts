@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { checkAddress, type Why } from "../../../../src/tools/web/network/address-guard.ts";
+import {
+  type AddressFault,
+  checkAddress,
+} from "../../../../src/tools/web/network/address-guard.ts";
 
-/** The first and the last of a range where both are quick to write. */
-const REFUSED: readonly (readonly [string, Why])[] = [
+/** The first and the last address of a range, if both are short to write. */
+const REFUSED: readonly (readonly [string, AddressFault])[] = [
   ["127.0.0.1", "the loopback"],
   ["127.255.255.255", "the loopback"],
   ["::1", "the loopback"],
@@ -89,7 +92,7 @@ describe("the address guard", () => {
     it(`lets ${address} through`, () => assert.equal(checkAddress(address), undefined));
   }
 
-  it("says the same of an IPv4 address and its mapped and translated forms", () => {
+  it("gives the same answer for an IPv4 address and its mapped and translated forms", () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const why = checkAddress(address);
@@ -99,7 +102,7 @@ describe("the address guard", () => {
     );
   });
 
-  it("lets no IPv6 address through that is not handed out, and reads whatever it is given", () => {
+  it("allows only public IPv6 addresses, and reads any text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV6(), fc.string()), (address) => {
         if (checkAddress(address) !== undefined) return;

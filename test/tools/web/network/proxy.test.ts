@@ -34,7 +34,7 @@ describe("the proxy of a URL", () => {
   });
 });
 
-/** A proxy that tunnels every host to one port of the loopback. */
+/** A proxy that leads every host to one port of the loopback. */
 async function startProxy(target: number) {
   const asked: string[] = [];
   const server = createServer((_, response) => response.writeHead(405).end());
@@ -57,7 +57,7 @@ async function startProxy(target: number) {
   };
 }
 
-describe("a client behind a proxy", () => {
+describe("a client with a proxy", () => {
   const start = async () => {
     const web = await startWeb({
       answer: (_, response) => response.end("Through."),
@@ -72,7 +72,7 @@ describe("a client behind a proxy", () => {
     await using _ = web;
     await using proxy = await startProxy(port);
     const resolve = async (): Promise<string[]> => {
-      throw new Failure("tool_failed", "Nobody knows.");
+      throw new Failure("tool_failed", "Unknown.");
     };
     const client = createWebClient({ ...web.parts, resolve, proxies: { HTTP_PROXY: proxy.url } });
     const { body } = await client.get("http://far.example/", asking());

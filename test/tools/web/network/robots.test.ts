@@ -26,7 +26,7 @@ Allow: /private/open
 `;
 
 describe("robots.txt", () => {
-  it("is asked for once an origin, and holds for what it names", async () => {
+  it("is read once for each origin, and applies to the paths that it names", async () => {
     await using web = await startSite({ robots: RULES });
     const get = (path: string) => web.client.get(`http://example.com${path}`, asking());
     assert.equal((await get("/page")).status, 200);
@@ -34,14 +34,14 @@ describe("robots.txt", () => {
     await assert.rejects(get("/private/x"), {
       code: "forbidden",
       message:
-        "`example.com` asks programs not to read `/private/x` (robots.txt). `web_robots: false` reads it all the same.",
+        "`example.com` asks programs not to read `/private/x` (robots.txt). `web_robots: false` reads it nevertheless.",
     });
     await web.client.get("http://example.com:8080/page", asking());
     const asked = web.asked.filter((one) => one.endsWith("robots.txt"));
     assert.deepEqual(asked, ["example.com /robots.txt", "example.com:8080 /robots.txt"]);
   });
 
-  it("holds for where a redirect leads", async () => {
+  it("applies to the target of a redirect", async () => {
     await using web = await startWeb({
       parts: { respectRobots: true },
       answer(request, response) {
@@ -55,13 +55,13 @@ describe("robots.txt", () => {
   });
 
   for (const status of [404, 403, 410]) {
-    it(`allows everything when it answers ${status}`, async () => {
+    it(`allows everything if the server answers ${status}`, async () => {
       await using web = await startSite({ status, robots: "User-agent: *\nDisallow: /" });
       assert.equal((await web.client.get("http://example.com/", asking())).status, 200);
     });
   }
 
-  it("allows everything when it leads somewhere private, which is not asked", async () => {
+  it("allows everything if it redirects to a private address, which is not asked", async () => {
     const headers = { location: "http://10.0.0.1/robots.txt" };
     await using web = await startSite({ status: 301, robots: "", headers });
     assert.equal((await web.client.get("http://example.com/", asking())).status, 200);
@@ -74,7 +74,7 @@ describe("robots.txt", () => {
     await assert.rejects(web.client.get("http://example.com/", asking()), { message });
   });
 
-  it("is read once for calls side by side, and one that is cancelled takes no other with it", async () => {
+  it("is read once for parallel calls, and a cancelled call does not cancel the others", async () => {
     let release = (): void => {};
     const asked = new Promise<void>((resolve) => {
       release = resolve;
@@ -99,7 +99,7 @@ describe("robots.txt", () => {
     assert.deepEqual(web.asked, ["example.com /robots.txt", "example.com /b"]);
   });
 
-  it("is given up with the last who waits for it, and asked for again", async () => {
+  it("is cancelled with the last call that waits for it, and requested again", async () => {
     const stop = new AbortController();
     let count = 0;
     await using web = await startWeb({
@@ -122,7 +122,7 @@ describe("robots.txt", () => {
     assert.equal((await web.client.get("http://example.com/", asking())).status, 200);
   });
 
-  it("is nothing to a call of an API", async () => {
+  it("is ignored for a call of an API", async () => {
     await using web = await startSite({ robots: "User-agent: *\nDisallow: /" });
     const call = { url: "http://example.com/", method: "GET" as const, headers: {} };
     assert.equal((await web.client.request({ ...call, ...asking() })).status, 200);

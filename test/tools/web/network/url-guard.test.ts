@@ -22,14 +22,14 @@ describe("the URL guard", () => {
     });
   }
 
-  it("reads a redirect against where it came from", () => {
+  it("resolves a redirect against its origin", () => {
     const base = new URL("https://example.com/a/b");
     assert.equal(checkUrl("../c", base).href, "https://example.com/c");
     assert.equal(checkUrl("//other.example/", base).href, "https://other.example/");
     assert.throws(() => checkUrl("//user@other.example/", base), { code: "forbidden" });
   });
 
-  it("does not take a name for a private one that only ends like it", () => {
+  it("does not take a name for a private one because of its last letters", () => {
     for (const host of ["mylocalhost", "notlocal.com", "local.example", "internal.example.com"]) {
       assert.equal(checkHost(new URL(`http://${host}/`)), undefined);
     }
@@ -61,7 +61,7 @@ describe("the URL guard", () => {
           assert.match(url.protocol, /^https?:$/);
           assert.equal(url.username + url.password, "");
           assert.notEqual(toHostName(url), "");
-          // The same host for whoever reads it again.
+          // The same host for any program that parses it again.
           assert.equal(new URL(url.href).host, url.host);
         } catch (thrown) {
           assert.ok(thrown instanceof Failure, String(thrown));

@@ -10,7 +10,7 @@ import { createWebClient } from "../../../../src/tools/web/network/web-client.ts
 import { asking, PUBLIC, startWeb } from "../web-servers.ts";
 
 describe("the web client", () => {
-  it("gives the answer with its final address, status, type and body", async () => {
+  it("returns the answer with its final address, status, type and body", async () => {
     await using web = await startWeb({
       answer: (_, response) =>
         response.writeHead(404, { "content-type": "text/plain; charset=utf-8" }).end("Not here."),
@@ -26,10 +26,10 @@ describe("the web client", () => {
     assert.equal(web.requests[0]?.headers.cookie, undefined);
   });
 
-  it("connects to the address that was checked, and looks no name up again", async () => {
+  it("connects to the checked address, and looks up no name again", async () => {
     await using web = await startWeb({ answer: (_, response) => response.end("Here.") });
     const { port = 0 } = web.parts.dial?.("", 0) ?? {};
-    // A name that no system resolves: only the address can have led there.
+    // A name that no system resolves: only the checked address can have led there.
     const host = `pinned.invalid:${port}`;
     const client = createWebClient({
       ...web.parts,
@@ -52,7 +52,7 @@ describe("the web client", () => {
     assert.equal((await web.client.get("http://example.com/", asking())).body.toString(), "There.");
   });
 
-  it("tries the next address when one does not answer", async () => {
+  it("tries the next address if one does not answer", async () => {
     const dialled: string[] = [];
     await using web = await startWeb({
       answer: (_, response) => response.end("Here."),
@@ -85,7 +85,7 @@ describe("the web client", () => {
     assert.equal(web.dialled.length, 6);
   });
 
-  it("asks for every hop whether the host is allowed", async () => {
+  it("checks for every hop whether the host is allowed", async () => {
     await using web = await startWeb({
       answer: (_, response) => response.writeHead(307, { location: "http://b.example/" }).end(),
     });
@@ -98,7 +98,7 @@ describe("the web client", () => {
     assert.deepEqual(web.resolved, ["a.example"]);
   });
 
-  it("stops a run that asks too often, until the minute is over", async () => {
+  it("stops a run that makes too many requests, until the minute is over", async () => {
     const clock = createManualClock(1_000_000);
     await using web = await startWeb({
       answer: (_, response) => response.end("Here."),
@@ -108,12 +108,12 @@ describe("the web client", () => {
     await get();
     await clock.advance(20_000);
     await get();
-    await assert.rejects(get(), { code: "tool_failed", message: /Go on in 40 s/ });
+    await assert.rejects(get(), { code: "tool_failed", message: /Try again in 40 s/ });
     await clock.advance(40_000);
     assert.equal((await get()).status, 200);
   });
 
-  it("says that a run was cancelled when its signal is aborted in the middle", async () => {
+  it("reports that a run was cancelled if its signal aborts in the middle", async () => {
     await using web = await startWeb({ answer: (_, response) => void response.write("Beginning") });
     const stop = new AbortController();
     const pending = web.client.get("http://example.com/", asking({ signal: stop.signal }));
@@ -122,7 +122,7 @@ describe("the web client", () => {
     await assert.rejects(pending, { code: "cancelled" });
   });
 
-  it("says what is wrong when nobody listens", async () => {
+  it("reports that nothing listens", async () => {
     await using web = await startWeb({ answer: () => {} });
     const dial = () => ({ host: "127.0.0.1", port: 9 });
     const client = createWebClient({ ...web.parts, dial });
@@ -169,12 +169,12 @@ describe("decompression", () => {
       await using web = await served(encoding, zlib.gzipSync(zlib.gzipSync(text)));
       await assert.rejects(web.client.get("http://example.com/", asking()), {
         code: "tool_failed",
-        message: `The answer is compressed in a way that is not known: ${encoding}.`,
+        message: `The answer is compressed in an unknown way: ${encoding}.`,
       });
     });
   }
 
-  it("says so when the bytes are something else", async () => {
+  it("reports bytes that are not compressed as declared", async () => {
     await using web = await served("gzip", Buffer.from("plain text"));
     await assert.rejects(web.client.get("http://example.com/", asking()), {
       message: "The answer of `example.com` cannot be decompressed.",
@@ -211,7 +211,9 @@ describe("a call of an API", () => {
       names: { "searx.lan": [["192.168.1.5"]] },
     });
     const request = {
-      ...{ url: "http://searx.lan/", method: "GET" as const, headers: {} },
+      url: "http://searx.lan/",
+      method: "GET" as const,
+      headers: {},
       ...asking(),
     };
     await assert.rejects(web.client.request(request), { code: "forbidden" });
@@ -220,7 +222,7 @@ describe("a call of an API", () => {
   });
 });
 
-describe("hosts let through", () => {
+describe("hosts that the user allows", () => {
   const let_ = async (url: string, privateHosts: readonly string[], addresses: string[]) => {
     await using web = await startWeb({
       answer: (_, response) => response.end("Mine."),
@@ -260,7 +262,7 @@ describe("hosts let through", () => {
     });
   }
 
-  it("does not open a metadata service to a name", async () => {
+  it("does not open a metadata service for a name", async () => {
     const opened = let_("http://wiki.lan/", ["wiki.lan"], ["169.254.169.254"]);
     await assert.rejects(opened, { message: /metadata/ });
   });
@@ -286,7 +288,10 @@ describe("TLS", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const client = createWebClient({
-      ...{ clock: systemClock, userAgent: "t", respectRobots: false, privateHosts: names },
+      clock: systemClock,
+      userAgent: "t",
+      respectRobots: false,
+      privateHosts: names,
       resolve: async () => ["127.0.0.1"],
       dial: () => ({ host: "127.0.0.1", port }),
       ca: [read("ca.pem")],

@@ -22,7 +22,7 @@ describe("chooseProviders", () => {
     ["the one without a key when nothing is set", {}, ["duckduckgo"]],
     ["the first whose key is set", { env: { EXA_API_KEY, TAVILY_API_KEY } }, ["tavily"]],
     ["Brave by its other variable", { env: { BRAVE_SEARCH_AI_API_KEY: "k" } }, ["brave"]],
-    ["nobody by an empty key", { env: { EXA_API_KEY: "" } }, ["duckduckgo"]],
+    ["no service by an empty key", { env: { EXA_API_KEY: "" } }, ["duckduckgo"]],
     ["Google with both its variables", { env: { GOOGLE_CSE_KEY, GOOGLE_CSE_ID } }, ["google"]],
     ["not Google with one of them", { env: { GOOGLE_CSE_KEY } }, ["duckduckgo"]],
     ["SearXNG where its address is set", { url: "http://searx.lan" }, ["searxng"]],
@@ -37,7 +37,7 @@ describe("chooseProviders", () => {
     it(`chooses ${name}`, () => assert.deepEqual(choose(given), expected));
   }
 
-  it("says what the one that is named needs", () => {
+  it("names what the selected one needs", () => {
     assert.throws(() => choose({ provider: "google", env: { GOOGLE_CSE_KEY } }), {
       code: "key_missing",
       message: /`GOOGLE_CSE_KEY` and `GOOGLE_CSE_ID`/,
@@ -45,14 +45,14 @@ describe("chooseProviders", () => {
     assert.throws(() => choose({ provider: "searxng" }), { message: /`search_url`/ });
   });
 
-  it("names the providers that there are", () => {
+  it("lists the existing providers", () => {
     assert.throws(() => choose({ provider: "yahoo" }), {
       code: "invalid_request",
       message: /`brave`, `tavily`, `searxng`, `exa`, `google`, `duckduckgo`/,
     });
   });
 
-  it("says that an address is none", () => {
+  it("reports an invalid address", () => {
     assert.throws(() => choose({ url: "searx" }), {
       code: "invalid_request",
       message: /search_url/,

@@ -27,7 +27,7 @@ describe("readDuckDuckGo", () => {
     ]);
   });
 
-  it("knows a page that says it found nothing from one that says nothing", async () => {
+  it("distinguishes a page without results from an unknown page", async () => {
     assert.deepEqual(await readDuckDuckGo(NOTHING_PAGE), []);
     assert.deepEqual(await readDuckDuckGo("<table><tr><td>No results.</td></tr></table>"), []);
     assert.equal(await readDuckDuckGo("<html><body>Welcome</body></html>"), undefined);

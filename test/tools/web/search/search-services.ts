@@ -1,6 +1,6 @@
 /**
- * The search services as strict servers: each refuses what the real one would, and answers in the
- * real one's form. What is asked for twice is answered from `answers` in order, the last for ever.
+ * The search services as strict servers: each refuses what the real one would, and answers in the real
+ * one's form. A repeated request is answered from `answers` in order, the last for ever.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -133,7 +133,8 @@ export const google: Service = ({ method, url, headers }) => {
     return json({ error: { code: 403, message: "The request is missing a valid API key." } }, 403);
   }
   const { searchParams, pathname } = url;
-  const [num, start] = [Number(searchParams.get("num")), Number(searchParams.get("start"))];
+  const num = Number(searchParams.get("num"));
+  const start = Number(searchParams.get("start"));
   const isFit =
     num >= 1 && num <= 10 && start >= 1 && searchParams.get("cx") === KEYS.GOOGLE_CSE_ID;
   if (method !== "GET" || pathname !== "/customsearch/v1" || !isFit) {

@@ -13,7 +13,7 @@ import * as services from "./search-services.ts";
 
 const { KEYS, createServices, html, json } = services;
 
-/** The real rows, asked without TLS. */
+/** The real rows, without TLS. */
 const PLAIN = SEARCH_PROVIDERS.map((row) => ({ ...row, url: row.url?.replace("https:", "http:") }));
 
 const ALL = createServices({
@@ -49,10 +49,15 @@ async function search(given: Given): Promise<Searched> {
   const waits: number[] = [];
   const clock: Clock = { now: () => 0, sleep: async (ms) => void waits.push(ms) };
   const tool = createSearchWebTool({
-    ...{ provider, url, env, providers: PLAIN, clock, random: () => 1 },
+    provider,
+    url,
+    env,
+    providers: PLAIN,
+    clock,
+    random: () => 1,
     web: { userAgent, resolve, privateHosts: [], respectRobots: true, ...(dial ? { dial } : {}) },
   });
-  // What the call names is judged by the gate; nothing else is asked for.
+  // The gate judges the hosts of the call; no other is asked about.
   const allowsHost = (): boolean => false;
   const context = { ...asking(), allowsHost, scope: createScope() } as unknown as ToolContext;
   try {
@@ -99,7 +104,7 @@ describe("search_web", () => {
   const url = "http://searx.lan:8888/searx/";
 
   for (const [provider, first] of rows) {
-    // The one that has no API is read from its page.
+    // The one without an API is read from its page.
     const itAnswers = provider === "duckduckgo" ? itReadsPages : it;
     itAnswers(`asks ${provider} as it wants to be asked`, async () => {
       const { output, asked } = await search({ provider, url });
@@ -123,13 +128,13 @@ describe("search_web", () => {
         const pages = Object.fromEntries([...hosts, ...others].map((host) => [host, page]));
         await assert.rejects(search({ provider, url, answer: createServices(pages) }), {
           code: "tool_failed",
-          message: /no list of results/,
+          message: /did not answer with a list of results/,
         });
       }
     });
   }
 
-  it("gives as many results as were asked for, from as many pages as it takes", async () => {
+  it("returns as many results as requested, from as many pages as needed", async () => {
     const google = await search({ provider: "google", count: 15 });
     assert.equal((google.output as Json[]).length, 15);
     assert.equal(google.asked.length, 2);
@@ -158,7 +163,7 @@ describe("search_web", () => {
 });
 
 describe("search_web when a service refuses", () => {
-  it("says which key is not accepted, and never shows it", async () => {
+  it("names the key that is not accepted, and never shows it", async () => {
     const env = { TAVILY_API_KEY: "tvly-wrong-key-99" };
     await assert.rejects(search({ provider: "tavily", env }), (thrown: Error) => {
       assert.match(thrown.message, /HTTP 401\. It does not accept the key: check `TAVILY_API_KEY`/);
@@ -167,13 +172,13 @@ describe("search_web when a service refuses", () => {
     });
   });
 
-  it("says how to make a SearXNG answer", async () => {
+  it("says how to make a SearXNG server answer", async () => {
     await assert.rejects(search({ provider: "searxng", url: "http://searx.lan:8888/other" }), {
       message: /Add `json` to `search\.formats`/,
     });
   });
 
-  it("reaches no private address but the one that was set", async () => {
+  it("reaches no private address except the configured one", async () => {
     const names = { "api.exa.ai": [["10.0.0.7"]] };
     await assert.rejects(search({ provider: "exa", names }), { code: "forbidden" });
   });
@@ -197,7 +202,7 @@ describe("search_web when a service refuses", () => {
     });
   }
 
-  it("succeeds when a later try does", async () => {
+  it("succeeds if a later attempt does", async () => {
     const statuses = [503, 429];
     const answer = createServices({
       "api.exa.ai": (asked) => {
@@ -211,13 +216,13 @@ describe("search_web when a service refuses", () => {
   });
 });
 
-describe("search_web at DuckDuckGo's wall", () => {
+describe("search_web at DuckDuckGo's robot check", () => {
   const walls: readonly (readonly [string, () => ReturnType<typeof html>])[] = [
     ["HTTP 202", () => html("<html></html>", 202)],
     ["a challenge", () => html(services.WALL_PAGE)],
   ];
   for (const [name, page] of walls) {
-    it(`says what to set when it meets ${name}`, async () => {
+    it(`says what to set if it gets ${name}`, async () => {
       const answer = createServices({ "html.duckduckgo.com": page });
       await assert.rejects(search({ answer, env: {} }), {
         code: "tool_failed",
@@ -226,7 +231,7 @@ describe("search_web at DuckDuckGo's wall", () => {
     });
   }
 
-  it("asks another service that is set up, and says so", async () => {
+  it("asks another configured service, and says so", async () => {
     const answer = createServices({
       "html.duckduckgo.com": () => html(services.WALL_PAGE, 202),
       "api.exa.ai": services.exa,
@@ -238,7 +243,7 @@ describe("search_web at DuckDuckGo's wall", () => {
     assert.match(JSON.stringify(output.parts), /robot[\s\S]*These results are from Exa\./);
   });
 
-  it("fails when the other one fails too", async () => {
+  it("fails if the other one fails too", async () => {
     const answer = createServices({
       "html.duckduckgo.com": () => html("", 202),
       "api.exa.ai": () => json({ error: "no credits" }, 402),

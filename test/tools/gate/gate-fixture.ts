@@ -1,4 +1,4 @@
-/** A gate over tools of all kinds, for the tests of what it decides, asks and runs. */
+/** A gate with tools of all kinds, for the tests of what it decides, asks and runs. */
 
 import { after } from "node:test";
 import { z } from "zod";
@@ -76,7 +76,7 @@ export interface Called extends ToolResult {
   readonly decisions: readonly Decision[];
 }
 
-/** One call through a gate of its own. */
+/** Makes one call through a gate of its own. */
 export async function call(
   name: string,
   text: string,
