@@ -143,7 +143,7 @@ export function functionCall(
   ];
 }
 
-/** What a tool was asked and what it said. */
+/** The arguments of a tool and its output. */
 export function toolRun(
   call: Call,
   output: string,

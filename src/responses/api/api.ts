@@ -1,9 +1,8 @@
 /**
  * The Responses API as functions: create, retrieve, follow, cancel, delete, list input. No HTTP here.
  *
- * A stored response is a run of the durable engine, one that is not stored a run of an engine that
- * keeps nothing; the code that answers is the same. Everything stored belongs to a tenant, and what is
- * another one's is not there.
+ * A stored response is a run of the durable engine; one that is not stored is a run of an engine that keeps nothing.
+ * The code that answers is the same. Everything stored belongs to a tenant; other tenants cannot see it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -31,9 +30,9 @@ import { createResponse } from "./create-response.ts";
 
 export interface ResponsesApi {
   /**
-   * Starts a response. Rejects what is wrong before anything is sent or stored. With `once` it is the one
-   * that was made before with that key, if one was; a response that is not stored is always a new one.
-   * `preset` is the server's own word, for what it begins itself.
+   * Starts a response. Rejects an invalid request before anything is sent or stored. With `once`, returns the
+   * response that an earlier request with that key made, if there is one; a response that is not stored is always
+   * new. `preset` is set by the server itself, for responses that it begins.
    */
   create(
     body: unknown,
@@ -41,20 +40,22 @@ export interface ResponsesApi {
     once?: Once,
     preset?: ResponsePreset,
   ): Promise<LiveResponse>;
-  /** Rejects a body whose lists are too long. Called by `create`, and by whoever reads a body before. */
+  /**
+   * Rejects a body whose lists are too long. Called by `create`, and by code that reads a body before.
+   */
   checkCounts(body: unknown): void;
   retrieve(id: string, caller: Caller, include?: readonly string[]): Promise<EmittedResponse>;
-  /** Events after a number, live or of one that has ended. Rejects for one that is not there. */
+  /** Events after a number, live or of a response that has ended. Rejects if it does not exist. */
   follow(id: string, caller: Caller, from: FollowFrom): Promise<Events>;
-  /** Ends it; or with `body` that names one, a subagent of it. */
+  /** Ends the response, or the subagent of it that `body` names. */
   cancel(id: string, caller: Caller, body?: unknown): Promise<EmittedResponse>;
-  /** Leaves a message that it, or a subagent of it, reads before its next turn. */
+  /** Leaves a message that the response, or a subagent of it, reads before its next turn. */
   steer(id: string, caller: Caller, body: unknown): Promise<SteeredResponse>;
-  /** Removes the response, its run and all that belongs to it. Ends it first, if it still runs. */
+  /** Removes the response, its run and all that belongs to it. Ends it first if it still runs. */
   delete(id: string, caller: Caller): Promise<void>;
   /**
-   * Answers calls of a response that still runs and has a team: resolves when the answers are its own.
-   * Takes all or none: rejects with `conflict` when it is too late, else with what is wrong.
+   * Answers calls of a team's response that still runs. Resolves when the response has taken the answers: all or
+   * none. Rejects with `conflict` when it is too late, else with what is wrong.
    */
   inject(id: string, input: readonly unknown[], caller: Caller): Promise<void>;
   /** The request's own items, oldest first. */
@@ -62,7 +63,7 @@ export interface ResponsesApi {
 }
 
 export interface FollowFrom {
-  /** -1 for all. */
+  /** The number after which to begin; -1 for all events. */
   readonly after: number;
   readonly include?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -99,18 +100,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
       return followStored(durable, id, from);
     },
     async cancel(id, caller, body = {}) {
-      const { background } = await findOwn(id, caller);
-      const subagent = readSubagent(body);
-      if (subagent !== undefined) {
-        await cancelSubagent(durable, id, subagent);
-        return await read(id);
-      }
-      if (!background) {
-        const message =
-          "Only a response that was created with `background: true` can be cancelled.";
-        throw new Failure("invalid_request", message, { param: "response_id" });
-      }
-      await cancelRun(durable, toRunId(id));
+      await cancelIn(durable, id, { body, kept: await findOwn(id, caller) });
       return await read(id);
     },
     async steer(id, caller, body) {
@@ -131,6 +121,19 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
   };
 }
 
+/** Cancels the response, or the subagent of it that the request names. */
+async function cancelIn(
+  durable: ApiParts["durable"],
+  id: string,
+  { body, kept }: { readonly body: unknown; readonly kept: KeptResponse },
+): Promise<void> {
+  const subagent = readSubagent(body);
+  if (subagent !== undefined) return await cancelSubagent(durable, id, subagent);
+  if (kept.background) return await cancelRun(durable, toRunId(id));
+  const message = "Only a response that was created with `background: true` can be cancelled.";
+  throw new Failure("invalid_request", message, { param: "response_id" });
+}
+
 async function removeResponse(
   { shelf, durable }: Pick<ApiParts, "shelf" | "durable">,
   tenant: string,
@@ -139,7 +142,7 @@ async function removeResponse(
   await shelf.removeAll([await doomResponse(durable, tenant, id)]);
 }
 
-/** Ends what still runs of a response, and gives what is to be removed of it in one transaction. */
+/** Ends a response that still runs, and returns what must be removed with it in one transaction. */
 export async function doomResponse(
   durable: Engine,
   tenant: string,

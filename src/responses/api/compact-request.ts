@@ -1,4 +1,6 @@
-/** `POST /v1/responses/compact`: a conversation in short, by the same run as any answer, and nothing kept. */
+/**
+ * `POST /v1/responses/compact`: compacts a conversation with the same kind of run as any answer, and stores nothing.
+ */
 
 import { z } from "zod";
 import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
@@ -20,7 +22,7 @@ export interface CompactedResponse {
   readonly id: string;
   readonly object: "response.compaction";
   readonly created_at: number;
-  /** The user's own messages, then the `compaction`: the whole input of the next request. */
+  /** The user's own messages, then the `compaction`: the complete input of the next request. */
   readonly output: readonly ShownItem[];
   readonly usage: Usage;
 }
@@ -31,7 +33,7 @@ export interface CompactParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Parameters of the request that count; the others are those of answers. */
+/** Parameters that have an effect here; the others are only for answers. */
 const KNOWN = [
   "model",
   "instructions",
@@ -71,7 +73,7 @@ export async function compactConversation(
 
 function toCreateBody(body: unknown): JsonObject {
   const given = parseAs(open({ input: z.unknown().optional() }), body, "request") as JsonObject;
-  // The server's own model never steps in here: the API requires the name, unlike for an answer.
+  // The server's own default model is not used here: the API requires the name, unlike for an answer.
   if (!given["model"]) throw new Failure("invalid_request", NO_MODEL, { param: "model" });
   const known = Object.entries(given).filter(([name]) => KNOWN.includes(name));
   const { input } = given;

@@ -1,6 +1,6 @@
 /**
- * A client's word to a response that runs, or to one of its subagents: to end, or to know something
- * before the next turn. Both are messages of the engine, so it does not matter which process runs it.
+ * A client's message to a running response or one of its subagents: to end, or something to know before the next
+ * turn. Both are messages of the engine, so any process may own the run.
  */
 
 import { z } from "zod";
@@ -13,7 +13,7 @@ import { parseAs } from "../../protocol/parse.ts";
 import { toRunId } from "../fold/response-object.ts";
 import { cancelRun } from "../follow/run-response.ts";
 
-/** Its place below the response, as its run has it: `parser-1.0`. */
+/** The subagent's place below the response, as its run has it: `parser-1.0`. */
 const subagent = z.string().nullable().optional();
 
 export const CancelResponse = open({ subagent });
@@ -22,21 +22,21 @@ export const SteerResponse = open({ text: z.string(), subagent });
 export interface SteeredResponse {
   readonly id: string;
   readonly object: "response.steered";
-  /** Null where the message is for the response itself. */
+  /** Null if the message is for the response itself. */
   readonly subagent: string | null;
 }
 
-/** Undefined where the whole response is meant. */
+/** Undefined if the whole response is meant. */
 export function readSubagent(body: unknown): string | undefined {
   return parseAs(CancelResponse, body, "request").subagent ?? undefined;
 }
 
-/** Ends one subagent with all below it. The response goes on, and is told. */
+/** Ends one subagent with all below it. The response continues, and its model reads that the subagent was cancelled. */
 export async function cancelSubagent(place: Engine, id: string, name: string): Promise<void> {
   await cancelRun(place, await findSubagent(place, toRunId(id), name));
 }
 
-/** Leaves a message. Rejects with `conflict` where it is too late. */
+/** Leaves a message. Rejects with `conflict` if it is too late. */
 export async function steerResponse(
   place: Engine,
   id: string,
@@ -53,10 +53,10 @@ export async function steerResponse(
   return { id, object: "response.steered", subagent: name };
 }
 
-/** How many names a client is told that has none of them right. */
+/** The most names in the message to a client that gave a wrong one. */
 const MAX_NAMED = 20;
 
-/** Whatever is below a response is its owner's. */
+/** Everything below a response belongs to the response's owner. */
 async function findSubagent(engine: Engine, runId: string, name: string): Promise<string> {
   const id = `${runId}/${name}`;
   if (await engine.status(id)) return id;

@@ -1,4 +1,6 @@
-/** Conversations for routes: the functions over a shelf, with references resolved and items to be found. */
+/**
+ * Conversations for routes: the functions over a shelf, which also find the items that references name.
+ */
 
 import type { Json } from "../../base/json.ts";
 import {
@@ -21,29 +23,31 @@ import {
 import { keepRuns } from "../conversations/keep-runs.ts";
 import type { ItemParts } from "../conversations/new-items.ts";
 import type { ShownItem } from "../conversations/shown-item.ts";
-import { createFindItem, type IndexParts, indexItems } from "../references/item-index.ts";
+import { createFindItem, type ItemIndexParts, indexItems } from "../references/item-index.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { type Once, toOnceKey } from "../tenant/idempotency.ts";
-import type { Page } from "../tenant/paging.ts";
+import type { ListPage } from "../tenant/paging.ts";
 
 export interface ConversationsApi {
-  /** With `once` it is the one that was made before with that key, if one was. */
+  /**
+   * With `once`, returns the conversation that an earlier request with that key made, if there is one.
+   */
   create(body: unknown, caller: Caller, once?: Once): Promise<Conversation>;
   get(id: string, caller: Caller): Promise<Conversation>;
   update(id: string, caller: Caller, body: unknown): Promise<Conversation>;
   delete(id: string, caller: Caller): Promise<DeletedConversation>;
-  createItems(request: ItemsRequest, caller: Caller, body: unknown): Promise<Page<ShownItem>>;
-  listItems(request: ItemsRequest, caller: Caller): Promise<Page<ShownItem>>;
+  createItems(request: ItemsRequest, caller: Caller, body: unknown): Promise<ListPage<ShownItem>>;
+  listItems(request: ItemsRequest, caller: Caller): Promise<ListPage<ShownItem>>;
   getItem(place: ItemPlace, caller: Caller, query: URLSearchParams): Promise<ShownItem>;
-  /** Returns the conversation it was in. */
+  /** Returns the conversation that the item was in. */
   deleteItem(place: ItemPlace, caller: Caller): Promise<Conversation>;
 }
 
-type Parts = Omit<ItemParts, "findItem"> & IndexParts;
+type Parts = Omit<ItemParts, "findItem"> & ItemIndexParts;
 
 export function createConversationsApi(parts: Parts): ConversationsApi {
   const toParts = (): ItemParts => ({ ...parts, findItem: createFindItem(parts) });
-  /** A session of the command line is a conversation whose runs are in their logs first. */
+  /** A session of the command line is a conversation whose runs are first in their logs only. */
   const keep = (tenant: string, id: string): Promise<void> => keepRuns(parts, tenant, id);
   const index = async (tenant: string, id: string): Promise<void> => {
     const { items } = await readItems(parts, tenant, id);

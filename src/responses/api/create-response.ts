@@ -1,7 +1,7 @@
 /**
- * Begins a response, in one of three ways. One that is not stored and needs nothing but the model is asked for directly.
- * One that is stored, and whose client waits for the whole answer, is written down when it is answered. All others are
- * runs from their first moment.
+ * Begins a response, in one of three ways. A response that is not stored and needs only the model is requested
+ * directly. One that is stored, and whose client waits for the whole answer, is written down when it is answered. All
+ * others are runs from their first moment.
  */
 
 import { encodeTask } from "../../agent/task.ts";
@@ -18,7 +18,7 @@ import type { DirectModel } from "../direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "../direct/direct-request.ts";
 import { createDirectResponse, type DirectParts } from "../direct/direct-response.ts";
 import { BLANK_RESPONSE, toResponseId, toRunId } from "../fold/response-object.ts";
-import { withId } from "../fold/with-id.ts";
+import { withInputIds } from "../fold/with-id.ts";
 import type { LiveResponse } from "../follow/live-response.ts";
 import { toLive } from "../follow/run-response.ts";
 import { checkApprovals } from "../kept/approvals.ts";
@@ -28,7 +28,12 @@ import { checkCalls } from "../request/check-calls.ts";
 import { fillEcho, toUsedTier } from "../request/echo.ts";
 import { type AskedResponse, type Planned, planResponse } from "../request/plan-response.ts";
 import { toTitle } from "../request/title.ts";
-import { type Ask, makeCall } from "../run/handed-calls.ts";
+import {
+  type AskedModel as CallAsking,
+  type HandedCall,
+  makeCall,
+  makeStreamedCall,
+} from "../run/handed-calls.ts";
 import { createSoonResponse } from "../run/soon-response.ts";
 import { needsThoughtSeal, sealThoughts } from "../sealing/thought-seal.ts";
 import type { Caller } from "../tenant/caller.ts";
@@ -36,7 +41,7 @@ import { claimMade, findMade, type Once, toOnceKey } from "../tenant/idempotency
 import type { ApiParts } from "./api-parts.ts";
 import { toResponseThings } from "./response-things.ts";
 
-export interface Asking {
+export interface CreateOrigin {
   readonly caller: Caller;
   readonly once: Once | undefined;
 }
@@ -44,15 +49,16 @@ export interface Asking {
 export async function createResponse(
   parts: ApiParts,
   asked: AskedResponse,
-  { caller, once }: Asking,
+  { caller, once }: CreateOrigin,
 ): Promise<LiveResponse> {
-  const items = findDirectItems(asked, caller.limits);
+  // Only a run enforces what the server adds to a request (an agent's bounds).
+  const items = asked.preset ? undefined : findDirectItems(asked, caller.limits);
   if (items && (!asked.store || (!once && mayBeSoon(asked, items)))) {
     const target = parts.findModel(asked, caller);
     const model = parts.models.known(target) ?? (await parts.models.open(target));
     const found = { caller, items, target, model };
-    const { answer } = model.provider;
-    if (asked.store && answer) return await openSoon(parts, asked, { ...found, answer });
+    const soon = asked.store ? toSoonCall(asked, model) : undefined;
+    if (soon) return await openSoon(parts, asked, { ...found, soon });
     if (!asked.store && areModelTools(asked.request, model.native)) {
       return openDirect(parts, asked, found);
     }
@@ -61,23 +67,29 @@ export async function createResponse(
   return await openOnce(parts, asked, { caller, once });
 }
 
-/** Whether its client waits for the whole answer, which needs nothing but the model: tools and items have rules of their own. */
-function mayBeSoon(
-  { request, stream, background, preset }: AskedResponse,
-  items: readonly Item[],
-): boolean {
-  if (stream || background || preset) return false;
+/** True if it needs only the model: tools and items have rules of their own. */
+function mayBeSoon({ request, background }: AskedResponse, items: readonly Item[]): boolean {
+  if (background) return false;
   const { tools, tool_choice, include, top_logprobs } = request;
   if (tools?.length || include?.length || top_logprobs) return false;
   const isFree = !tool_choice || tool_choice === "auto" || tool_choice === "none";
   return isFree && items.every(({ type }) => type === "message");
 }
 
-/** A response that is written down when it is answered, or becomes a run where that takes long. */
+type MakeCall = (asking: CallAsking) => HandedCall;
+
+/** Undefined for a model that can only stream, if the answer is wanted whole. */
+function toSoonCall({ stream }: AskedResponse, { provider }: DirectModel): MakeCall | undefined {
+  const { answer } = provider;
+  if (stream) return (asking) => makeStreamedCall((...given) => provider.stream(...given), asking);
+  return answer && ((asking) => makeCall(answer, asking));
+}
+
+/** A response that is written down when it is answered, or becomes a run if that takes long. */
 async function openSoon(
   parts: ApiParts,
   asked: AskedResponse,
-  { caller, target, model, answer }: FoundDirect & { readonly answer: Ask },
+  { caller, target, model, soon }: FoundDirect & { readonly soon: MakeCall },
 ): Promise<LiveResponse> {
   const { clock, durable: engine, settle, handed } = parts;
   const start = startNew(parts, caller);
@@ -92,9 +104,19 @@ async function openSoon(
   }
   const { items } = planned.task;
   const request = toDirectRequest(asked, { model: target.model, items, sealed: model.sealed });
-  const call = makeCall(answer, { request, run: runId, owner: caller.tenant });
+  const call = soon({ request, run: runId, owner: caller.tenant });
   return createSoonResponse({
-    ...{ id, runId, title, asked, planned, model, things, call, clock, engine, settle },
+    id,
+    runId,
+    title,
+    asked,
+    planned,
+    model,
+    things,
+    call,
+    clock,
+    engine,
+    settle,
     async begin() {
       handed.set(runId, call);
       const drop = (): void => {
@@ -103,8 +125,8 @@ async function openSoon(
       };
       try {
         const live = await submitRun(parts, asked, { start, ready });
-        // One that is cancelled before it takes the call would leave the model at work.
-        engine.result(runId).then(drop, drop);
+        // If the run is cancelled before it takes the call, the call must not stay open.
+        engine.ended(runId).then(drop, drop);
         return live;
       } catch (thrown) {
         drop();
@@ -114,35 +136,50 @@ async function openSoon(
   });
 }
 
-/** How a run begins: under which id, and how its response is written down before it. */
+/** How a run begins: its id, and how its response is written down before it. */
 interface Start {
   readonly caller: Caller;
   readonly runId: string;
   /**
-   * Written before the run, which must not be there without an owner. What it gives is the response that
-   * stands in its place.
+   * Written before the run, which must not exist without an owner. Returns the response that is already there, if
+   * there is one.
    */
-  keep?(things: readonly [NewThing, ...NewThing[]]): Promise<LiveResponse | undefined>;
-  /** For a run that does not come about. */
-  undo(things: readonly NewThing[]): Promise<unknown>;
+  keep?(things: ReadyRun["things"]): Promise<LiveResponse | undefined>;
+  /**
+   * Called if the run could not be begun, or if nobody knows whether it was: the answer of the record was lost.
+   * Removes what no other request can have found.
+   */
+  undo(ready: ReadyRun): Promise<unknown>;
 }
 
+/**
+ * Only this request knows the id. So the response is removed together with its run, in one transaction, also if that
+ * was written down or has begun: nobody could find, end or delete the run of a response that is gone.
+ */
 function startNew({ shelf }: ApiParts, caller: Caller): Start {
+  const runId = makeId("run");
   return {
     caller,
-    runId: makeId("run"),
-    undo: (things) => shelf.removeAll(things),
+    runId,
+    async undo({ things: [response, ...others], takeBack }) {
+      await shelf.removeAll([{ ...response, run: runId }, ...others]);
+      await takeBack();
+    },
   };
 }
 
 /**
- * The response that the key has made, or a new one. One that failed is made again. One that was written down
- * and has no run is begun under its id, here or by whoever wrote it: of two who do it, one does.
+ * The response that the key has made, or a new one. A failed one is made again. If it was written down and has no
+ * run, the run is begun under its id, here or by the process that wrote it: of two attempts, one succeeds.
+ *
+ * From the moment when the key is claimed, other requests with it may have found the response, and may be beginning
+ * or following its run. So a request that fails after that removes nothing: the next request with the key gets the
+ * run if it was written down, and begins it otherwise.
  */
 async function openOnce(
   parts: ApiParts,
   asked: AskedResponse,
-  { caller, once }: Asking & { readonly once: Once },
+  { caller, once }: CreateOrigin & { readonly once: Once },
 ): Promise<LiveResponse> {
   const { shelf, clock, durable, sealKey } = parts;
   const key = await toOnceKey(once, caller.tenant, sealKey);
@@ -150,7 +187,8 @@ async function openOnce(
   if (made !== undefined) {
     const runId = toRunId(made);
     const run = await durable.status(runId);
-    if (!run) return await openRun(parts, asked, { caller, runId, keep: nothing, undo: nothing });
+    // What the response stores is written again with its run, if it was removed meanwhile.
+    if (!run) return await openRun(parts, asked, startKnown(parts, caller, runId));
     if (run.ending !== "failed") {
       return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
     }
@@ -160,10 +198,19 @@ async function openOnce(
     const isFirst = await claimMade(shelf, key, making, clock.now());
     return isFirst ? undefined : await openOnce(parts, asked, { caller, once });
   };
-  return await openRun(parts, asked, { ...startNew(parts, caller), keep });
+  return await openRun(parts, asked, { ...startKnown(parts, caller, makeId("run")), keep });
 }
 
-async function nothing(): Promise<undefined> {}
+/** The run of a response that other requests may know. What it reserved stays if another one has begun it. */
+function startKnown({ durable }: ApiParts, caller: Caller, runId: string): Start {
+  return {
+    caller,
+    runId,
+    async undo({ takeBack }) {
+      if (!(await durable.status(runId))) await takeBack();
+    },
+  };
+}
 
 interface FoundDirect {
   readonly caller: Caller;
@@ -199,14 +246,14 @@ function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): 
   });
 }
 
-/** What a run is begun with. */
+/** A run that is ready to begin. */
 interface ReadyRun {
   readonly id: string;
   readonly title: string;
   readonly planned: Planned;
-  /** What is put on the shelf with it; the response comes first. */
+  /** The things that are stored with it; the response comes first. */
   readonly things: readonly [NewThing, ...NewThing[]];
-  /** Gives back what was set aside, where it does not come about. */
+  /** Returns what was reserved, if the run does not begin. */
   takeBack(): Promise<void>;
 }
 
@@ -214,7 +261,7 @@ async function openRun(parts: ApiParts, asked: AskedResponse, start: Start): Pro
   return await submitRun(parts, asked, { start, ready: await prepareRun(parts, asked, start) });
 }
 
-/** Rejects what is wrong before anything is sent or stored. */
+/** Rejects an invalid request before anything is sent or stored. */
 async function prepareRun(
   parts: ApiParts,
   asked: AskedResponse,
@@ -223,7 +270,7 @@ async function prepareRun(
   const found = await parts.find(asked, caller);
   await checkEnded(parts.durable, asked.request.previous_response_id);
   checkApprovals(found.items);
-  const planned = planResponse(asked, { ...found, items: found.items.map(withId) });
+  const planned = planResponse(asked, { ...found, items: withInputIds(found.items, runId) });
   const id = toResponseId(runId);
   const takeBack = await parts.admit(runId, planned);
   const things = toResponseThings(parts, { id, runId }, planned);
@@ -253,10 +300,7 @@ async function submitRun(
     const options = { id: runId, title, tenant: caller.tenant, queue, things, timeoutMs };
     await place.submit(RESPONSE_BODY, encodeTask(planned.task), options);
   } catch (thrown) {
-    await undoAfter(thrown, async () => {
-      if (store) await undo(ready.things);
-      await takeBack();
-    });
+    await undoAfter(thrown, () => (store ? undo(ready) : takeBack()));
     throw thrown;
   }
   return toLive(place, { id, asked, runId });
@@ -271,7 +315,7 @@ function toSealing(
   return sealThoughts(provider, thoughtSealOf(tenant), include);
 }
 
-/** Where dollars are limited, a run keeps to the limit; what is spent here is counted all the same. */
+/** If dollars are limited, a run keeps to the limit; the cost is counted here in any case. */
 function toCharge(
   { charge }: ApiParts,
   { caller: { keyId } }: FoundDirect,
@@ -281,9 +325,11 @@ function toCharge(
   return (used) => charge(keyId, used, runId);
 }
 
-/** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */
+/**
+ * A running response is not a conversation yet: it would be continued from a part of its answer.
+ */
 async function checkEnded(engine: Engine, previous: string | null | undefined): Promise<void> {
   if (!previous || (await engine.status(toRunId(previous)))?.status !== "running") return;
-  const message = `The response \`${clip(previous, 80)}\` has not ended yet. Go on with it when it has.`;
+  const message = `The response \`${clip(previous, 80)}\` has not ended yet. Continue it when it has.`;
   throw new Failure("conflict", message, { param: "previous_response_id" });
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that a request names outside of itself, found before anything runs: its model, the
- * response or conversation it goes on with, items it refers to, files and addresses. What is not there,
- * or is somebody else's, is refused here, by the name of the field.
+ * Finds all that a request names outside of itself, before anything runs: its model, the response or conversation
+ * that it continues, items it refers to, files and addresses. What does not exist, or belongs to another tenant, is
+ * refused here, with the name of the field.
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -13,11 +13,11 @@ import { readItems } from "../conversations/items.ts";
 import { keepRuns } from "../conversations/keep-runs.ts";
 import { findKept } from "../kept/kept-response.ts";
 import { collectTools } from "../kinds/collect-tools.ts";
-import { type Asking, checkMedia } from "../media/check-media.ts";
+import { checkMedia, type MediaReader } from "../media/check-media.ts";
 import { findMasks, findMedia } from "../media/media-parts.ts";
 import type { WebMediaSettings } from "../media/web-media.ts";
 import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
-import { createFindItem, type IndexParts } from "../references/item-index.ts";
+import { createFindItem, type ItemIndexParts } from "../references/item-index.ts";
 import { resolveReferences } from "../references/resolve-references.ts";
 import { checkChoice, isOffered } from "../request/check-choice.ts";
 import { checkAllowed, checkName } from "../request/check-model.ts";
@@ -25,35 +25,35 @@ import { checkSize, type SizeLimits } from "../request/check-size.ts";
 import { checkConversationId } from "../request/conversation-id.ts";
 import { toConversationId } from "../request/echo.ts";
 import { checkKinds, type IsBacked } from "../request/hosted-kinds.ts";
-import type { AskedResponse, Found } from "../request/plan-response.ts";
+import type { AskedResponse, FoundForRequest } from "../request/plan-response.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
 import { sealItems, sealTools } from "../request/seal-tools.ts";
 import { checkToolModels } from "../request/tool-models.ts";
 import type { Caller } from "../tenant/caller.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
-export interface FindParts extends IndexParts, ShelfParts {
-  /** Rejects a name that is nobody's. */
-  readonly route: (name: string | null | undefined) => Found["model"];
+export interface FindParts extends ItemIndexParts, ShelfParts {
+  /** The model of a name. Rejects an unknown name. */
+  readonly route: (name: string | null | undefined) => FoundForRequest["model"];
   readonly web: WebMediaSettings;
-  /** Which addresses the vendor of a model reads itself. */
-  readonly readsItself: (model: Found["model"]) => Asking["readsItself"];
+  /** Returns which addresses the vendor of a model reads itself. */
+  readonly readsItself: (model: FoundForRequest["model"]) => MediaReader["readsItself"];
   readonly root: string;
   readonly sealKey: Uint8Array;
   readonly size: SizeLimits;
-  /** Whether the server makes the calls of a client's kind of tool itself. */
+  /** True if the server makes the calls of a kind of client tool itself. */
   readonly isBacked: IsBacked;
-  /** The conversation that a request goes on with. */
-  readonly readBefore: (before: GoesOn) => Promise<readonly Item[]>;
+  /** The conversation that a request continues. */
+  readonly readBefore: (before: ContinuedWish) => Promise<readonly Item[]>;
 }
 
-type GoesOn = Pick<ResponseWish, "tenant" | "previous_response_id" | "conversation">;
+type ContinuedWish = Pick<ResponseWish, "tenant" | "previous_response_id" | "conversation">;
 
 export async function findRequest(
   parts: FindParts,
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
-): Promise<Found> {
+): Promise<FoundForRequest> {
   const model = findTarget(parts, { request }, caller);
   const { tenant } = caller;
   const { previous_response_id, conversation } = request;
@@ -81,23 +81,26 @@ export async function findRequest(
   };
 }
 
-/** The model of a request that is alone; also rejects what is wrong with it, before anything is opened. */
+/**
+ * Checks a request that names nothing else, and returns its model. Rejects an invalid request before anything is
+ * opened.
+ */
 export function findModel(
   parts: Pick<FindParts, "size" | "route" | "isBacked">,
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
-): Found["model"] {
+): FoundForRequest["model"] {
   const model = findTarget(parts, { request }, caller);
   if (request.tool_choice) checkChoice(request.tool_choice, request.tools ?? []);
   return model;
 }
 
-/** The model that a request means; also rejects what is too large. */
+/** The model of a request. Also rejects an input that is too large. */
 function findTarget(
   { size, route, isBacked }: Pick<FindParts, "size" | "route" | "isBacked">,
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
-): Found["model"] {
+): FoundForRequest["model"] {
   checkSize(request, size);
   checkName(request.model);
   const model = route(request.model);
@@ -107,11 +110,13 @@ function findTarget(
   return model;
 }
 
-interface Offering extends Pick<GoesOn, "tenant" | "conversation"> {
+interface Offering extends Pick<ContinuedWish, "tenant" | "conversation"> {
   readonly tools: readonly Tool[];
 }
 
-/** What earlier requests brought may be chosen too; it is read only where nothing else fits. */
+/**
+ * Tools that earlier requests brought may be chosen too; those are read only if nothing else fits.
+ */
 async function checkChosen(
   { readBefore }: FindParts,
   { tool_choice, previous_response_id = null, multi_agent }: CreateResponse,
@@ -119,17 +124,19 @@ async function checkChosen(
 ): Promise<void> {
   if (!tool_choice) return;
   const offered = multi_agent?.enabled ? [...tools, TEAM_TOOL] : tools;
-  const goesOn = previous_response_id !== null || conversation !== null;
-  if (!goesOn || isOffered(tool_choice, offered)) return checkChoice(tool_choice, offered);
+  const isContinuation = previous_response_id !== null || conversation !== null;
+  if (!isContinuation || isOffered(tool_choice, offered)) return checkChoice(tool_choice, offered);
   const before = await readBefore({ tenant, previous_response_id, conversation });
   checkChoice(tool_choice, [...collectTools(before, []), ...offered]);
 }
 
-/** Items that come behind a request: checked and limited as those that come with one. */
+/**
+ * Finds input items that are sent after the request: checked and limited like those of a request.
+ */
 export async function findInput(parts: FindParts, input: unknown, caller: Caller): Promise<Item[]> {
   const items = Array.isArray(input) ? input : [];
   checkSize({ input: items }, parts.size);
-  // Whom they go to is not known here: they name what this server could fetch.
+  // The receiver is not known here, so they may name anything that this server could fetch.
   const media = { ...caller, kept: parts, web: parts.web, readsItself: () => false };
   return await findItems(parts, items, media);
 }
@@ -137,7 +144,7 @@ export async function findInput(parts: FindParts, input: unknown, caller: Caller
 async function findItems(
   parts: FindParts,
   input: string | readonly unknown[],
-  media: Asking,
+  media: MediaReader,
 ): Promise<Item[]> {
   const given = toItems(input);
   const trigger = given.findIndex(({ type }) => type === "compaction_trigger");
@@ -150,12 +157,12 @@ async function findItems(
   return sealItems(items, parts.sealKey);
 }
 
-/** How far it has come. Answers are added whole, so this is never within one. */
+/** The last position of a conversation. Answers are added whole, so this is never inside one. */
 async function findConversation(
   parts: FindParts,
   tenant: string,
   id: string,
-): Promise<Found["conversation"]> {
+): Promise<FoundForRequest["conversation"]> {
   checkConversationId(id, CONVERSATION);
   try {
     await keepRuns(parts, tenant, id);
@@ -168,5 +175,5 @@ async function findConversation(
   }
 }
 
-/** The field of a request; addresses have another name for it. */
+/** The field of a request; in addresses it has another name. */
 const CONVERSATION = "conversation";

@@ -1,9 +1,9 @@
 /**
- * What a response was asked with, as the API lists it: the chain that it goes on with and the request's
- * own items, each with an id. The items of a conversation are the conversation's to list.
+ * Lists the input of a response: the chain that it continues and the request's own items, each with an id. The items
+ * of a conversation are listed by the conversation.
  *
- * The real service lists the chain too, its answers included; newest first, a client that wants the
- * request's own items finds them at the beginning.
+ * The real service lists the chain too, with its answers. With the newest first, a client that wants the request's
+ * own items finds them at the beginning.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -12,7 +12,7 @@ import { type BeforeParts, readBefore } from "../conversations/conversation-befo
 import { type ShownItem, toShownItem } from "../conversations/shown-item.ts";
 import { findKept, readInput } from "../kept/kept-response.ts";
 import {
-  type Page,
+  type ListPage,
   type Paging,
   parseInclude,
   parsePaging,
@@ -22,15 +22,15 @@ import {
 export interface ItemsQuery {
   readonly tenant: string;
   readonly id: string;
-  /** That of the address: `limit`, `order`, `after`, `before`, `include`. */
+  /** The query of the address: `limit`, `order`, `after`, `before`, `include`. */
   readonly query: URLSearchParams;
 }
 
-/** Undefined where there is no such response. */
+/** Undefined if there is no such response. */
 export async function listInputItems(
   parts: BeforeParts,
   { tenant, id, query }: ItemsQuery,
-): Promise<Page<ShownItem> | undefined> {
+): Promise<ListPage<ShownItem> | undefined> {
   const kept = await findKept(parts.shelf, tenant, id);
   if (!kept) return undefined;
   const paging = parsePaging(query, { defaultOrder: "desc" });
@@ -43,7 +43,7 @@ export async function listInputItems(
   return toItemsPage(paging.order === "asc" ? items : items.reverse(), paging, include);
 }
 
-/** What was deleted since is not there any more; the rest can still be listed. */
+/** A response that was deleted since is missing; the rest can still be listed. */
 async function readChain(
   parts: BeforeParts,
   tenant: string,
@@ -57,12 +57,12 @@ async function readChain(
   }
 }
 
-/** `items` in the asked order. An id that is not among them gives nothing, as in every list. */
+/** `items` in the requested order. An unknown id gives an empty page, as in every list. */
 function toItemsPage(
   items: readonly Item[],
   { limit, after, before }: Paging,
   include: ReadonlySet<string>,
-): Page<ShownItem> {
+): ListPage<ShownItem> {
   const at = (id: string): number => items.findIndex((item) => idOf(item) === id);
   const from = after === undefined ? 0 : at(after) + 1;
   const to = before === undefined ? items.length : at(before);

@@ -1,6 +1,7 @@
-/** The Responses API, opened: its functions, the body of its runs, and what both are made of. */
+/** Opens the Responses API: its functions, the body of its runs, and the parts of both. */
 
 import { makeId } from "../../base/ids.ts";
+import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Shelf } from "../../store/shelf.ts";
@@ -14,7 +15,7 @@ import {
   type EmbeddingsParts,
 } from "../embeddings/embeddings-api.ts";
 import { RESPONSE_BODY } from "../kept/kept-response.ts";
-import type { Upstream } from "../messages/parse-messages.ts";
+import type { UpstreamFacts } from "../messages/messages-wishes.ts";
 import { applyPrompt, namesPrompt } from "../prompts/prompt.ts";
 import { createFindPrompt } from "../prompts/prompt-files.ts";
 import { SIZE_LIMITS } from "../request/check-size.ts";
@@ -26,9 +27,10 @@ import { type OpenedSearch, openSearch } from "../run/open-search.ts";
 import type { ResponsesParts } from "../run/responses-parts.ts";
 import { createSeals, type Seals } from "../sealing/seals.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
-import { INDEX_BODY } from "../vector-stores/kept-store.ts";
+import { INDEX_BODY } from "../vector-stores/index-runs.ts";
 import { defineDeliveries, followResponses, WEBHOOK_BODY } from "../webhooks/deliveries.ts";
 import { createSender } from "../webhooks/send-event.ts";
+import { createAgentModels, withAgents } from "./agent-models.ts";
 import { createResponsesApi, type ResponsesApi } from "./api.ts";
 import { type ContextApi, createContextApi } from "./context-api.ts";
 import { type ConversationsApi, createConversationsApi } from "./conversations-api.ts";
@@ -36,7 +38,7 @@ import { type FindParts, findInput, findModel, findRequest } from "./find-reques
 import type { ApiSettings } from "./responses-settings.ts";
 
 export interface OpenedResponses {
-  /** Where what belongs to tenants is kept. */
+  /** The stores of tenants' data. */
   readonly kept: ShelfParts;
   /** The server's own secret. */
   readonly sealKey: Uint8Array;
@@ -44,37 +46,41 @@ export interface OpenedResponses {
   readonly api: ResponsesApi;
   readonly context: ContextApi;
   readonly conversations: ConversationsApi;
+  /** The agents that may be named as models. */
+  readonly agentModels: readonly string[];
   readonly chats: ChatsApi;
   readonly embeddings: EmbeddingsApi;
-  /** What is known of the model behind a name, for requests of the Messages API. Never rejects. */
-  readonly upstreamOf: (name: string | null | undefined) => Upstream;
+  /** The known facts of a named model, for requests of the Messages API. Never rejects. */
+  readonly upstreamOf: (name: string | null | undefined) => UpstreamFacts;
   readonly shelf: Shelf;
   readonly durable: Engine;
-  /** Where those run that are not stored. */
+  /** The engine of responses that are not stored. */
   readonly passing: Engine;
-  /** Goes on with what other servers have left behind; returns the ids of those runs. */
+  /** Continues the runs of servers that died or stopped; resolves with their ids. */
   start(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** What the runtime gives. */
+/** The parts that come from the runtime. */
 export interface ResponsesRuntime {
   /** For responses that are stored. */
   readonly durable: ResponsesParts;
-  /** For the others, in memory: they leave nothing. */
+  /** For responses in memory, which leave nothing. */
   readonly passing: ResponsesParts;
   readonly shelf: Shelf;
   readonly chunks: ChunkStore;
-  /** The model that a name means. Rejects a name that is nobody's. */
+  /** The model of a name. Rejects an unknown name. */
   readonly route: FindParts["route"];
   readonly upstreamOf: OpenedResponses["upstreamOf"];
   readonly routeEmbeddings: EmbeddingsParts["route"];
   readonly openEmbeddings: EmbeddingsParts["open"];
+  /** The agents of the server. Those that are offered as models can be asked like a model. */
+  readonly agents: readonly AgentDefinition[];
   /** The program's, for servers that it greets. */
   readonly version: string;
 }
 
-/** A run of the command line belongs to the folder and the settings of whoever began it. */
+/** A run of the command line belongs to the folder and the settings of the person who began it. */
 const SERVER_BODIES = [RESPONSE_BODY, INDEX_BODY, WEBHOOK_BODY];
 
 export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings): OpenedResponses {
@@ -98,7 +104,9 @@ export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings):
   const finding = toFindParts(runtime, settings, { kept, before });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (body: unknown): Promise<unknown> => applyPrompt(body, findPrompt);
-  const api = withPrompts(openApi(runtime, settings, { finding, seals, handed }), prepare);
+  const agents = createAgentModels(runtime.agents);
+  const plain = openApi(runtime, settings, { finding, seals, handed });
+  const api = withPrompts(withAgents(plain, agents), prepare);
   return {
     api,
     shelf,
@@ -106,9 +114,10 @@ export function openResponses(runtime: ResponsesRuntime, settings: ApiSettings):
     durable: engine,
     passing: passing.engine,
     sealKey,
-    context: createContextApi({ api, before, sealOf: seals.sealOf, prepare, finding }),
+    context: createContextApi({ api, before, sealOf: seals.sealOf, prepare, finding, agents }),
+    agentModels: agents.names,
     conversations: createConversationsApi(finding),
-    upstreamOf: runtime.upstreamOf,
+    upstreamOf: (name) => runtime.upstreamOf(agents.modelOf(name)),
     chats: createChatsApi({ ...kept, sealKey, ttlMs }),
     embeddings: createEmbeddingsApi({
       route: runtime.routeEmbeddings,
@@ -155,7 +164,7 @@ function toFindParts(
     route,
     readsItself: (model) => durable.mediaOf(model).readsItself,
     isBacked: toIsBacked(settings),
-    readBefore: (goesOn) => readBefore(before, goesOn),
+    readBefore: (continued) => readBefore(before, continued),
   };
 }
 
@@ -193,7 +202,7 @@ function openApi(
   });
 }
 
-/** A request that names a prompt is created with the prompt in it; any other as it is. */
+/** A request that names a prompt is created with the prompt in it. */
 function withPrompts(
   api: ResponsesApi,
   prepare: (body: unknown) => Promise<unknown>,

@@ -1,4 +1,6 @@
-/** What is put on the shelf with a response's run: the response, and its place in its conversation. */
+/**
+ * The things that are stored with a response's run: the response, and its place in its conversation.
+ */
 
 import type { Clock } from "../../base/clock.ts";
 import type { NewThing } from "../../store/shelf.ts";

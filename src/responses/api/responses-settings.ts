@@ -1,4 +1,4 @@
-/** What an operator says of a server's responses. The runtime adds which models there are. */
+/** The operator's settings for responses. The runtime adds the available models. */
 
 import type { Payer } from "../../agent/payer.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -10,24 +10,24 @@ import type { BodySettings } from "../run/open-body.ts";
 import type { WebhookEndpoint } from "../webhooks/send-event.ts";
 
 export interface ApiSettings extends BackgroundLimits, BodySettings {
-  /** What makes vectors of texts; without it files are searched by their words alone. */
+  /** Turns texts into vectors. Without it, files are searched by their words only. */
   readonly embedder?: Embedder | undefined;
-  /** Whether responses are kept where the request does not say. */
+  /** True to store a response if the request does not say. */
   readonly store: boolean;
   /** How long a stored response is kept; null for ever. */
   readonly ttlMs: number | null;
-  /** The folder that the server's own tools work in. */
+  /** The folder in which the server's own tools work. */
   readonly root: string;
-  /** Who pays for what a key asks for outside of responses. */
+  /** Pays for a key's requests that are not responses. */
   readonly payerOf?: ((keyId: string) => Payer) | undefined;
-  /** Told of the beginning and the end of responses that need no run. */
+  /** Called with the beginning and the end of responses that have no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
-  /** Told what each request for embeddings has used. */
+  /** Called with the usage of each request for embeddings. */
   readonly observeEmbeddings?: EmbeddingsParts["observe"];
-  /** The folder of the prompts that requests may name; none without it. */
+  /** The folder of the prompts that requests may name; without it there are none. */
   readonly promptsDir?: string | undefined;
-  /** How much one request may hold. */
+  /** Limits on the size of one request. */
   readonly size?: SizeLimits | undefined;
-  /** Who is told when a response in the background has ended. */
+  /** The endpoints that receive an event when a background response has ended. */
   readonly webhooks?: readonly WebhookEndpoint[] | undefined;
 }

@@ -1,12 +1,14 @@
 /**
- * A conversation of items as functions, no call without a result: models refuse one. A call that nobody
- * has answered, such as one that waits for an approval that never came, is answered with that. What the
- * client itself was asked and has not answered is its own mistake, and refused as such.
+ * Gives every call in a conversation of function items a result: models refuse a call without one. A call that was
+ * never answered, such as one that waited for an approval, gets a result that says so. A call that the client had to
+ * answer and did not is the client's mistake, and is refused.
  */
 
 import type { Item } from "../../protocol/items.ts";
 
-/** `toFunctions` gives undefined for an item that is sent as it is. Results may stand where they came. */
+/**
+ * `toFunctions` returns undefined for an item that is sent as it is. Results may stand where they came.
+ */
 export function answerCalls(
   items: readonly Item[],
   toFunctions: (item: Item) => readonly Item[] | undefined,
@@ -29,5 +31,5 @@ export function answerCalls(
 }
 
 function toNoAnswer(call_id: string): Item {
-  return { type: "function_call_output", call_id, output: "Error: Nobody has answered this call." };
+  return { type: "function_call_output", call_id, output: "Error: This call was not answered." };
 }

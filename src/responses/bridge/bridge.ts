@@ -1,11 +1,12 @@
 /**
- * A request's tools, for a model that knows functions. Opened once a run: it says what the model is
- * offered, turns the conversation into what the model reads, and the model's calls into items.
+ * Translates a request's tools for a model that knows only functions. Opened once for each run: it says what the
+ * model is offered, turns the conversation into what the model reads, and turns the model's calls into items.
  *
- * Tools that the provider knows itself (`native`) are handed on as they are, and so are their items.
+ * Tools that the provider knows itself (`native`) are passed on unchanged, and so are their items.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import { createHash } from "node:crypto";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import { lookAgain } from "../../engine/run-code.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Native } from "../../protocol/native.ts";
@@ -13,31 +14,29 @@ import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { KindRequest, Offer, OpenedTool, ToolKind } from "../kinds/tool-kind.ts";
 import { kindOf } from "../request/hosted-kinds.ts";
 import { answerCalls } from "./answer-calls.ts";
-import { chooseOffers } from "./choose-offers.ts";
 import { findDeferred, type Offering, offerAll, offerFound } from "./deferred-tools.ts";
-import { createNames } from "./names.ts";
 import { offerAgain, type PastOffer } from "./past-offers.ts";
 import { isUnknown } from "./unknown-items.ts";
 
 export interface Bridge {
-  /** What the model is offered at first: functions, and what its provider knows itself. */
+  /** The tools of the first turn: functions, and what the provider knows itself. */
   readonly tools: readonly Tool[];
-  /** What it is offered when asked with this: what it has found since is there too. */
+  /** The tools of a turn with this input, including those that a search has found since. */
   toolsFor: Offering;
-  /** Items that stand at the beginning of the answer. */
+  /** Items at the beginning of the answer. */
   readonly listed: readonly Item[];
-  /** What of the request's tools was left out, by name. */
+  /** Names of the request's tools that were left out. */
   readonly ignored: readonly string[];
-  /** The offer of a function that the model calls; undefined for one of the client's own. */
+  /** The offer of a function that the model calls; undefined for a function of the client. */
   offerNamed(name: string): Offer | undefined;
-  /** The offer that an item is a call of. */
+  /** The offer whose call an item is. */
   offerOf(item: Item): Offer | undefined;
-  /** The name it is offered under. */
+  /** The name under which it is offered. */
   nameOf(offer: Offer): string;
-  /** The tools of the gate that make calls for the server, under their offered names. */
+  /** The gate's tools for calls that the server makes, under their offered names. */
   readonly offers: readonly Offer[];
   toolChoice(choice: ToolChoice): ToolChoice;
-  /** The conversation as the model reads it. */
+  /** The conversation in the form that the model reads. */
   toHistory(items: readonly Item[]): Item[];
   close(): Promise<void>;
 }
@@ -45,14 +44,16 @@ export interface Bridge {
 export interface BridgeParts {
   readonly tools: readonly Tool[];
   readonly kinds: readonly ToolKind[];
-  /** What the provider knows itself. */
+  /** The tools that the provider runs itself. */
   readonly native: Native;
   readonly request: KindRequest;
-  /** What an earlier owner of the run was offered; undefined where there was none. */
+  /** The offers of an earlier owner of the run; undefined if there was none. */
   readonly past?: readonly PastOffer[] | undefined;
 }
 
-/** Asks servers and the shelf: what comes of it is held against what an earlier owner of the run was offered. */
+/**
+ * Asks MCP servers and the shelf. The result is compared with what an earlier owner of the run offered.
+ */
 export function openBridge(parts: BridgeParts): Promise<Bridge> {
   return lookAgain(parts.request.runId, () => openAll(parts));
 }
@@ -115,14 +116,14 @@ async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Brid
 }
 
 interface Opening {
-  /** What the provider is given as it is. */
+  /** Tools that the provider gets unchanged. */
   readonly passed: readonly Tool[];
   readonly ignored: readonly string[];
-  /** Whether somebody here finds what is deferred; else it is offered at once. */
+  /** True if something here can find deferred tools; else they are offered at once. */
   readonly canFind: boolean;
 }
 
-/** Kinds that find are opened last: they have to know of all the others. */
+/** Kinds that search tools are opened last, because they must know all the others. */
 async function openTools(
   { tools, kinds, native, request }: BridgeParts,
   opened: OpenedTool[],
@@ -132,6 +133,8 @@ async function openTools(
   const ignored: string[] = [];
   const finding: { kind: ToolKind; tool: Tool; place: number }[] = [];
   const asked = { tools, include: [...request.include] };
+  const hosted = tools.filter((tool) => kindOf.has(tool.type) && !native.runs(tool, asked));
+  const asking = { ...request, tools: hosted };
   for (const [at, tool] of tools.entries()) {
     const kind = kindOf.get(tool.type);
     if (tool.type === "function") passed.push(tool);
@@ -139,16 +142,16 @@ async function openTools(
       passed.push(tool);
       ignored.push(...native.lost(tool).map((name) => `tools[${at}].${name}`));
     } else if (kind?.finds) finding.push({ kind, tool, place: opened.length });
-    else if (kind) opened.push(await kind.open(tool, request));
+    else if (kind) opened.push(await kind.open(tool, asking));
     else ignored.push(`tools[${at}] (${tool.type})`);
   }
   const deferred = findDeferred(
     passed,
     opened.flatMap((one) => one.offers),
   );
-  // Each in its place among the others, the last first so that places hold.
+  // Inserted at their places among the others, the last first so that positions stay right.
   for (const { kind, tool, place } of finding.reverse()) {
-    opened.splice(place, 0, await kind.open(tool, { ...request, deferred }));
+    opened.splice(place, 0, await kind.open(tool, { ...asking, deferred }));
   }
   return { passed, ignored, canFind: finding.length > 0 };
 }
@@ -159,4 +162,66 @@ function findNames(
   nameOfKey: (key: string) => string,
 ): string[] {
   return offers.filter((offer) => offer.isMeantBy(entry)).map(({ key }) => nameOfKey(key));
+}
+
+/** Translates `tool_choice` if some of the tools that it names are offered as functions. */
+interface Offered {
+  readonly isNative: (type: string) => boolean;
+  /** The names of the functions that an entry stands for. */
+  readonly find: (entry: JsonObject) => readonly string[];
+}
+
+function chooseOffers(choice: ToolChoice, offered: Offered): ToolChoice {
+  if (typeof choice === "string") return choice;
+  if (choice.type === "function" && !("namespace" in choice)) return choice;
+  if (choice.type === "allowed_tools") {
+    const tools = choice.tools.flatMap((entry) => {
+      const names = offered.find(entry);
+      return names.length > 0 ? names.map(toFunctionEntry) : [entry];
+    });
+    return { ...choice, tools };
+  }
+  if (offered.isNative(choice.type)) return choice;
+  const [name, ...others] = offered.find(asJsonObject(choice));
+  // A tool that was not offered cannot be forced.
+  if (name === undefined) return "auto";
+  if (others.length === 0) return { type: "function", name };
+  const tools = [name, ...others].map(toFunctionEntry);
+  return { type: "allowed_tools", mode: "required", tools };
+}
+
+function toFunctionEntry(name: string): JsonObject {
+  return { type: "function", name };
+}
+
+/** Makes names of functions that every provider accepts: letters, digits, `_` and `-`, 64 of them at most. */
+const MAX_CHARS = 64;
+const HASH_CHARS = 8;
+
+interface FunctionNames {
+  /** Reserves the name, or a similar one that is free. */
+  take(wish: string): string;
+  /** The name in the form that providers accept. */
+  fit(wish: string): string;
+}
+
+function createNames(taken: readonly string[]): FunctionNames {
+  const used = new Set(taken);
+  return {
+    fit: fitName,
+    take(wish) {
+      let name = fitName(wish);
+      for (let count = 2; used.has(name); count++) name = fitName(`${wish}_${count}`);
+      used.add(name);
+      return name;
+    },
+  };
+}
+
+/** A name that is cut or changed gets a hash of the whole, to stay unique. */
+function fitName(wish: string): string {
+  const plain = wish.replace(/[^a-zA-Z0-9_-]/g, "_");
+  if (plain === wish && wish.length <= MAX_CHARS) return wish;
+  const hash = createHash("sha256").update(wish).digest("hex").slice(0, HASH_CHARS);
+  return `${plain.slice(0, MAX_CHARS - HASH_CHARS - 1)}_${hash}`;
 }

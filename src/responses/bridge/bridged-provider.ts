@@ -1,17 +1,19 @@
-/** A provider that speaks of functions, behind a bridge: what goes in and comes out are the kinds' own items. */
+/**
+ * Wraps a provider that knows only functions: what goes in and comes out are the kinds' own items.
+ */
 
 import { makeId } from "../../base/ids.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ItemEnd, ItemStart, ModelEvent } from "../../protocol/model-events.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import type { Offer } from "../kinds/tool-kind.ts";
 import type { Bridge } from "./bridge.ts";
-import { withoutServerCalls } from "./call-limit.ts";
 import { createCitations } from "./citations.ts";
 import { createFieldReader, type FieldReader } from "./field-reader.ts";
 
-/** `callsLeft` says how many calls the server may still make for the run. */
+/** `callsLeft` returns how many calls the server may still make for the run. */
 export function bridgeProvider(
   provider: Provider,
   bridge: Bridge,
@@ -30,7 +32,7 @@ export function bridgeProvider(
         ...request,
         ...(left > 0 ? offered : withoutServerCalls(offered, bridge)),
         items: bridge.toHistory(request.items),
-        // The provider's own count of what it knows is of other items.
+        // The provider's own count of known items refers to other items.
         previous: undefined,
       };
       for await (const batch of provider.stream(bridged, call)) {
@@ -47,7 +49,7 @@ interface BridgedCall {
   readonly reader: FieldReader | undefined;
 }
 
-/** The calls of one answer that have not ended. */
+/** The open calls of one answer. */
 class BridgedCalls {
   readonly #bridge: Bridge;
   readonly #open = new Map<number, BridgedCall>();
@@ -108,4 +110,29 @@ class BridgedCalls {
       }),
     ];
   }
+}
+
+/**
+ * `max_tool_calls`: calls of the server beyond the limit are ignored. They are not made, not shown, and their tools
+ * are not offered any more. Calls that the client makes do not count.
+ */
+interface Offered {
+  readonly tools: readonly Tool[];
+  readonly tool_choice: ToolChoice;
+}
+
+/** The rest of an offer after the server's last call. Both contain functions. */
+function withoutServerCalls({ tools, tool_choice }: Offered, bridge: Bridge): Offered {
+  const isOurs = (name: string): boolean => bridge.offerNamed(name)?.run !== undefined;
+  const rest = tools.filter((tool) => tool.type !== "function" || !isOurs(tool.name));
+  const isOpen = rest.length > 0 && !namesIn(tool_choice).some(isOurs);
+  return { tools: rest, tool_choice: isOpen ? tool_choice : "auto" };
+}
+
+function namesIn(choice: ToolChoice): string[] {
+  if (typeof choice === "string") return [];
+  const entries = choice.type === "allowed_tools" ? choice.tools : [choice];
+  return entries.flatMap((entry) =>
+    "name" in entry && typeof entry.name === "string" ? [entry.name] : [],
+  );
 }

@@ -1,9 +1,8 @@
 /**
- * Where a model's words come from, as annotations of its messages: links to pages that a search of this
- * conversation has found and to files that its code has written, and markers of files (`【file-id】`),
- * which are taken out of the text.
+ * Adds citations to a model's messages as annotations: links to pages that a search of this conversation has found
+ * and to files that its code has written, and markers of files (`【file-id】`), which are removed from the text.
  *
- * What a vendor annotates itself is left alone. Indices count JavaScript's characters.
+ * Annotations of a vendor are kept as they are. Indices count JavaScript's characters.
  */
 
 import type { Annotation, Logprob } from "../../protocol/content.ts";
@@ -18,11 +17,11 @@ import {
 import { createQuotes, findStatement } from "./quotes.ts";
 
 export interface Citations {
-  /** What is told in place of an event of an answer. */
+  /** Returns the events that replace an event of an answer. */
   read(event: ModelEvent): ModelEvent[];
 }
 
-/** Undefined where nothing was found or written, and so nothing can be cited. */
+/** Undefined if nothing was found or written, so that nothing can be cited. */
 export function createCitations(items: readonly Item[]): Citations | undefined {
   const sources = collectSources(items);
   const { pages, files, links } = sources;
@@ -33,14 +32,14 @@ export function createCitations(items: readonly Item[]): Citations | undefined {
 interface CitedFile {
   readonly file_id: string;
   readonly filename: string;
-  /** What of its passages a statement is taken from. */
+  /** Returns the passage that a statement is taken from. */
   readonly quote: (statement: string) => string;
 }
 
 interface Sources {
-  /** By address without what does not matter. */
+  /** By address, without the parts that do not matter. */
   readonly pages: ReadonlyMap<string, { readonly url: string; readonly title: string }>;
-  /** Names of files by their ids, and ids by their names. */
+  /** File names by their ids, and ids by their names. */
   readonly files: ReadonlyMap<string, CitedFile>;
   readonly links: ContainerLinks;
 }
@@ -85,7 +84,7 @@ function pagesOf(item: Item): { url: string; title: string }[] {
   );
 }
 
-/** Undefined for what is no address. */
+/** Undefined if it is not an address. */
 function toPageKey(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -93,22 +92,22 @@ function toPageKey(text: string): string | undefined {
   return `${url.host.replace(/^www\./, "")}${url.pathname.replace(/\/+$/, "")}${url.search}`;
 }
 
-/** A message that is being written. */
+/** A message in progress. */
 interface OpenMessage {
   part: number;
-  /** What was given on of the part. */
+  /** The text of the part that was passed on. */
   text: string;
-  /** What may be the beginning of a marker. */
+  /** Text that may be the beginning of a marker. */
   held: string;
-  /** How likely the tokens were that have come and were not given on. */
+  /** Probabilities of tokens that have come and were not passed on. */
   logprobs: Logprob[];
-  /** Whether the vendor annotates it itself. */
+  /** True if the vendor annotates it itself. */
   isForeign: boolean;
 }
 
 /** A marker, with the space before it. */
 const MARKER = / ?【([^】\n]{1,160})】/;
-/** What may become one. */
+/** Text at the end that may become a marker. */
 const MAY_BE_MARKER = /(?: ?【[^】\n]{0,160}| )$/;
 
 class CitedMessages implements Citations {
@@ -145,7 +144,7 @@ class CitedMessages implements Citations {
     return [...before, ...this.#release(index, message, { delta: event.delta, isLast: false })];
   }
 
-  /** Gives on what is no marker, and an annotation for what is one of a file that is known. */
+  /** Passes on text that is not a marker, and an annotation for the marker of a known file. */
   #release(
     index: number,
     message: OpenMessage,
@@ -175,7 +174,7 @@ class CitedMessages implements Citations {
     return events;
   }
 
-  /** What was held back of a part, and what it links to. */
+  /** Passes on the withheld text of a part, and what it links to. */
   #closePart(index: number, message: OpenMessage): ModelEvent[] {
     const events = this.#release(index, message, { delta: "", isLast: true });
     const { part, text } = message;
@@ -196,14 +195,16 @@ class CitedMessages implements Citations {
   }
 }
 
-/** Tokens are not divided: those of a text that is given in pieces come with the first piece. */
+/**
+ * Tokens are not divided: those of a text that is passed on in pieces come with the first piece.
+ */
 function takeLogprobs(message: OpenMessage): Pick<TextDelta, "logprobs"> {
   const { logprobs } = message;
   message.logprobs = [];
   return logprobs.length > 0 ? { logprobs } : {};
 }
 
-/** The whole message as its deltas tell it. */
+/** The complete message, the same as its deltas. */
 function citeMessage(message: Message, sources: Sources): Message {
   const { content } = message;
   const parts =
@@ -232,14 +233,18 @@ function citeText(whole: string, sources: Sources): { text: string; annotations:
   return { text, annotations: [...annotations, ...findLinks(text, sources)] };
 }
 
-/** A marker may name several, and say more behind each: `file-1, file-2`, `file-1†source`. */
+/**
+ * A marker may name several files, and have more text after each: `file-1, file-2`, `file-1†source`.
+ */
 function findFiles(marker: string, { files }: Sources): CitedFile[] {
   const names = [marker, ...marker.split(/[,;†|]/)].map((name) => name.trim());
   const found = names.flatMap((name) => files.get(name) ?? []);
   return [...new Map(found.map((file) => [file.file_id, file])).values()];
 }
 
-/** `text` is what stands before the marker. The published citation has `index` alone; the rest is ours. */
+/**
+ * `text` is the text before the marker. The published citation has only `index`; the other fields are ours.
+ */
 function toFileCitation({ file_id, filename, quote }: CitedFile, text: string): Annotation {
   const span = findStatement(text);
   const statement = text.slice(span.start_index);
@@ -263,7 +268,7 @@ function findPages(text: string, { pages }: Sources): Annotation[] {
   });
 }
 
-/** Without a bracket that was opened before it, and without a sentence's end. */
+/** Without a bracket that was opened before it, and without the end of the sentence. */
 function toAddress(raw: string): string {
   let depth = 0;
   for (let at = 0; at < raw.length; at++) {
@@ -273,7 +278,7 @@ function toAddress(raw: string): string {
   return raw.replace(/[.,;:!?*_]+$/, "");
 }
 
-/** The whole link where the address stands in one: `[title](address)`. */
+/** The whole link if the address is inside one: `[title](address)`. */
 function toSpan(text: string, start: number, end: number): [number, number] {
   if (text.slice(start - 2, start) !== "](" || text[end] !== ")") return [start, end];
   const open = text.lastIndexOf("[", start - 3);

@@ -1,10 +1,9 @@
 /**
- * Files that code has written into its container, and the places of a text that name them:
- * `sandbox:/mnt/data/NAME`, which is how models give a file to the user, or the path alone.
+ * Files that code has written into its container, and the places in a text that name them: `sandbox:/mnt/data/NAME`,
+ * which is how models give a file to the user, or only the path.
  *
- * A link has two annotations with one place: `container_file_citation`, as the published API cites it,
- * and `file_path`, for clients that look for that one. A path alone has the second only: the published
- * API cites links.
+ * A link gets two annotations for one place: `container_file_citation`, as the published API cites it, and
+ * `file_path`, for clients that look for that one. A path alone gets only the second: the published API cites links.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
@@ -12,7 +11,7 @@ import type { ContainerFileCitation, FilePath } from "../../protocol/content.ts"
 import type { Item } from "../../protocol/items.ts";
 import { FILES_FOLDER } from "../containers/container-files.ts";
 
-/** By their paths, as code names them. */
+/** Files by their paths, as code names them. */
 export type ContainerLinks = ReadonlyMap<string, ContainerLink>;
 
 interface ContainerLink {
@@ -21,7 +20,7 @@ interface ContainerLink {
   readonly filename: string;
 }
 
-/** Of two under one path the later one counts. */
+/** Collects the files of containers by path. If two have one path, the later one counts. */
 export function collectContainerLinks(items: readonly Item[]): ContainerLinks {
   return new Map(items.flatMap(linksOf));
 }
@@ -32,14 +31,16 @@ function linksOf(item: Item): [string, ContainerLink][] {
   const written: readonly unknown[] = Array.isArray(files) ? files : [];
   return written.filter(isJsonObject).flatMap(({ file_id, path }: JsonObject) => {
     if (typeof file_id !== "string" || typeof path !== "string") return [];
-    // Items come from clients, too: a shorter path would be found in any text.
+    // Items come from clients too: a shorter path would be found in any text.
     const filename = path.slice(path.lastIndexOf("/") + 1);
     if (!path.startsWith(`${FILES_FOLDER}/`) || filename === "") return [];
     return [[path, { container_id, file_id, filename }] as [string, ContainerLink]];
   });
 }
 
-/** In the order of the text; the place is that of the address, which clients put another one in for. */
+/**
+ * In the order of the text. The place is that of the address, which clients replace by another one.
+ */
 export function findContainerLinks(
   text: string,
   links: ContainerLinks,
@@ -53,7 +54,7 @@ export function findContainerLinks(
   return found.sort((first, second) => first.start_index - second.start_index).flatMap(cite);
 }
 
-/** Code may name a file as it likes; what is no text cannot be encoded. */
+/** Code may name a file in any way; a lone surrogate cannot be encoded. */
 function toEncoded(path: string): string {
   return /\p{Cs}/u.test(path) ? path : encodeURI(path);
 }
@@ -65,9 +66,9 @@ interface Place {
 }
 
 const SCHEME = "sandbox:";
-/** What makes it another file's name; a full stop may end the sentence. */
+/** Text after the path that makes it another file's name; a full stop may end the sentence. */
 const GOES_ON = /^(?:[\p{L}\p{N}_/%-]|\.[\p{L}\p{N}])/u;
-/** What makes it the end of another address. */
+/** Text before the path that makes it the end of another address. */
 const BEGAN_BEFORE = /[\p{L}\p{N}_/%.:~-]$/u;
 
 function placesOf(text: string, path: string): Place[] {
@@ -82,7 +83,9 @@ function placesOf(text: string, path: string): Place[] {
   return places;
 }
 
-/** The published `file_path` has `index` alone; clients read it as the place where the path begins. */
+/**
+ * The published `file_path` has only `index`; clients read it as the position where the path begins.
+ */
 function cite({
   link,
   isLink,

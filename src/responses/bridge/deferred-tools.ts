@@ -1,14 +1,14 @@
 /**
- * Tools with `defer_loading`: the model is told of them once a search has found them, which the items of
- * the conversation say; so a run that goes on after a restart knows them again. What was found stays,
- * also where the conversation is cut or made short. A call of one that was not found works all the same.
+ * Tools with `defer_loading`: the model gets them when a search has found them. The items of the conversation say
+ * which were found, so a resumed run knows them again. A found tool stays, also if the conversation is cut or
+ * compacted. A call of a tool that was not found works too.
  */
 
 import type { Item } from "../../protocol/items.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { DeferredTool, Offer } from "../kinds/tool-kind.ts";
 
-/** What the model is offered with a conversation. `choice` speaks of functions. */
+/** The tools that the model gets with a conversation. `choice` names functions. */
 export type Offering = (items: readonly Item[], choice: ToolChoice) => readonly Tool[];
 
 export function findDeferred(passed: readonly Tool[], offers: readonly Offer[]): DeferredTool[] {
@@ -19,13 +19,13 @@ export function findDeferred(passed: readonly Tool[], offers: readonly Offer[]):
   return [...own, ...others];
 }
 
-/** `offers` have the names they are offered under. Nothing is held back. */
+/** `offers` have their offered names. Nothing is deferred. */
 export function offerAll(passed: readonly Tool[], offers: readonly Offer[]): Offering {
   const all = [...passed, ...offers.map(({ spec }) => spec)];
   return () => all;
 }
 
-/** What is deferred comes behind the others, once it is found. */
+/** Deferred tools come after the others, once they are found. */
 export function offerFound(passed: readonly Tool[], offers: readonly Offer[]): Offering {
   const later = findDeferred(passed, offers);
   const always = [
@@ -47,12 +47,14 @@ function isDeferred(tool: Tool): tool is FunctionTool {
   return tool.type === "function" && tool.defer_loading === true;
 }
 
-/** Providers that find nothing need not know the word. */
+/** Providers that do not search need not know the field. */
 function toPlain({ defer_loading: _, ...tool }: FunctionTool): FunctionTool {
   return tool;
 }
 
-/** What a search has found, one by one; of a server that a client has found whole, all. */
+/**
+ * The tools that a search has found, one by one; all tools of an MCP server that a client has found.
+ */
 function keysFound(item: Item): string[] {
   if (item.type !== "tool_search_output") return [];
   return item.tools.flatMap((tool) => {
@@ -61,7 +63,7 @@ function keysFound(item: Item): string[] {
   });
 }
 
-/** What a tool is known by: first its group, which stands for all of it where none is named. */
+/** The keys of a tool: first its group, which stands for all tools in it if none is named. */
 function keysOf(tool: Tool): string[] {
   if (tool.type === "namespace") {
     return [`${tool.name}__`, ...tool.tools.map(({ name }) => `${tool.name}__${name}`)];
@@ -74,7 +76,7 @@ function keysOf(tool: Tool): string[] {
   return tool.type === "function" || tool.type === "custom" ? [tool.name] : [];
 }
 
-/** What a choice names must be there, found or not: no provider takes it else. */
+/** Tools that a choice names must be offered, found or not: a provider refuses it otherwise. */
 function namesIn(choice: ToolChoice): ReadonlySet<unknown> {
   if (typeof choice === "string") return new Set();
   if (choice.type === "allowed_tools") return new Set(choice.tools.map((entry) => entry["name"]));

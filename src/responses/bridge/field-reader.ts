@@ -1,11 +1,11 @@
 /**
- * One text field of a JSON object, read while the object is still being written, so that what a model
- * writes into `{"input": "…"}` is shown as it comes. What is no JSON gives nothing; the whole arguments
- * are parsed once at the end in any case.
+ * Reads one text field of a JSON object while the object is still being written, so that text which a model writes
+ * into `{"input": "…"}` is shown as it comes. Invalid JSON gives nothing; the complete arguments are parsed at the
+ * end in any case.
  */
 
 export interface FieldReader {
-  /** Give it the next piece; returns what it adds to the field's text. */
+  /** Takes the next piece and returns what it adds to the field's text. */
   read(piece: string): string;
 }
 
@@ -21,7 +21,7 @@ export function createFieldReader(field: string): FieldReader {
       at ??= findValue(text, field);
       if (at === undefined) return "";
       const { value, next, ended } = readString(text, at);
-      // What was read is not looked at again: a long text in small pieces would cost its square.
+      // Text that was read is dropped: otherwise a long text in small pieces would cost the square of its length.
       text = text.slice(next);
       at = 0;
       isOver = ended;
@@ -30,7 +30,7 @@ export function createFieldReader(field: string): FieldReader {
   };
 }
 
-/** Where the value's characters begin; undefined while that is not written yet. */
+/** The position of the value's first character; undefined while it is not written yet. */
 function findValue(text: string, field: string): number | undefined {
   const found = new RegExp(`^\\s*\\{\\s*"${field}"\\s*:\\s*"`).exec(text);
   return found?.[0].length;
@@ -63,7 +63,7 @@ function readString(text: string, from: number): { value: string; next: number; 
   return { value, next: at, ended: false };
 }
 
-/** Undefined while it is not written whole. */
+/** Undefined while it is incomplete. */
 function readEscape(text: string, at: number): { char: string; next: number } | undefined {
   const kind = text.charAt(at + 1);
   if (kind === "") return undefined;

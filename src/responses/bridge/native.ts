@@ -1,13 +1,13 @@
 /**
- * What the model's vendor does itself of a request, and who decides: the vendor by what it has, the
- * operator by the settings, the request by its words. Everything else is this server's, or left out.
+ * Chooses which tools of a request the model's vendor runs itself: the vendor by what it has, the operator by the
+ * settings, the request by its fields. The server runs the other tools, or leaves them out.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
+import { BACKED_KINDS } from "../../protocol/hosted-kinds/backed-kinds.ts";
 import type { Native } from "../../protocol/native.ts";
 import { TOOL_TYPES, type Tool } from "../../protocol/tools.ts";
-import { BACKED_KINDS } from "../kinds/mcp-backing.ts";
 import { type IsBacked, isForVendor, kindOf } from "../request/hosted-kinds.ts";
 
 export const NOT_NATIVE: Native = {
@@ -20,15 +20,17 @@ export const NOT_NATIVE: Native = {
 };
 
 export interface NativeChoice {
-  /** Whether the settings put a tool of an MCP server in place of a kind. */
+  /** True if the settings put a tool of an MCP server in place of a kind. */
   readonly isBacked: IsBacked;
-  /** The kinds that vendors may run, by globs. What reads the operator's own stores is listed by its name. */
+  /**
+   * The kinds that vendors may run, as globs. A kind that reads the operator's own stores must be listed by its name.
+   */
   readonly nativeTools: readonly string[];
-  /** Whether a limit in dollars has to be kept, which nobody can with prices that are not known. */
+  /** True if a limit in dollars applies, which cannot be kept with unknown prices. */
   readonly isLimited?: boolean | undefined;
 }
 
-/** The vendor's own, as far as the operator and the request leave it to the vendor. */
+/** The vendor's own tools, as far as the operator and the request allow. */
 export function chooseNative(native: Native | undefined, choice: NativeChoice): Native {
   if (!native) return NOT_NATIVE;
   return {
@@ -45,18 +47,18 @@ export function chooseNative(native: Native | undefined, choice: NativeChoice): 
 
 function isLeft(tool: Tool, native: Native, { isBacked, nativeTools }: NativeChoice): boolean {
   const kind = kindOf(tool);
-  // It is read with the rights of whoever runs this server, which no client has for being a client.
+  // The store would be read with the operator's rights, which a client does not have by itself.
   if (native.readsStores(tool)) return nativeTools.includes(kind);
   if (isServers(tool) && (isBacked(kind) || asksServer(tool))) return false;
   return !isForVendor(tool) || nativeTools.some((glob) => matchesGlob(kind, glob));
 }
 
-/** A kind of the Responses API that this server can run as well, under one of the API's own names. */
+/** A kind of the Responses API that this server can run too, under one of the API's own names. */
 function isServers(tool: Tool): boolean {
   return TOOL_TYPES.includes(tool.type) && BACKED_KINDS.includes(kindOf(tool));
 }
 
-/** `{"type": "web_search", "execution": "server"}`. */
+/** For example `{"type": "web_search", "execution": "server"}`. */
 function asksServer(tool: Tool): boolean {
   return "execution" in tool && tool.execution === "server";
 }

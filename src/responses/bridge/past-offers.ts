@@ -1,6 +1,6 @@
 /**
- * What a run was offered, as its journal has it. Whoever takes the run over offers the same, whatever the server's
- * settings, its version or other servers have become since. Pure.
+ * The tools that a run was offered, as its journal has them. A process that takes the run over offers the same ones,
+ * whatever the server's settings, its version or other servers have become since. Pure.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -9,7 +9,7 @@ import type { Offer } from "../kinds/tool-kind.ts";
 
 export interface PastOffer {
   readonly key: string;
-  /** Left out where a list in the conversation has it. */
+  /** Left out if a list in the conversation has it. */
   readonly spec?: FunctionTool | undefined;
 }
 
@@ -17,7 +17,9 @@ export function toPastOffers(offers: readonly Offer[]): PastOffer[] {
   return offers.map(({ key, spec, isListed }) => (isListed ? { key } : { key, spec }));
 }
 
-/** Those of the past, in their order. Throws `conflict` for one that is not there any more. */
+/**
+ * The offers of the past, in their order. Throws `conflict` for one that does not exist any more.
+ */
 export function offerAgain(offers: readonly Offer[], past: readonly PastOffer[]): Offer[] {
   const byKey = new Map(offers.map((offer) => [offer.key, offer]));
   return past.map(({ key, spec }) => {

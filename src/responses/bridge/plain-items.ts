@@ -1,4 +1,4 @@
-/** Items that every provider reads as they are; others are turned into these, or left out. */
+/** Items that every provider can read. Other items are turned into these, or left out. */
 
 const PLAIN_ITEMS: ReadonlySet<string> = new Set([
   "message",

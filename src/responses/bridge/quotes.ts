@@ -1,20 +1,22 @@
 /**
- * What a citation of a file is about: the statement before its marker, and the sentence of the file's
- * passages that shares the most words with it. Models name the file alone. Pure.
+ * Finds what a citation of a file is about: the statement before its marker, and the sentence of the file's passages
+ * that shares the most words with it. Models only name the file. Pure.
  */
 
 import { clip } from "../../base/text.ts";
 
-export interface Span {
+export interface TextSpan {
   readonly start_index: number;
   readonly end_index: number;
 }
 
-/** Longer sentences are cited from the middle: nobody looks for their beginning in the whole text. */
+/**
+ * Longer sentences are cited from the middle, because their beginning is not needed to find them.
+ */
 const MAX_STATEMENT_CHARS = 500;
 
 /** The last sentence of a text, with its full stop. */
-export function findStatement(text: string): Span {
+export function findStatement(text: string): TextSpan {
   const end_index = text.length;
   const from = Math.max(0, end_index - MAX_STATEMENT_CHARS);
   const body = text.slice(from).replace(/[\s.!?…:;]+$/u, "");
@@ -27,7 +29,7 @@ export function findStatement(text: string): Span {
 
 const MAX_QUOTE_CHARS = 300;
 
-/** Finds quotes in passages, the best of which comes first. Reads them when it is first asked. */
+/** Finds quotes in passages, which are sorted with the best first. Reads them on first use. */
 export function createQuotes(passages: readonly string[]): (statement: string) => string {
   let known: readonly Sentence[] | undefined;
   return (statement) => {
@@ -53,7 +55,7 @@ function toSentences(passage: string): Sentence[] {
   return texts.flatMap((text) => (text === "" ? [] : [{ text, words: toWords(text) }]));
 }
 
-/** Of two letters and more: `a` and `I` are everywhere. */
+/** Words of at least two letters: `a` and `I` are everywhere. */
 function toWords(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? []);
 }

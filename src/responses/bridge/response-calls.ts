@@ -1,4 +1,6 @@
-/** Who makes the calls of an answer to a client's request: the server those it was asked to, the client the rest. */
+/**
+ * Decides who makes the calls of an answer: the server makes those of its own tools, the client the rest.
+ */
 
 import type { Calls, OwnCall } from "../../agent/calls.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -14,7 +16,7 @@ export function createResponseCalls(bridge: Bridge): Calls {
   };
 }
 
-/** Undefined for what is no call, is the client's, or was made by the vendor. */
+/** Undefined if it is not a call, is the client's, or was made by the vendor. */
 function toOwnCall(item: Item, bridge: Bridge): OwnCall | undefined {
   const offer = bridge.offerOf(item);
   const isPending = "status" in item && item.status === "in_progress";
@@ -39,8 +41,8 @@ function toCall(item: Item, { bridge, offer, run }: Run): OwnCall {
 }
 
 /**
- * The calls that the client has agreed to, each once, and that nobody has made yet. A call that was
- * refused once, in whichever request, stays refused.
+ * The calls that the client has approved and that were not made yet, each once. A call that was refused in any
+ * request stays refused.
  */
 export function toApprovedCalls(items: readonly Item[], bridge: Bridge): OwnCall[] {
   const made = new Set(

@@ -1,42 +1,44 @@
 /**
- * Several choices of one chat completion (`n`): each is a response of its own, a few at once. A vendor that
- * knows `n` bills the prompt once; here each choice is asked for, reserved and counted by itself, whatever the vendor.
+ * Several choices of one chat completion (`n`): each is a response of its own, a few at once. A vendor that knows `n`
+ * bills the prompt once; here each choice is requested, reserved and counted separately, for every vendor.
  */
 
 import { mapTogether } from "../../base/async.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { LiveResponse } from "../follow/live-response.ts";
-import type { ChatChunk } from "./chat-chunk.ts";
+import type { CompletionChunk } from "./chat-chunk.ts";
 import {
-  type ChatChoice,
   type ChatCompletion,
   type ChatHead,
+  type CompletionChoice,
   toChatCompletion,
   toChatUsage,
 } from "./chat-completion.ts";
 import { type ChatWriter, createChatWriter } from "./chat-writer.ts";
-import type { ChatAnswer } from "./parse-chat.ts";
+import type { ChatAnswerOptions } from "./parse-chat.ts";
 
-/** Model calls of one request that are on their way at once, where its key may have as many. */
+/** The most model calls of one request at once, if its key may have as many. */
 const AT_ONCE = 8;
 
 export interface AskedChoices {
   readonly count: number;
-  /** How many model calls the client may have on their way at once; undefined for any number. */
+  /** How many model calls the client may have in progress at once; undefined for any number. */
   readonly concurrent: number | undefined;
-  readonly answer: ChatAnswer;
-  /** What of the request was left out. */
+  readonly answer: ChatAnswerOptions;
+  /** Fields of the request that were left out. */
   readonly ignored: readonly string[];
-  /** The response with that. */
+  /** Adds those fields to the response. */
   readonly tell: (response: EmittedResponse) => EmittedResponse;
   /** Starts the response of one choice. */
   readonly begin: () => Promise<LiveResponse>;
-  /** Keeps a stream that has ended well, before it ends for the client; undefined for what is not stored. */
+  /**
+   * Stores a stream that has ended well, before it ends for the client. Undefined if it is not stored.
+   */
   readonly keep?: ((completion: ChatCompletion) => Promise<unknown>) | undefined;
 }
 
-/** All of them, or the failure of the first that failed. */
+/** Resolves with all of them, or rejects with the failure of the first that failed. */
 export async function completeChoices(
   { count, concurrent, answer: { calls }, begin, tell }: AskedChoices,
   signal: AbortSignal,
@@ -73,8 +75,8 @@ function joinChoices(
 }
 
 /**
- * The frames of all choices as they come. When one breaks off, its error is the last frame, and the others
- * end. Leaving it ends all.
+ * The frames of all choices as they come. If one breaks off, its error is the last frame, and the others end. Leaving
+ * the loop ends all.
  */
 export async function* streamChoices(
   asked: AskedChoices,
@@ -82,7 +84,7 @@ export async function* streamChoices(
 ): AsyncGenerator<readonly string[]> {
   let head: ChatHead | undefined;
   let usage = NO_USAGE;
-  const toChoice = (index: number): ChatChoice => ({
+  const toChoice = (index: number): CompletionChoice => ({
     index,
     toHead: (own) => {
       head ??= own;
@@ -137,7 +139,7 @@ async function* noteEnded(
   }
 }
 
-/** The response that a batch of events ends with; undefined for one that goes on, or has failed. */
+/** The response that a batch of events ends with; undefined if it has not ended, or failed. */
 export function findEnded(batch: readonly EmittedEvent[]): EmittedResponse | undefined {
   for (const event of batch) {
     if (event.type === "response.completed" || event.type === "response.incomplete") {
@@ -147,23 +149,23 @@ export function findEnded(batch: readonly EmittedEvent[]): EmittedResponse | und
   return undefined;
 }
 
-/** The last chunk of a stream: what all of it used. */
+/** The last chunk of a stream: the usage of all choices. */
 function toUsageChunk(head: ChatHead, usage: Usage): string {
   const last = { choices: [], usage: toChatUsage(usage) };
-  const chunk: ChatChunk = { ...head, object: "chat.completion.chunk", ...last };
+  const chunk: CompletionChunk = { ...head, object: "chat.completion.chunk", ...last };
   return JSON.stringify(chunk);
 }
 
 interface Written {
   readonly frames: readonly string[];
-  /** Whether nothing may follow. */
+  /** True if nothing may follow. */
   readonly isLast: boolean;
 }
 
 async function* writeChoice(
   events: AsyncIterable<readonly EmittedEvent[]>,
   { answer, ignored }: AskedChoices,
-  choice: ChatChoice,
+  choice: CompletionChoice,
 ): AsyncGenerator<Written> {
   let writer: ChatWriter | undefined;
   for await (const batch of events) {
@@ -174,14 +176,16 @@ async function* writeChoice(
   }
 }
 
-/** Of the first batch, which begins with the response. */
+/** The model of the first batch, which begins with the response. */
 export function modelOf([first]: readonly EmittedEvent[]): string {
   return first && "response" in first ? first.response.model : "";
 }
 
 type Source = () => AsyncGenerator<Written>;
 
-/** What the sources give, as it comes; a few are read at once. Whichever way it ends, all of them have ended. */
+/**
+ * Yields what the sources yield, as it comes; a few are read at once. However it ends, all of them have ended then.
+ */
 async function* mergeSources(
   sources: readonly Source[],
   { stop, limit }: { readonly stop: AbortController; readonly limit: number },
@@ -220,7 +224,7 @@ interface Step {
   readonly result: IteratorResult<Written>;
 }
 
-/** Each comes to its next step first: what it waits for has been told to end by its signal. */
+/** Waits for the next step of each first: its signal has told it to end. */
 async function endAll(open: ReadonlyMap<AsyncGenerator<Written>, Promise<Step>>): Promise<void> {
   await Promise.allSettled([...open.values()]);
   await Promise.allSettled([...open.keys()].map((source) => source.return(undefined)));

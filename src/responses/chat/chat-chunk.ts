@@ -5,25 +5,25 @@ import type {
   ChatCitation,
   ChatHead,
   ChatLogprobs,
-  ChatUsage,
+  CompletionUsage,
   FinishReason,
 } from "./chat-completion.ts";
 
-export interface ChatChunk extends ChatHead {
+export interface CompletionChunk extends ChatHead {
   object: "chat.completion.chunk";
   choices: {
     index: number;
-    delta: ChatDelta;
+    delta: CompletionDelta;
     logprobs: ChatLogprobs | null;
     finish_reason: FinishReason | null;
   }[];
-  /** Only where usage was asked for; null in all chunks but the last. */
-  usage?: ChatUsage | null;
-  /** In the chunk that ends the answer: what of the request was left out. */
+  /** Only if usage was requested; null in all chunks except the last. */
+  usage?: CompletionUsage | null;
+  /** In the chunk that ends the answer: fields of the request that were left out. */
   offshoot?: OwnField;
 }
 
-export interface ChatDelta {
+export interface CompletionDelta {
   role?: "assistant";
   content?: string | null;
   refusal?: string | null;
@@ -34,7 +34,9 @@ export interface ChatDelta {
   function_call?: { name?: string; arguments: string };
 }
 
-/** The first of a call has its id, type and name; later ones the index and more text alone. */
+/**
+ * The first delta of a call has its id, type and name; later ones only have the index and more text.
+ */
 export interface ChatCallDelta {
   index: number;
   id?: string;

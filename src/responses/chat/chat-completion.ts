@@ -1,6 +1,6 @@
 /**
- * A finished response as a `chat.completion`, and what a chunk of a stream shares with it. Chat knows
- * one message: its text is that of all messages, and calls of tools that the server ran are left out.
+ * Turns a finished response into a `chat.completion`, with the parts that a stream's chunks share. Chat has one
+ * message: its text is that of all messages, and calls of tools that the server ran are left out.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -18,12 +18,12 @@ import type { Metadata, ServiceTier } from "../../protocol/request.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { OwnField } from "../fold/ignored.ts";
 
-/** `function_call` is the older form, with room for one call and none for its id. */
+/** `function_call` is the older form, for a single call without an id. */
 export type CallSpelling = "tool_calls" | "function_call";
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
 
-export interface ChatUsage {
+export interface CompletionUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
@@ -50,7 +50,7 @@ export interface ChatLogprobs {
   refusal: null;
 }
 
-export type ChatToolCall =
+export type CompletionToolCall =
   | { id: string; type: "function"; function: { name: string; arguments: string } }
   | { id: string; type: "custom"; custom: { name: string; input: string } };
 
@@ -59,17 +59,17 @@ export interface ChatAnswerMessage {
   content: string | null;
   refusal: string | null;
   annotations: ChatCitation[];
-  /** Not in the published API. Servers have two names for it, and clients read the one or the other. */
+  /** Not in the published API. Servers use two names for it, and clients read one of them. */
   reasoning_content?: string;
   reasoning?: string;
-  tool_calls?: ChatToolCall[];
+  tool_calls?: CompletionToolCall[];
   function_call?: { name: string; arguments: string };
 }
 
-/** What a completion and each chunk of a stream begin with. */
+/** The common beginning of a completion and of each chunk. */
 export interface ChatHead {
   id: string;
-  /** Seconds. */
+  /** In seconds. */
   created: number;
   model: string;
   service_tier: ServiceTier;
@@ -77,11 +77,11 @@ export interface ChatHead {
 }
 
 /** One of several choices of a stream, which has one head and one usage. */
-export interface ChatChoice {
+export interface CompletionChoice {
   readonly index: number;
-  /** That of the stream: whoever is first to know one gives it. */
+  /** The head of the stream: the first choice to know one sets it. */
   readonly toHead: (own: ChatHead) => ChatHead;
-  /** Told what the choice has used; the sum is written when all have ended. */
+  /** Called with the usage of the choice; the sum is written when all have ended. */
   readonly onUsage: (usage: Usage) => void;
 }
 
@@ -93,22 +93,24 @@ export interface ChatCompletion extends ChatHead {
     logprobs: ChatLogprobs | null;
     finish_reason: FinishReason;
   }[];
-  usage?: ChatUsage;
+  usage?: CompletionUsage;
   metadata: Metadata;
-  /** This server's own: what of the request was left out, and why exactly it ended. */
+  /**
+   * A field of this server: which fields of the request were left out, and the exact reason of the end.
+   */
   offshoot?: OwnField;
 }
 
 export interface CompletionOptions {
-  /** The name to answer under; the response's own where none is given. */
+  /** The model name in the answer; the response's own if none is given. */
   readonly model?: string | undefined;
   readonly calls?: CallSpelling | undefined;
 }
 
-/** Between two pieces of thinking, which are separate texts in a response. */
+/** Separates two pieces of thinking, which are separate texts in a response. */
 export const THOUGHT_BREAK = "\n\n";
 
-/** Rejects where there is no answer to give: the response failed, was cancelled or still runs. */
+/** Rejects if there is no answer: the response failed, was cancelled or still runs. */
 export function toChatCompletion(
   response: EmittedResponse,
   options: CompletionOptions = {},
@@ -166,7 +168,7 @@ export function toHead(response: EmittedResponse, model: string): ChatHead {
   };
 }
 
-/** Why an ended response ended. */
+/** The reason why an ended response ended. */
 export function toFinishReason(response: EmittedResponse, calls: CallSpelling): FinishReason {
   const { incomplete_details, output } = response;
   if (incomplete_details) {
@@ -175,7 +177,7 @@ export function toFinishReason(response: EmittedResponse, calls: CallSpelling): 
   return callsOf(output).length > 0 ? calls : "stop";
 }
 
-export function toChatUsage(usage: Usage): ChatUsage {
+export function toChatUsage(usage: Usage): CompletionUsage {
   return {
     prompt_tokens: usage.input_tokens,
     completion_tokens: usage.output_tokens,
@@ -191,8 +193,7 @@ export function toChatUsage(usage: Usage): ChatUsage {
 }
 
 /**
- * `offset` is where the annotated part begins in the message's text. Chat has a word for citations of
- * pages alone.
+ * `offset` is where the annotated part begins in the message's text. Chat knows only citations of pages.
  */
 export function toCitations(
   annotations: readonly EmittedAnnotation[],
@@ -261,7 +262,7 @@ function thoughtsOf(item: EmittedItem): string[] {
 
 type ClientCall = EmittedFunctionCall | EmittedCustomToolCall;
 
-/** The calls that wait for the client: those the response has no result of. */
+/** The calls that wait for the client: those without a result in the response. */
 function callsOf(output: readonly EmittedItem[]): ClientCall[] {
   const answered = new Set(
     output.map((item) => (item.type === "function_call_output" ? item.call_id : undefined)),
@@ -283,7 +284,7 @@ function spellCalls(
   return { function_call: { name: first.name, arguments: textOf(first) } };
 }
 
-function toToolCall(call: ClientCall): ChatToolCall {
+function toToolCall(call: ClientCall): CompletionToolCall {
   const { call_id: id, name } = call;
   if (call.type === "custom_tool_call") {
     return { id, type: "custom", custom: { name, input: textOf(call) } };
@@ -292,8 +293,8 @@ function toToolCall(call: ClientCall): ChatToolCall {
 }
 
 /**
- * What a call says. Clients parse a function's arguments as they come, and some models write nothing
- * where they mean no arguments; a call that was cut off says nothing still.
+ * The text of a call. Clients parse a function's arguments as they come, and some models write nothing for no
+ * arguments. A call that was interrupted stays empty.
  */
 export function textOf(call: ClientCall): string {
   if (call.type === "custom_tool_call") return call.input;

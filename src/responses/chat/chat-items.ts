@@ -1,6 +1,6 @@
 /**
- * Chat messages as items. One message of an assistant holds what are several items here: its
- * thinking, its words and its calls, in that order.
+ * Turns chat messages into items. One message of an assistant contains what are several items here: its thinking, its
+ * words and its calls, in that order.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -20,7 +20,7 @@ import {
 
 export interface ChatItems {
   readonly items: Item[];
-  /** What of the messages has no place in items, each once: `messages.name`. */
+  /** Fields of the messages that items do not have, each once: `messages.name`. */
   readonly ignored: readonly string[];
 }
 
@@ -40,7 +40,7 @@ class ItemList {
   readonly #unnamedCalls: { readonly name: string; readonly callId: string }[] = [];
 
   add(message: ChatMessage, at: number): void {
-    // A message has no author's name here; the name in a function's result is the function's.
+    // An item has no author's name. In a function's result the name is the function's.
     if (message.role !== "function" && "name" in message && message.name) {
       this.ignored.add("messages.name");
     }
@@ -70,7 +70,7 @@ class ItemList {
     if (content.length > 0) this.items.push({ type: "message", role: "assistant", content });
     for (const call of message.tool_calls ?? []) this.#addCall(call);
     if (message.function_call) this.#addUnnamedCall(message.function_call, at);
-    // The id of sound that another server keeps; nobody else can hear it.
+    // The id of audio that another server stores; it cannot be heard here.
     if (message.audio) this.ignored.add("messages.audio");
   }
 
@@ -85,7 +85,9 @@ class ItemList {
     this.items.push({ type: "function_call", call_id: call.id, name, arguments: text });
   }
 
-  /** The id is made of the message's place, so that the same conversation has the same one again. */
+  /**
+   * The id is made from the message's position, so that the same conversation gets the same id again.
+   */
   #addUnnamedCall(call: { name: string; arguments: string }, at: number): void {
     const { name, arguments: text } = call;
     const callId = `call_function_${at}`;
@@ -116,7 +118,9 @@ function toInputContent(content: string | readonly ChatPart[]): string | Content
   return typeof content === "string" ? content : content.map(toInputPart);
 }
 
-/** Text alone stays a string. Empty where the assistant said nothing: some vendors refuse empty text. */
+/**
+ * Plain text stays a string. Empty if the assistant said nothing: some vendors refuse empty text.
+ */
 function toSaid({ content, refusal }: AssistantMessage): string | ContentPart[] {
   if (typeof content === "string" && !refusal) return content;
   const text = { type: "text" as const, text: typeof content === "string" ? content : "" };
@@ -125,7 +129,7 @@ function toSaid({ content, refusal }: AssistantMessage): string | ContentPart[] 
   return refusal ? [...said, { type: "refusal", refusal }] : said;
 }
 
-/** Both names are in use; who sends both means the same. */
+/** Both names are in use; a client that sends both means the same. */
 function toThought({ reasoning_content, reasoning }: AssistantMessage): string | undefined {
   if (reasoning_content) return reasoning_content;
   return typeof reasoning === "string" ? reasoning : undefined;

@@ -1,6 +1,6 @@
 /**
- * Messages of a chat completions request, every role and every part. Parts that the Responses API
- * names are taken too: clients that speak both APIs mix them up.
+ * Schemas of the messages of a chat completions request, every role and every part. Parts named as in the Responses
+ * API are accepted too: clients that use both APIs confuse them.
  */
 
 import { z } from "zod";
@@ -18,7 +18,7 @@ const { prompt_cache_breakpoint } = InputText.shape;
 
 const ChatText = open({ type: z.literal("text"), text: z.string(), prompt_cache_breakpoint });
 
-/** Some clients give the address itself in place of the object that holds it. */
+/** Some clients send the address itself in place of the object that contains it. */
 const ChatImage = open({
   type: z.literal("image_url"),
   image_url: textOr(open({ url: z.string(), detail: InputImage.shape.detail })),
@@ -87,7 +87,7 @@ const Assistant = open({
   function_call: NamedCall.nullable().optional(),
   name,
   reasoning_content: z.string().nullable().optional(),
-  /** Text on some servers, something else on others. */
+  /** Text on some servers, another type on others. */
   reasoning: JsonValue.optional(),
 });
 export type AssistantMessage = z.infer<typeof Assistant>;
@@ -127,7 +127,7 @@ export const ChatMessage = choose<ChatMessage>(
   { among: [Spoken, Assistant, ToolResult, FunctionResult] },
 );
 
-/** A part of what a user or a tool says, as the Responses API has it. */
+/** A part of a user's or a tool's message, in the form of the Responses API. */
 export function toInputPart(part: ChatPart): ContentPart {
   switch (part.type) {
     case "text":
@@ -152,7 +152,7 @@ export function toInputPart(part: ChatPart): ContentPart {
   }
 }
 
-/** A part of what the assistant said. */
+/** A part of the assistant's message. */
 export function toOutputPart(part: ChatPart): ContentPart {
   if (part.type !== "text" && part.type !== "input_text") return part as ContentPart;
   return { type: "output_text", text: part.text, annotations: [] };

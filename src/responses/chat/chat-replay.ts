@@ -1,17 +1,17 @@
 /**
- * A kept chat completion as the chunks of a stream: each choice in one piece. It has the ids, the words and
- * the usage of the stream that it was first told in, and not its pieces.
+ * Writes a stored chat completion as the chunks of a stream: each choice in one piece. It has the ids, the words and
+ * the usage of the first stream, but not its pieces.
  */
 
-import type { ChatCallDelta, ChatChunk, ChatDelta } from "./chat-chunk.ts";
+import type { ChatCallDelta, CompletionChunk, CompletionDelta } from "./chat-chunk.ts";
 import type {
   ChatAnswerMessage,
   ChatCompletion,
   ChatHead,
-  ChatToolCall,
+  CompletionToolCall,
 } from "./chat-completion.ts";
 
-/** The JSON of each frame. `[DONE]` is the server's to write. */
+/** The JSON of each frame. The server writes `[DONE]`. */
 export function toChunks(
   completion: ChatCompletion,
   { includeUsage }: { readonly includeUsage: boolean },
@@ -19,20 +19,22 @@ export function toChunks(
   const { usage, offshoot, choices } = completion;
   const head = { ...headOf(completion), object: "chat.completion.chunk" as const };
   const unknown = includeUsage ? { usage: null } : {};
-  const chunks = choices.flatMap(({ index, message, logprobs, finish_reason }): ChatChunk[] => [
-    {
-      ...head,
-      choices: [{ index, delta: toDelta(message), logprobs, finish_reason: null }],
-      ...unknown,
-    },
-    {
-      ...head,
-      choices: [{ index, delta: {}, logprobs: null, finish_reason }],
-      ...unknown,
-      ...(offshoot ? { offshoot } : {}),
-    },
-  ]);
-  const last: ChatChunk[] = includeUsage && usage ? [{ ...head, choices: [], usage }] : [];
+  const chunks = choices.flatMap(
+    ({ index, message, logprobs, finish_reason }): CompletionChunk[] => [
+      {
+        ...head,
+        choices: [{ index, delta: toDelta(message), logprobs, finish_reason: null }],
+        ...unknown,
+      },
+      {
+        ...head,
+        choices: [{ index, delta: {}, logprobs: null, finish_reason }],
+        ...unknown,
+        ...(offshoot ? { offshoot } : {}),
+      },
+    ],
+  );
+  const last: CompletionChunk[] = includeUsage && usage ? [{ ...head, choices: [], usage }] : [];
   return [...chunks, ...last].map((chunk) => JSON.stringify(chunk));
 }
 
@@ -40,7 +42,7 @@ function headOf({ id, created, model, service_tier, system_fingerprint }: ChatHe
   return { id, created, model, service_tier, system_fingerprint };
 }
 
-function toDelta({ tool_calls, annotations, ...said }: ChatAnswerMessage): ChatDelta {
+function toDelta({ tool_calls, annotations, ...said }: ChatAnswerMessage): CompletionDelta {
   return {
     ...said,
     ...(annotations.length > 0 ? { annotations } : {}),
@@ -48,6 +50,6 @@ function toDelta({ tool_calls, annotations, ...said }: ChatAnswerMessage): ChatD
   };
 }
 
-function toCallDelta(call: ChatToolCall, index: number): ChatCallDelta {
+function toCallDelta(call: CompletionToolCall, index: number): ChatCallDelta {
   return { index, ...call };
 }

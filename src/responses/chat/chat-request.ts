@@ -1,6 +1,6 @@
 /**
- * The body of `POST /v1/chat/completions`: every parameter of the published API. What the Responses
- * API has under the same name has the same schema; unknown parameters pass.
+ * The schema of the body of `POST /v1/chat/completions`: every parameter of the published API. A parameter with the
+ * same name in the Responses API has the same schema; unknown parameters pass.
  */
 
 import { z } from "zod";
@@ -16,12 +16,12 @@ import {
   WebSearchOptions,
 } from "./chat-tools.ts";
 
-/** The most choices that the published API gives. */
+/** The most choices that the published API allows. */
 const MAX_CHOICES = 128;
 
 /**
- * Said in the same words in both APIs. The last four are not chat's own, but clients of servers
- * that have both send them here as well, and nothing speaks against them.
+ * Parameters that both APIs name alike. The last four are not chat's own, but clients of servers that have both APIs
+ * send them here too, and they do no harm.
  */
 const shared = CreateResponse.pick({
   model: true,
@@ -64,7 +64,7 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>;
 
 const maxTokens = CreateResponse.shape.max_output_tokens;
 
-/** What chat says in other words than the Responses API, or alone. */
+/** Parameters that only chat has, or that chat spells differently. */
 const own = {
   messages: z.array(ChatMessage).refine((messages) => messages.length > 0, {
     error: "is empty; give at least one message",
@@ -104,7 +104,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 export const SHARED_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(shared));
 export const OWN_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(own));
 
-/** Whether a parameter is chat's own or shared with it; of tools, the kinds that nobody knows are not. */
+/** True if a parameter is chat's own or shared with it. Unknown kinds of tools are not. */
 export function isChatParameter(name: string): boolean {
   return name !== "tools" && (SHARED_PARAMETERS.has(name) || OWN_PARAMETERS.has(name));
 }

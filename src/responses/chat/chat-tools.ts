@@ -1,11 +1,12 @@
 /**
- * Tools and the choice among them, as a chat completions request spells them: one level deeper than
- * the Responses API, and not strict unless it says so.
+ * Tools and the choice among them, in the form of a chat completions request: one level deeper than in the Responses
+ * API, and not strict by default.
  */
 
 import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
+import { WebSearchTool } from "../../protocol/hosted-kinds/web-search.ts";
 import {
   choose,
   JsonObject as JsonObjectSchema,
@@ -13,7 +14,7 @@ import {
   openEnum,
   openUnion,
 } from "../../protocol/open.ts";
-import { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../protocol/tools.ts";
+import { CustomTool, FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
 
 const { name, description, parameters, strict } = FunctionTool.shape;
 
@@ -43,7 +44,9 @@ const ChatCustomTool = open({
 type NestedTool = z.infer<typeof ChatFunctionTool> | z.infer<typeof ChatCustomTool>;
 export type ChatTool = NestedTool | Tool;
 
-/** The nested forms of chat; flat ones, which some clients send here too; and kinds of other servers. */
+/**
+ * The nested forms of chat; flat ones, which some clients send here too; and kinds of other servers.
+ */
 export const ChatTool = choose<ChatTool>(
   (value) => {
     if (!isJsonObject(value)) return Tool;
@@ -60,7 +63,7 @@ export function toTool(tool: ChatTool): Tool {
   return toFunctionTool(described);
 }
 
-/** The Responses API is strict where nothing is said, and chat is not: it must be said. */
+/** The Responses API is strict by default, and chat is not: so it must be set. */
 export function toFunctionTool(described: ChatFunction & { strict?: unknown }): FunctionTool {
   const strict = described.strict === true;
   return { ...described, type: "function", strict };
@@ -142,7 +145,7 @@ export function toFunctionChoice(choice: FunctionChoice): ToolChoice {
   return choice === "none" ? "none" : "auto";
 }
 
-/** Flat forms have their name beside their type; what has none is meant to be nested. */
+/** Flat forms have their name beside their type; a form without one is taken as nested. */
 function isNested(value: unknown): value is NestedChoice {
   if (!isJsonObject(value)) return false;
   const { type } = value;
@@ -150,7 +153,7 @@ function isNested(value: unknown): value is NestedChoice {
   return (type === "function" || type === "custom") && !("name" in value);
 }
 
-/** `{"type": "function", "function": {"name"}}` as `{"type": "function", "name"}`. */
+/** Turns `{"type": "function", "function": {"name"}}` into `{"type": "function", "name"}`. */
 function flatten(tool: JsonObject): JsonObject {
   const { type } = tool;
   const named = typeof type === "string" ? tool[type] : undefined;

@@ -1,10 +1,9 @@
 /**
- * The events of a response as the chunks of a chat stream.
+ * Writes the events of a response as the chunks of a chat stream.
  *
- * Order: nothing until there is output, so that a server may still answer with a status of its own;
- * then a chunk with the role, the deltas, one with the reason of the end and, where asked for, one
- * with the usage. A stream that breaks ends with an `error` in place of the last two. `[DONE]` is the
- * server's to write.
+ * Order: nothing before there is output, so that a server may still answer with a status of its own; then a chunk
+ * with the role, the deltas, one with the finish reason and, if requested, one with the usage. A stream that breaks
+ * ends with an `error` in place of the last two. The server writes `[DONE]`.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -16,14 +15,19 @@ import type {
   EmittedResponse,
 } from "../../protocol/emitted.ts";
 import type { OwnField } from "../fold/ignored.ts";
-import type { ChatCallDelta, ChatChunk, ChatDelta, ChatStreamError } from "./chat-chunk.ts";
+import type {
+  ChatCallDelta,
+  ChatStreamError,
+  CompletionChunk,
+  CompletionDelta,
+} from "./chat-chunk.ts";
 import {
   CANCELLED,
   type CallSpelling,
-  type ChatChoice,
   type ChatCompletion,
   type ChatHead,
   type ChatLogprobs,
+  type CompletionChoice,
   type FinishReason,
   isCall,
   THOUGHT_BREAK,
@@ -37,22 +41,24 @@ import {
 } from "./chat-completion.ts";
 
 export interface ChatWriterOptions {
-  /** The name to answer under. */
+  /** The model name in the answer. */
   readonly model: string;
   readonly includeUsage: boolean;
   readonly calls?: CallSpelling | undefined;
-  /** What of the request was left out before it was asked. */
+  /** Fields of the request that were left out before the model was asked. */
   readonly ignored?: readonly string[] | undefined;
-  /** Which of several choices it writes; the only one when left out. */
-  readonly choice?: ChatChoice | undefined;
+  /** The choice that it writes, of several; the only one when left out. */
+  readonly choice?: CompletionChoice | undefined;
 }
 
 export interface ChatWriter {
-  /** What one event means, as the JSON of no, one or several frames. */
+  /** Turns one event into the JSON of no, one or several frames. */
   write(event: EmittedEvent): string[];
-  /** Whether it wrote an error: nothing follows it. */
+  /** True if it wrote an error: nothing follows it. */
   isBroken(): boolean;
-  /** The plain answer. Rejects like `toChatCompletion`; call it when the last event was written. */
+  /**
+   * The plain answer. Rejects like `toChatCompletion`; call it after the last event was written.
+   */
   completion(): ChatCompletion;
 }
 
@@ -67,14 +73,14 @@ export function createChatWriter(options: ChatWriterOptions): ChatWriter {
 
 type Kind = "text" | "refusal" | "thought" | "summary" | "call";
 
-/** Where in the output a text stands. */
+/** The place of a text in the output. */
 interface Place {
   readonly kind: Kind;
   readonly item: number;
   readonly part: number;
 }
 
-/** What was told of one text so far. */
+/** How much of one text was written so far. */
 interface Told {
   text: string;
   logprobs: number;
@@ -145,7 +151,9 @@ class ChunkWriter {
     }
   }
 
-  /** A text's `done` brings what no delta did: not every vendor sends its answer in pieces. */
+  /**
+   * The `done` event of a text has the text that no delta had: not every vendor sends its answer in pieces.
+   */
   #readText(event: EmittedEvent): void {
     switch (event.type) {
       case "response.output_text.delta":
@@ -189,7 +197,7 @@ class ChunkWriter {
         return this.#think(place, this.#rest(place, event.text));
       }
       default:
-      // The rest of the events is about items that chat has no place for.
+      // The other events are about items that chat does not have.
     }
   }
 
@@ -310,7 +318,9 @@ class ChunkWriter {
     this.#out.push(JSON.stringify(sent));
   }
 
-  /** Clients take the role from a chunk of its own; `content` is null before what is not text. */
+  /**
+   * Clients read the role from a separate chunk; `content` is null before output that is not text.
+   */
   #open(content: "" | null): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -318,7 +328,7 @@ class ChunkWriter {
   }
 
   #emitChoice(
-    delta: ChatDelta,
+    delta: CompletionDelta,
     more: {
       logprobs?: ChatLogprobs | null;
       finish?: FinishReason;
@@ -331,10 +341,10 @@ class ChunkWriter {
     this.#emit(offshoot ? { choices, offshoot } : { choices });
   }
 
-  #emit(body: Pick<ChatChunk, "choices" | "usage" | "offshoot">): void {
+  #emit(body: Pick<CompletionChunk, "choices" | "usage" | "offshoot">): void {
     if (!this.#head) throw new Failure("internal", "A response's events begin with the response.");
     const unknown = this.#options.includeUsage ? { usage: null } : {};
-    const chunk: ChatChunk = {
+    const chunk: CompletionChunk = {
       ...this.#head,
       object: "chat.completion.chunk",
       ...unknown,
@@ -352,7 +362,7 @@ class ChunkWriter {
     return told;
   }
 
-  /** What of the whole text is still to be told. What was told cannot be taken back. */
+  /** The part of the whole text that is not written yet. Written text cannot be taken back. */
   #rest(place: Place, whole: string): string {
     const { text } = this.#toldOf(place);
     return whole.startsWith(text) ? whole.slice(text.length) : "";

@@ -1,6 +1,6 @@
 /**
- * A chat completions request as a Responses request, which is never stored as such: chat clients bring the
- * whole conversation each time. What `store: true` keeps is the completion (`stored-chats.ts`).
+ * Parses a chat completions request into a Responses request, which is never stored as such: chat clients send the
+ * whole conversation each time. `store: true` stores the completion (`stored-chats.ts`).
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -26,23 +26,25 @@ import {
 
 export interface ParsedChat {
   readonly request: CreateResponse;
-  /** Parameters that were given and change nothing, by name: `seed`. */
+  /** Given parameters without an effect, by name: `seed`. */
   readonly ignored: string[];
-  /** How the client wants to be answered; for `createChatWriter` and `toChatCompletion`. */
-  readonly answer: ChatAnswer;
-  /** How many choices are asked for. */
+  /** The form of the client's answer, for `createChatWriter` and `toChatCompletion`. */
+  readonly answer: ChatAnswerOptions;
+  /** The number of choices. */
   readonly count: number;
-  /** The messages as they were sent, where they are to be kept with their answer. */
+  /** The messages as they were sent, if they are stored with their answer. */
   readonly kept: readonly Json[] | undefined;
 }
 
-export interface ChatAnswer {
-  /** Whether a stream ends with a chunk of the tokens used. */
+export interface ChatAnswerOptions {
+  /** True if a stream ends with a chunk that has the usage. */
   readonly includeUsage: boolean;
   readonly calls: CallSpelling;
 }
 
-/** Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does. */
+/**
+ * Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does.
+ */
 export function toCreateResponse(body: unknown): ParsedChat {
   const chat = parseChatRequest(body);
   checkRules(chat);
@@ -75,13 +77,17 @@ function checkRules({ logprobs, top_logprobs }: ChatRequest): void {
   }
 }
 
-/** What asks for something that is left out; a value that asks for nothing is none. */
+/**
+ * Values that ask for something that is left out. A value that asks for nothing is not reported.
+ */
 const LEFT_OUT: Readonly<Record<string, (chat: ChatRequest) => boolean>> = {
   modalities: ({ modalities }) => (modalities ?? []).some((modality) => modality !== "text"),
   audio: () => true,
 };
 
-/** Chat's own that vendors of chat take: they go on as what clients of other servers send. */
+/**
+ * Chat's own parameters that vendors of chat accept: passed on like what clients of other servers send.
+ */
 const PASSED_ON: ReadonlySet<string> = new Set(["seed", "logit_bias", "prediction"]);
 
 /** An empty map asks for nothing. */
@@ -95,8 +101,8 @@ interface Sorted {
 }
 
 /**
- * Parameters that chat does not know pass, but for those that the Responses API does: a chat answer
- * is not kept, continues nothing and does not run in the background.
+ * Unknown parameters pass, except those of the Responses API: a chat answer is not stored as a response, continues
+ * nothing and does not run in the background.
  */
 function sortParameters(chat: ChatRequest): Sorted {
   const passed: [string, Json][] = [];
@@ -138,7 +144,7 @@ function toOutputWishes(chat: ChatRequest): Partial<CreateResponse> {
 function toTextFormat(format: ResponseFormat): NonNullable<TextConfig["format"]> {
   if (format.type !== "json_schema") return format;
   const { schema, ...described } = format.json_schema;
-  // A format without a schema asks for any JSON, which is what an empty schema says.
+  // A format without a schema asks for any JSON, which is what an empty schema means.
   return { type: "json_schema", ...described, schema: schema ?? {} };
 }
 
@@ -166,7 +172,7 @@ function toChoice({ tool_choice, function_call }: ChatRequest): ToolChoice | und
   return function_call ? toFunctionChoice(function_call) : undefined;
 }
 
-/** Who offers tools in the older form alone reads calls in the older form alone. */
+/** A client that offers tools only in the older form reads calls only in the older form. */
 function usesFunctions({ functions, tools }: ChatRequest): boolean {
   return (functions ?? []).length > 0 && (tools ?? []).length === 0;
 }

@@ -1,10 +1,11 @@
 /**
- * Chat completions that are kept (`store: true`), as the API lists, shows, changes and deletes them. They
- * stand on the shelf that responses stand on, each as it was answered, with the messages it was asked with.
+ * Stored chat completions (`store: true`), as the API lists, shows, changes and deletes them. They are on the same
+ * shelf as responses, each as it was answered, with its input messages.
  */
 
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import { clip } from "../../base/text.ts";
 import { nextTurn } from "../../base/turn.ts";
 import { open } from "../../protocol/open.ts";
@@ -13,22 +14,26 @@ import { Metadata } from "../../protocol/request.ts";
 import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { claimMade, findMade, type Once, type OnceKey, toOnceKey } from "../tenant/idempotency.ts";
-import { type Page, type Paging, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
+import { type ListPage, type Paging, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChatCompletion } from "./chat-completion.ts";
 
 export interface ChatsApi {
-  /** Rejects where the tenant has no room for what it asks to keep; before anything is asked. */
+  /** Rejects, before the model is asked, if the tenant has no room for what it asks to store. */
   checkRoom(messages: readonly Json[], caller: Caller): Promise<void>;
-  /** What a request with this key has made before; undefined where it has made nothing, or that is gone. */
+  /**
+   * The completion that an earlier request with this key made; undefined if there is none, or if it is gone.
+   */
   findMade(once: Once, caller: Caller): Promise<ChatCompletion | undefined>;
-  /** Gives what is kept: with `once` that of another request with the key, where it was first. */
+  /**
+   * Returns what is stored: with `once`, that of another request with the key if that was first.
+   */
   keep(chat: AnsweredChat, caller: Caller, once?: Once): Promise<ChatCompletion>;
   /** Filtered by `model` and `metadata[KEY]`. */
-  list(query: URLSearchParams, caller: Caller): Promise<Page<StoredChat>>;
+  list(query: URLSearchParams, caller: Caller): Promise<ListPage<StoredChat>>;
   get(id: string, caller: Caller): Promise<StoredChat>;
-  messages(id: string, query: URLSearchParams, caller: Caller): Promise<Page<StoredMessage>>;
-  /** The new metadata takes the place of the old as a whole. */
+  messages(id: string, query: URLSearchParams, caller: Caller): Promise<ListPage<StoredMessage>>;
+  /** The new metadata replaces the old completely. */
   update(id: string, body: unknown, caller: Caller): Promise<StoredChat>;
   delete(id: string, caller: Caller): Promise<DeletedChat>;
 }
@@ -39,7 +44,7 @@ export interface AnsweredChat {
   readonly messages: readonly Json[];
 }
 
-/** A completion as it was answered, with the metadata of today. */
+/** A completion as it was answered, with its present metadata. */
 export type StoredChat = JsonObject & { readonly id: string };
 
 export type StoredMessage = JsonObject & { readonly id: string };
@@ -53,14 +58,17 @@ export interface DeletedChat {
 export const UpdateChat = open({ metadata: Metadata.nullable() });
 
 interface ChatsParts extends Pick<ShelfParts, "shelf" | "clock"> {
-  /** The server's own secret: keys of requests are told apart with it. */
+  /** The server's own secret, with which the keys of requests are hashed. */
   readonly sealKey: Uint8Array;
   /** How long they are kept; null for ever. */
   readonly ttlMs: number | null;
 }
 
 const KIND = "chat_completion";
-/** The messages of a completion, apart: they may be large, and a list of completions does not read them. */
+/**
+ * The messages of a completion are stored separately: they may be large, and a list of completions does not read
+ * them.
+ */
 const MESSAGES_KIND = "chat_completion.messages";
 
 export function createChatsApi(parts: ChatsParts): ChatsApi {
@@ -106,7 +114,7 @@ export function createChatsApi(parts: ChatsParts): ChatsApi {
   };
 }
 
-/** What a key has made: `id` also where the chat itself is gone. */
+/** The completion that a key has made: `id` also if the chat itself is gone. */
 async function findKept(
   { shelf, clock }: ChatsParts,
   once: OnceKey,
@@ -114,10 +122,14 @@ async function findKept(
   const id = await findMade(shelf, once, clock.now());
   if (id === undefined) return {};
   const thing = await shelf.get(nameChat(once.tenant, id));
-  return { id, completion: thing && (readKept(thing) as unknown as ChatCompletion) };
+  return { id, completion: thing && STORED_COMPLETION.read(readKept(thing)) };
 }
 
-/** In one transaction with its key; the first of several requests at once is kept for all of them. */
+const STORED_COMPLETION = storedObject<ChatCompletion>("a chat completion", ["choices"]);
+
+/**
+ * In one transaction with its key; of several requests at once, the first is stored for all of them.
+ */
 async function keepOnce(
   parts: ChatsParts,
   once: OnceKey,
@@ -142,7 +154,7 @@ function toThings(
   const nowMs = clock.now();
   const times = { created_at_ms: nowMs, expires_at_ms: ttlMs === null ? null : nowMs + ttlMs };
   const { id } = completion;
-  const body = completion as unknown as JsonObject;
+  const body = asJsonObject(completion);
   return [
     { ...nameChat(tenant, id), parent: null, body, ...times },
     { ...nameMessages(tenant, id), parent: id, body: [...messages], ...times },
@@ -153,14 +165,14 @@ function readKept({ id, body }: Pick<Thing, "id" | "body">): StoredChat {
   return { ...(isJsonObject(body) ? body : {}), id };
 }
 
-/** Read at once while one page is put together: answers may be large. */
+/** How many are read at once for a page: answers may be large. */
 const READ_AT_ONCE = 20;
 
 async function listChats(
   { shelf }: ChatsParts,
   tenant: string,
   query: URLSearchParams,
-): Promise<Page<StoredChat>> {
+): Promise<ListPage<StoredChat>> {
   // The API has no `before` here.
   const paging = { ...parsePaging(query, { defaultOrder: "asc" }), before: undefined };
   const fits = toFilter(query);
@@ -171,7 +183,7 @@ async function listChats(
     const things = await shelf.list(toThingQuery({ tenant, kind: KIND }, asked));
     found.push(...things.map(readKept).filter(fits));
     after = things.at(-1)?.id;
-    // One more than fits says that there is more. A filter that few pass may have to read them all.
+    // One more than fits says that there are more. If few pass a filter, all may have to be read.
     if (found.length > paging.limit || things.length < READ_AT_ONCE) break;
     await nextTurn();
   }
@@ -205,11 +217,11 @@ function toStoredMessage(id: string, message: Json): StoredMessage {
   };
 }
 
-/** They are all there: the page is cut out of them. */
+/** All messages are in memory: the page is cut out of them. */
 function pageOf(
   all: readonly StoredMessage[],
   { limit, order, after }: Paging,
-): Page<StoredMessage> {
+): ListPage<StoredMessage> {
   const ordered = order === "asc" ? all : [...all].reverse();
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
   const isUnknown = after !== undefined && from === 0;

@@ -1,7 +1,6 @@
 /**
- * The container that a tool of a request names, or the one that is made for it. One that is made has an
- * id made of the run's, so that a run that goes on after a restart finds it again; it is put on the
- * shelf by the first call that needs it.
+ * Finds the container that a tool of a request names, or makes a new one. A new one has an id made from the run's, so
+ * that a resumed run finds it again. It is stored by the first call that needs it.
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -13,7 +12,7 @@ import { copyToContainer } from "./container-files.ts";
 import { getContainer, isAlive, putContainer, touchContainer } from "./containers.ts";
 import { IDLE_MINUTES, MEMORY_LIMITS, type MemoryLimit } from "./new-container.ts";
 
-/** What a request says of the container: an id, or how one is to be. */
+/** The container of a request: an id, or the properties of a new one. */
 export interface ContainerWish {
   readonly id?: string | undefined;
   readonly fileIds?: readonly string[] | undefined;
@@ -24,14 +23,14 @@ export interface ChosenContainer {
   readonly tenant: string;
   readonly containerId: string;
   readonly memoryLimit: MemoryLimit;
-  /** Makes it where it is to be made, and says that it is in use. Before each call. */
+  /** Creates it if it is new, and marks it as used. Called before each call. */
   use(): Promise<void>;
 }
 
-/** All the files that are copied in with one request. */
+/** The limit on all files that are copied in with one request. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Rejects with `invalid_request` for a container or a file that is not there. */
+/** Rejects with `invalid_request` if a container or a file does not exist. */
 export async function chooseContainer(
   parts: ShelfParts,
   request: KindRequest,
@@ -49,7 +48,9 @@ export async function chooseContainer(
       : (await getContainer(parts, tenant, containerId)).memory_limit;
     const made = { name: "auto", minutes: IDLE_MINUTES, memoryLimit };
     return {
-      ...{ tenant, containerId, memoryLimit },
+      tenant,
+      containerId,
+      memoryLimit,
       async use() {
         if (isOwn) await putContainer(parts, tenant, containerId, made);
         await touchContainer(parts, tenant, containerId);
@@ -64,7 +65,7 @@ export async function chooseContainer(
   }
 }
 
-/** The conversation's last container, where it still lives: what was computed goes on there. */
+/** The conversation's last container, if it still exists: computation continues there. */
 async function findUsed(parts: ShelfParts, request: KindRequest): Promise<string | undefined> {
   const { items = [] } = request;
   const id = items.map(containerOf).findLast((one) => one !== undefined);

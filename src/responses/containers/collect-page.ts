@@ -1,9 +1,11 @@
-/** A page of things of which some are left out: what is not wanted takes no place in it. */
+/**
+ * Makes a page of things of which some are left out: a thing that is left out takes no place in it.
+ */
 
 import type { Shelf, Thing } from "../../store/shelf.ts";
-import { type Page, type Paging, toWholePage } from "../tenant/paging.ts";
+import { type ListPage, type Paging, toWholePage } from "../tenant/paging.ts";
 
-/** Rows read at a time. */
+/** Rows that are read at a time. */
 const READ_ROWS = 500;
 
 interface Wanted<Shown> {
@@ -20,7 +22,7 @@ interface Wanted<Shown> {
 export async function collectPage<Shown extends { readonly id: string }>(
   shelf: Shelf,
   { among, paging, isWanted, toObject }: Wanted<Shown>,
-): Promise<Page<Shown>> {
+): Promise<ListPage<Shown>> {
   const found: Thing[] = [];
   const order = paging.order === "asc" ? "oldest" : "newest";
   let { after } = paging;

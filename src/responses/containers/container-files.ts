@@ -1,19 +1,20 @@
 /**
- * The files of a container, over a shelf. A path names one file: what is written there again takes the
- * place of what was, under the same id. A file is there once all its bytes are.
+ * The files of a container, over a shelf. A path names one file: a new file with the same path replaces the old one,
+ * under the same id. A file exists once all its bytes are stored.
  */
 
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import { clip } from "../../base/text.ts";
 import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
 import { readFileContent } from "../files/files.ts";
 import { parseNewFile } from "../files/new-file.ts";
-import { type Page, parsePaging } from "../tenant/paging.ts";
+import { type ListPage, parsePaging } from "../tenant/paging.ts";
 import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { collectPage } from "./collect-page.ts";
 
-/** Where code finds the files, and how their paths are shown. */
+/** The folder in which code finds the files, and which their paths show. */
 export const FILES_FOLDER = "/mnt/data";
 
 /** More is a mistake of a program: every use of the container reads them all. */
@@ -41,13 +42,13 @@ export interface ContainerName {
   readonly containerId: string;
 }
 
-/** A file as those know it who work on the container. */
+/** A file as the tools that work on the container see it. */
 export interface ContainerFile {
   readonly id: string;
-  /** Below the folder, with `/` between names. */
+  /** Relative to the folder, with `/` between names. */
   readonly path: string;
   readonly bytes: number;
-  /** Another one after each change of the bytes. */
+  /** Changes with the bytes. */
   readonly version: string;
   /** The tenant's file that it is a copy of. */
   readonly fileId: string | null;
@@ -70,7 +71,7 @@ export interface NewContainerFile {
   readonly maxBytes: number;
 }
 
-/** Leaves what was there, or nothing, when it rejects: with `invalid_request` over the limit. */
+/** If it rejects (with `invalid_request` over the limit), the old file stays, if there was one. */
 export async function writeContainerFile(
   parts: ShelfParts,
   container: ContainerName,
@@ -100,12 +101,14 @@ export async function writeContainerFile(
   return await getContainerFile(shelf, container, name.id);
 }
 
-/** A name that a client gives: its last step alone. */
+/** The last step of a name that a client gives. */
 export function toUploadName(filename: string): string {
   return parseNewFile(filename, { purpose: "user_data" }).filename;
 }
 
-/** Copies one of the tenant's files, under its own name. One that was copied before is left as it is. */
+/**
+ * Copies one of the tenant's files, under its own name. A file that was copied before is left as it is.
+ */
 export async function copyToContainer(
   parts: ShelfParts,
   container: ContainerName,
@@ -118,7 +121,11 @@ export async function copyToContainer(
   const { file, bytes } = await readFileContent(parts, container.tenant, fileId);
   const path = toUploadName(file.filename);
   return await writeContainerFile(parts, container, {
-    ...{ path, source: "user", fileId, bytes, maxBytes },
+    path,
+    source: "user",
+    fileId,
+    bytes,
+    maxBytes,
   });
 }
 
@@ -135,7 +142,7 @@ export async function pageContainerFiles(
   shelf: Shelf,
   { tenant, containerId: parent }: ContainerName,
   query: URLSearchParams,
-): Promise<Page<ContainerFileObject>> {
+): Promise<ListPage<ContainerFileObject>> {
   return await collectPage(shelf, {
     among: { tenant, kind: FILE_KIND, parent },
     paging: parsePaging(query, { defaultOrder: "desc" }),
@@ -144,7 +151,7 @@ export async function pageContainerFiles(
   });
 }
 
-/** All of them, the oldest first. */
+/** All files, the oldest first. */
 export async function listContainerFiles(
   shelf: Shelf,
   { tenant, containerId: parent }: ContainerName,
@@ -166,7 +173,7 @@ export async function deleteContainerFile(
   return { id, object: "container.file.deleted", deleted: true };
 }
 
-/** Rejects before the first piece where there is no such file. */
+/** Rejects before the first piece if there is no such file. */
 export async function readContainerFile(
   shelf: Shelf,
   container: ContainerName,
@@ -186,7 +193,7 @@ export async function readContainerBytes(
   return Buffer.concat(pieces);
 }
 
-/** The container of a file that is named alone, as a `file_path` annotation names it. */
+/** The container of a file that is named without it, as in a `file_path` annotation. */
 export async function findContainerOf(
   shelf: Shelf,
   tenant: string,
@@ -215,12 +222,12 @@ async function findFile(
 
 const MAX_PATH_CHARS = 1000;
 
-/** Below the folder, whoever wrote it: code chooses names as it likes. */
+/** Checks a path and makes it relative to the folder: clients and code may choose any name. */
 function toFilePath(path: string): string {
   const names = path.split("/").filter((name) => name !== "" && name !== ".");
   const isFit = names.length > 0 && !names.includes("..") && path.length <= MAX_PATH_CHARS;
   if (isFit && !path.includes("\0")) return names.join("/");
-  const message = `\`${clip(path, 80)}\` is no path of a file in a container.`;
+  const message = `\`${clip(path, 80)}\` is not a path of a file in a container.`;
   throw new Failure("invalid_request", message, { param: "file" });
 }
 
@@ -252,11 +259,12 @@ function toFile(thing: Thing): ContainerFileObject {
   };
 }
 
+const STORED = storedObject<KeptFile>("a file of a container", ["path", "bytes"]);
+
 function encodeFile(file: KeptFile): Json {
-  return file as unknown as Json;
+  return STORED.write(file);
 }
 
-/** What this file wrote is taken at its word. */
 function readFile({ body }: Pick<Thing, "body">): KeptFile {
-  return body as unknown as KeptFile;
+  return STORED.read(body);
 }

@@ -1,7 +1,7 @@
 /**
- * A container's files as a folder of the machine, for commands. Only this process and commands that
- * have ended write there, so nothing changes under our hands; what commands leave behind is looked at
- * as a stranger's: links are neither followed nor written through.
+ * A container's files as a folder of the machine, for commands. Only this process and commands that have ended write
+ * there, so nothing changes during a copy. Files that commands leave are not trusted: links are neither followed nor
+ * written through.
  */
 
 import { constants, type Stats } from "node:fs";
@@ -21,22 +21,24 @@ import {
 } from "./container-files.ts";
 
 export interface ContainerFolder {
-  /** Real. */
+  /** The path without links. */
   readonly path: string;
-  /** Puts in place what was changed elsewhere since. Before commands. */
+  /** Updates files that were changed elsewhere since. Call it before commands. */
   copyIn(): Promise<void>;
-  /** Keeps what commands have changed. Returns what could not be kept, a line each. */
+  /** Stores what commands have changed. Returns what could not be stored, one line each. */
   copyOut(): Promise<string[]>;
-  /** Empties it: what commands have changed since the last copy is lost. Returns a line that says so. */
+  /**
+   * Empties the folder: what commands have changed since the last copy is lost. Returns a line that says so.
+   */
   reset(): Promise<string[]>;
 }
 
-/** The rest stays in the folder until the run ends. */
+/** Larger files stay in the folder until the run ends. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_CHANGED = 200;
 const MAX_SCANNED = 20_000;
 
-/** What a file was when it was last the same on both sides. */
+/** The state of a file when both sides were last equal. */
 interface Known {
   readonly version: string;
   readonly stamp: string;
@@ -76,7 +78,9 @@ export async function createContainerFolder(
       try {
         const bytes = await readInside(path, name);
         await writeContainerFile(parts, container, {
-          ...{ path: name, source: "assistant", maxBytes: MAX_FILE_BYTES },
+          path: name,
+          source: "assistant",
+          maxBytes: MAX_FILE_BYTES,
           bytes: toStream(bytes),
         });
         known.set(name, { version: "", stamp });
@@ -85,13 +89,13 @@ export async function createContainerFolder(
       }
     }
     const files = await listContainerFiles(shelf, container);
-    // What was not looked at may still be there.
+    // A file that was not examined may still exist.
     if (isWhole) await forgetRemoved(files, found);
     for (const file of files) rememberVersion(file);
     return notes;
   }
 
-  /** A file that commands have removed is gone from the container too. */
+  /** A file that commands have removed is removed from the container too. */
   async function forgetRemoved(
     files: readonly ContainerFile[],
     found: ReadonlyMap<string, string>,
@@ -117,7 +121,7 @@ export async function createContainerFolder(
   return { path, copyIn, copyOut, reset };
 }
 
-/** Regular files alone, each with what changes when it does. */
+/** Regular files only, each with a mark that changes when the file does. */
 async function scan(root: string): Promise<Scan> {
   const found = new Map<string, string>();
   let seen = 0;
@@ -130,7 +134,7 @@ async function scan(root: string): Promise<Scan> {
 
 interface Scan {
   readonly found: Map<string, string>;
-  /** Whether it is all that there is. */
+  /** True if all files were examined. */
   readonly isWhole: boolean;
 }
 
@@ -149,7 +153,7 @@ async function readInside(root: string, name: string): Promise<Buffer> {
   }
 }
 
-/** Whatever stands in the way, a link among it, is removed first. */
+/** Removes whatever has the name first, a link too. */
 async function writeInside(root: string, name: string, bytes: Buffer): Promise<string> {
   const steps = name.split("/").slice(0, -1);
   let folder = root;

@@ -1,14 +1,15 @@
 /**
- * Containers as the API has them, over a shelf: a name for files that code works on, which ends when
- * nobody has used it for a while. What runs in one is started by the response that uses it and ends
- * with it; the files stay.
+ * Containers in the API's form, over a shelf: a container is a name for files that code works on, and ends when it
+ * was not used for a while. A program in it is started by the response that uses it and ends with that response; the
+ * files stay.
  */
 
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import { clip } from "../../base/text.ts";
 import type { Thing, ThingName } from "../../store/shelf.ts";
-import { type Page, parsePaging } from "../tenant/paging.ts";
+import { type ListPage, parsePaging } from "../tenant/paging.ts";
 import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { collectPage } from "./collect-page.ts";
 import type { MemoryLimit, NewContainer } from "./new-container.ts";
@@ -42,7 +43,7 @@ interface KeptContainer {
 
 type Reading = Pick<ShelfParts, "shelf" | "clock">;
 
-/** Puts an empty one on the shelf. One of the same id stays as it is. */
+/** Stores an empty container. If one with the same id exists, it stays as it is. */
 export async function putContainer(
   { shelf, clock }: Reading,
   tenant: string,
@@ -55,12 +56,14 @@ export async function putContainer(
   const expires_at_ms = nowMs + minutes * MINUTE_MS;
   const isNew = await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
   if (isNew || (await isAlive({ shelf, clock }, tenant, id))) return;
-  // Its time is over and nobody has swept it away yet.
+  // The container has expired, but was not swept yet.
   await shelf.delete(nameContainer(tenant, id));
   await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
 }
 
-/** Rejects with `not_found`, as everything here does where there is no such container, or its time is over. */
+/**
+ * Rejects with `not_found` if there is no such container or it has expired, as all functions here do.
+ */
 export async function getContainer(
   parts: Reading,
   tenant: string,
@@ -79,7 +82,7 @@ export async function listContainers(
   { shelf, clock }: Reading,
   tenant: string,
   query: URLSearchParams,
-): Promise<Page<ContainerObject>> {
+): Promise<ListPage<ContainerObject>> {
   const paging = parsePaging(query, { defaultOrder: "desc" });
   const name = query.get("name") || undefined;
   const nowMs = clock.now();
@@ -103,7 +106,7 @@ export async function deleteContainer(
   return { id, object: "container.deleted", deleted: true };
 }
 
-/** Says that it is in use: its time begins anew. */
+/** Marks it as used: its time begins again. */
 export async function touchContainer(
   { shelf, clock }: Reading,
   tenant: string,
@@ -150,16 +153,17 @@ function toContainer({ id, body, created_at_ms }: Thing): ContainerObject {
     last_active_at: toSeconds(last_active_ms),
     expires_after: { anchor: "last_active_at", minutes },
     memory_limit,
-    // Nothing that runs in one reaches the network, whatever was asked for.
+    // Nothing in a container reaches the network, whatever was requested.
     network_policy: { type: "disabled" },
   };
 }
 
+const STORED = storedObject<KeptContainer>("a container", ["name", "minutes"]);
+
 function encodeContainer(container: KeptContainer): Json {
-  return container as unknown as Json;
+  return STORED.write(container);
 }
 
-/** What this file wrote is taken at its word. */
 function readContainer({ body }: Pick<Thing, "body">): KeptContainer {
-  return body as unknown as KeptContainer;
+  return STORED.read(body);
 }

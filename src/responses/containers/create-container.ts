@@ -1,11 +1,11 @@
-/** A container as a client asks for it, with copies of the tenant's files in it. */
+/** Creates a container for a client, with copies of the tenant's files in it. */
 
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { copyToContainer } from "./container-files.ts";
 import { type ContainerObject, deleteContainer, getContainer, putContainer } from "./containers.ts";
 import type { NewContainer } from "./new-container.ts";
 
-/** Leaves nothing behind when it rejects: with `not_found` for a file that is not there. */
+/** Removes everything when it rejects: with `not_found` if a file does not exist. */
 export async function createContainer(
   parts: ShelfParts,
   tenant: string,

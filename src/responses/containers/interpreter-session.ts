@@ -1,8 +1,8 @@
 /**
- * The interpreter of one run over one container. The container's files are copied in when it starts and
- * again where somebody changed them since; what the code writes is kept before the call ends.
+ * The interpreter of one run over one container. The container's files are copied in when it starts, and again if
+ * they were changed elsewhere; files that the code writes are stored before the call ends.
  *
- * The interpreter's replies hold 10,000 characters at most, so that larger files come out in pieces.
+ * The interpreter's replies hold 10,000 characters at most, so larger files come out in pieces.
  */
 
 import { toFailure } from "../../base/failure.ts";
@@ -11,10 +11,12 @@ import { parseMem } from "../../tools/python/mem.ts";
 import type { Mount, OpenRequest, RunReply, WrittenFile } from "../../tools/python/messages.ts";
 import { openPackages, type Packages } from "../../tools/python/packages.ts";
 import { findPyodide } from "../../tools/python/pyodide-command.ts";
+import type { PythonOptions } from "../../tools/python/run-python.ts";
 import { createPythonSession, type PythonSession } from "../../tools/python/session.ts";
 import { startPyodide } from "../../tools/python/snapshot.ts";
-import type { Kept } from "../../tools/scope.ts";
+import type { ScopedResource } from "../../tools/scope.ts";
 import type { ToolContext } from "../../tools/tool.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChosenContainer } from "./auto-container.ts";
 import {
   type ContainerFile,
@@ -23,9 +25,18 @@ import {
   readContainerBytes,
   writeContainerFile,
 } from "./container-files.ts";
-import type { InterpreterParts } from "./interpreter-tool.ts";
 
-export interface InterpreterSession extends Kept {
+/** The settings of Python that also hold in a container. */
+export type InterpreterSettings = Pick<
+  PythonOptions,
+  "wheels" | "index" | "fetchPackage" | "snapshots" | "nodePath" | "workerPath"
+>;
+
+export interface InterpreterParts extends ShelfParts {
+  readonly settings: InterpreterSettings;
+}
+
+export interface InterpreterSession extends ScopedResource {
   run(call: CodeCall, signal: AbortSignal): Promise<RanCode>;
 }
 
@@ -37,7 +48,7 @@ export interface CodeCall {
 export interface RanCode {
   readonly reply: RunReply;
   readonly saved: readonly SavedFile[];
-  /** What the model has to know beside it. */
+  /** Further facts that the model must know. */
   readonly notes: readonly string[];
 }
 
@@ -51,11 +62,13 @@ export interface SavedFile {
 const START_MS = 60_000;
 const COPY_MS = 30_000;
 
-/** All that is copied in goes through the interpreter's memory; what comes out is kept by the server. */
+/**
+ * All that is copied in passes the interpreter's memory; what comes out is stored by the server.
+ */
 const MAX_MOUNTED_BYTES = 64 * 1024 * 1024;
 const MAX_SAVED_BYTES = 32 * 1024 * 1024;
 
-/** Of a multiple of three, so that pieces of Base64 join, and short enough for a reply. */
+/** A multiple of three, so that pieces of Base64 join, and short enough for a reply. */
 const PIECE_OUT_BYTES = 7488;
 const PIECE_IN_BYTES = 3 * 256 * 1024;
 
@@ -78,7 +91,9 @@ export async function openInterpreterSession(
       const worker = settings.workerPath;
       const place = { node, pyodide, memBytes, worker, cwd: workspace.root };
       const { command, snapshot } = await startPyodide(place, {
-        ...{ sandbox, signal, folder: settings.snapshots },
+        sandbox,
+        signal,
+        folder: settings.snapshots,
       });
       const interpreter = createInterpreter(command);
       await begin(interpreter, { pyodide, mem: memBytes, mounts, snapshot }, signal);
@@ -88,7 +103,7 @@ export async function openInterpreterSession(
     },
     async findWheel(name, signal) {
       packages ??= openPackages({ ...settings, pyodide }, signal);
-      // An index that did not answer may answer the next call.
+      // If the index did not answer, it may answer the next call.
       packages.catch(() => {
         packages = undefined;
       });
@@ -111,7 +126,7 @@ export async function openInterpreterSession(
   };
 }
 
-/** The most that WebAssembly can count. */
+/** The most that WebAssembly can address. */
 function toMem(limit: ChosenContainer["memoryLimit"]): string {
   return limit === "1g" ? "1g" : "4g";
 }
@@ -120,7 +135,9 @@ function toCall(code: string, mem: string, timeoutMs: number): Parameters<Python
   return { code, mem, memBytes: parseMem(mem), timeoutMs };
 }
 
-/** Files that are there from the start are read-only for `python_execute`; a container's are the code's own. */
+/**
+ * Files that exist at the start are read-only for `python_execute`; a container's files belong to the code.
+ */
 const UNLOCK = `[__import__("os").chmod(__import__("os").path.join(top, name), 0o644) for top, _, names in __import__("os").walk(".") for name in names];`;
 
 async function begin(
@@ -148,7 +165,7 @@ async function readMounts(
   let left = MAX_MOUNTED_BYTES;
   for (const file of files) {
     left -= file.bytes;
-    // The code finds a file that is too large missing, which is better than no interpreter at all.
+    // A file that is too large is missing for the code, which is better than no interpreter at all.
     if (left < 0) continue;
     const bytes = await readContainerBytes(shelf, container, file);
     mounts.push({ path: file.path, data: bytes.toString("base64") });
@@ -169,7 +186,7 @@ interface Copying {
   readonly signal: AbortSignal;
 }
 
-/** What others have put into the container since the interpreter looked. */
+/** Copies in files that were put into the container since the interpreter last looked. */
 async function copyChanged(
   { shelf }: InterpreterParts,
   { container, known, ask, signal }: Copying,
@@ -218,7 +235,9 @@ async function keepWritten(
     try {
       const bytes = file.data ?? (await readOut(file, copying));
       const made = await writeContainerFile(parts, container, {
-        ...{ path: file.path, source: "assistant", maxBytes: MAX_SAVED_BYTES },
+        path: file.path,
+        source: "assistant",
+        maxBytes: MAX_SAVED_BYTES,
         bytes: toStream(bytes),
       });
       saved.push({ id: made.id, path: made.path, bytes: made.bytes });

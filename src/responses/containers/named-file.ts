@@ -1,6 +1,6 @@
 /**
- * Files by their ids alone: those that were uploaded, and those that code wrote into a container. A
- * `file_path` annotation names no container, and what it names can be read as any other file.
+ * Files by their ids alone: uploaded ones, and those that code wrote into a container. A `file_path` annotation names
+ * no container, and its file can be read like any other.
  */
 
 import {
@@ -24,7 +24,7 @@ import { touchContainer } from "./containers.ts";
 
 type Reading = Pick<ShelfParts, "shelf" | "clock">;
 
-/** Rejects with `not_found`, as all of these do where there is no such file, or its time is over. */
+/** Rejects with `not_found` if there is no such file or it has expired, as all of these do. */
 export async function getNamedFile(
   parts: Reading,
   tenant: string,
@@ -47,7 +47,7 @@ export async function readNamedFile(
   return { file, mediaType: "application/octet-stream", bytes };
 }
 
-/** `forget` takes an uploaded file out of whatever was made of it, before it is deleted. */
+/** `forget` removes an uploaded file from everything that was made of it, before it is deleted. */
 export async function deleteNamedFile(
   parts: Reading,
   tenant: string,
@@ -64,7 +64,7 @@ export async function deleteNamedFile(
   return await deleteFile(parts, tenant, id);
 }
 
-/** Whoever uses a container's files keeps it alive. */
+/** Each use of a container's files extends its life. */
 async function findUsed(
   parts: Reading,
   tenant: string,
@@ -75,10 +75,15 @@ async function findUsed(
   return container;
 }
 
-/** The published purpose of what code wrote is `assistants_output`. */
+/** Files that code wrote have the published purpose `assistants_output`. */
 function toFile({ id, bytes, created_at, path, source }: ContainerFileObject): FileObject {
   return {
-    ...{ id, object: "file", bytes, created_at, filename: path.slice(path.lastIndexOf("/") + 1) },
-    ...{ purpose: source === "user" ? "user_data" : "assistants_output", status: "processed" },
+    id,
+    object: "file",
+    bytes,
+    created_at,
+    filename: path.slice(path.lastIndexOf("/") + 1),
+    purpose: source === "user" ? "user_data" : "assistants_output",
+    status: "processed",
   };
 }

@@ -1,4 +1,4 @@
-/** What a client says of a container it makes: the request's body, checked. */
+/** Parses the request for a new container. */
 
 import { z } from "zod";
 import { cutToChars } from "../../base/text.ts";
@@ -8,7 +8,7 @@ import { parseAs } from "../../protocol/parse.ts";
 export const MEMORY_LIMITS = ["1g", "4g", "16g", "64g"] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 
-/** What each of them means in bytes. */
+/** The size of each in bytes. */
 export function toBytes(limit: MemoryLimit): number {
   return Number.parseInt(limit, 10) * 1024 ** 3;
 }
@@ -24,7 +24,7 @@ export interface NewContainer {
 
 /** The API's own default. */
 export const IDLE_MINUTES = 20;
-/** A week: what lives longer is a file, not a place to compute in. */
+/** A week: data that lives longer should be a file. */
 const MAX_MINUTES = 7 * 24 * 60;
 const MAX_NAME_CHARS = 256;
 /** The API's own limit. */
@@ -43,7 +43,7 @@ export const NewContainerBody = open({
   network_policy: JsonObject.nullable().optional(),
 });
 
-/** Rejects what is wrong by name. */
+/** Rejects an invalid field by its name. */
 export function parseNewContainer(body: unknown): NewContainer {
   const asked = parseAs(NewContainerBody, body, "request");
   return {

@@ -1,17 +1,20 @@
-/** A request's hosted shell: its container, and commands in it. */
+/** Opens a request's hosted shell: its container, and commands in it. */
 
 import { Failure } from "../../base/failure.ts";
-import type { ShellTool } from "../../protocol/tools.ts";
+import type { ShellTool } from "../../protocol/hosted-kinds/shell.ts";
 import type { OpenedShell } from "../kinds/shell.ts";
 import type { KindRequest } from "../kinds/tool-kind.ts";
 import { chooseContainer } from "./auto-container.ts";
-import { createShellTool, type ShellParts } from "./shell-tool.ts";
+import type { ShellParts } from "./run-shell.ts";
+import { createShellTool } from "./shell-tool.ts";
 
 export type OpenShell = (tool: ShellTool, request: KindRequest) => Promise<OpenedShell>;
 
-/** What it gives rejects with `invalid_request` where the machine cannot hold commands as it is to. */
+/**
+ * The returned function rejects with `invalid_request` if the machine cannot isolate commands as required.
+ */
 export function createOpenShell(parts: ShellParts): OpenShell {
-  // What the machine can do does not change while the server runs.
+  // The abilities of the machine do not change while the server runs.
   let problem: Promise<string | undefined> | undefined;
   return async ({ environment }, request) => {
     if (parts.level === "sandbox") {

@@ -1,15 +1,21 @@
-/** One call of a code interpreter: the container's session, and what came of the code as logs, images and files. */
+/**
+ * Makes one call of a code interpreter: runs the code in the container's session and returns logs, images and files.
+ */
 
-import type { Json } from "../../base/json.ts";
+import { asJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { RunReply } from "../../tools/python/messages.ts";
 import { toResult } from "../../tools/python/to-result.ts";
 import { type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import type { ChosenContainer } from "./auto-container.ts";
-import { type CodeCall, openInterpreterSession, type SavedFile } from "./interpreter-session.ts";
-import type { InterpreterParts } from "./interpreter-tool.ts";
+import {
+  type CodeCall,
+  type InterpreterParts,
+  openInterpreterSession,
+  type SavedFile,
+} from "./interpreter-session.ts";
 
-/** What is kept for the client beside the text for the model. */
+/** The part of the result that is for the client, besides the text for the model. */
 export interface CodeDetails {
   readonly outputs: readonly CodeOutput[];
   readonly files: readonly { readonly file_id: string; readonly path: string }[];
@@ -36,10 +42,10 @@ export async function runCode(
     outputs: [...(logs === "" ? [] : [{ type: "logs" as const, logs }]), ...toImages(images)],
     files: saved.map(({ id, path }) => ({ file_id: id, path })),
   };
-  return new ToolOutput(logs, images, { details: details as unknown as Json });
+  return new ToolOutput(logs, images, { details: asJson(details) });
 }
 
-/** As a terminal shows it: what was printed, then what it came to. */
+/** As on a terminal: first the printed text, then the result. */
 function toLogs(
   { stdout, stderr, result }: RunReply,
   saved: readonly SavedFile[],

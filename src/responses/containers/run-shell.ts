@@ -1,28 +1,37 @@
-/** One call of a hosted shell: its commands in the container's folder, and what each of them wrote. */
+/**
+ * Makes one call of a hosted shell: runs its commands in the container's folder, and returns the output of each.
+ */
 
-import type { Json } from "../../base/json.ts";
+import { asJson } from "../../base/json.ts";
 import { cutToChars } from "../../base/text.ts";
 import { openSandbox } from "../../tools/sandbox/open-sandbox.ts";
 import { openPrivateFolder } from "../../tools/sandbox/private-folder.ts";
-import { type Ran, runCommand } from "../../tools/sandbox/run-command.ts";
-import type { Sandbox } from "../../tools/sandbox/sandbox.ts";
-import type { Excess, Totals } from "../../tools/sandbox/totals.ts";
-import type { Kept } from "../../tools/scope.ts";
+import { type RanCommand, runCommand } from "../../tools/sandbox/run-command.ts";
+import type { Sandbox, SandboxLevel } from "../../tools/sandbox/sandbox.ts";
+import type { ExceededTotal, ResourceTotals } from "../../tools/sandbox/totals.ts";
+import type { ScopedResource } from "../../tools/scope.ts";
 import { type ToolContext, ToolOutput } from "../../tools/tool.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChosenContainer } from "./auto-container.ts";
 import { FILES_FOLDER, listContainerFiles } from "./container-files.ts";
 import { type ContainerFolder, createContainerFolder } from "./container-folder.ts";
 import { toBytes } from "./new-container.ts";
-import type { ShellParts } from "./shell-tool.ts";
+
+export interface ShellParts extends ShelfParts {
+  /** `sandbox`, unless the operator trusts everyone who may use the server. */
+  readonly level: SandboxLevel;
+  /** The variables of this process; commands get those of an allow-list. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 export interface ShellCommands {
   readonly commands: readonly string[];
-  /** Of all of them together. */
+  /** Time for all of them together. */
   readonly timeoutMs: number;
   readonly maxChars: number;
 }
 
-/** As the published item has it. */
+/** In the form of the published item. */
 export interface ShellRan {
   readonly stdout: string;
   readonly stderr: string;
@@ -31,7 +40,7 @@ export interface ShellRan {
     | { readonly type: "timeout" };
 }
 
-interface Place extends Kept {
+interface Place extends ScopedResource {
   readonly sandbox: Sandbox;
   readonly folder: ContainerFolder;
 }
@@ -48,7 +57,7 @@ export async function runShell(
   await folder.copyIn();
   const outputs: ShellRan[] = [];
   let leftMs = call.timeoutMs;
-  let excess: Excess | undefined;
+  let excess: ExceededTotal | undefined;
   for (const command of call.commands) {
     const startMs = parts.clock.now();
     const ran = await runCommand(
@@ -67,8 +76,8 @@ export async function runShell(
     if (ran.timedOut || excess) break;
   }
   const notes = excess?.of === "disk" ? await folder.reset() : await folder.copyOut();
-  const value = { output: outputs, ...(notes.length > 0 && { notes }) } as unknown as Json;
-  return new ToolOutput(value, [], { details: { output: outputs } as unknown as Json });
+  const value = asJson({ output: outputs, ...(notes.length > 0 && { notes }) });
+  return new ToolOutput(value, [], { details: asJson({ output: outputs }) });
 }
 
 const MAX_BYTES_A_CHAR = 4;
@@ -79,12 +88,16 @@ async function openPlace(parts: ShellParts, container: ChosenContainer): Promise
     const folder = await createContainerFolder(parts, container, own.path);
     const { level, env } = parts;
     const sandbox = await openSandbox(level, {
-      ...{ root: folder.path, env, network: false, hidden: [] },
+      root: folder.path,
+      env,
+      network: false,
+      hidden: [],
       stranger: { place: FILES_FOLDER },
       totals: await findTotals(parts, container),
     });
     return {
-      ...{ sandbox, folder },
+      sandbox,
+      folder,
       async close() {
         await sandbox.close();
         await own.close();
@@ -96,18 +109,21 @@ async function openPlace(parts: ShellParts, container: ChosenContainer): Promise
   }
 }
 
-/** More than a build of many parts runs at once. */
+/** More tasks than a large parallel build runs at once. */
 const MAX_TASKS = 512;
 
-/** What a container holds while it is worked on; the shelf keeps less of it. */
+/** The size of a container while it is worked on; the shelf keeps less of it. */
 const MAX_DISK_BYTES = 2 * 1024 ** 3;
 const MAX_ENTRIES = 20_000;
 
-/** A file system gives files and folders room in steps; what a tenant has left is counted by the byte. */
+/** A file system rounds sizes up; the tenant's remaining room is counted in bytes. */
 const DISK_SLACK_BYTES = 4 * 1024 ** 2;
 
-/** What the tenant keeps already lies in the folder too, and takes none of its room again. */
-async function findTotals({ shelf }: ShellParts, container: ChosenContainer): Promise<Totals> {
+/** The limits for all processes of a shell. Stored files are in its folder too, and must not be counted twice. */
+async function findTotals(
+  { shelf }: ShellParts,
+  container: ChosenContainer,
+): Promise<ResourceTotals> {
   const { tenant, memoryLimit } = container;
   const room = await shelf.countRoom?.(tenant);
   const kept = (await listContainerFiles(shelf, container)).reduce(
@@ -124,14 +140,14 @@ async function findTotals({ shelf }: ShellParts, container: ChosenContainer): Pr
 }
 
 function toShown(
-  { stdout, stderr, timedOut, exitCode, exceeded }: Ran,
+  { stdout, stderr, timedOut, exitCode, exceeded }: RanCommand,
   maxChars: number,
 ): ShellRan {
   const shown = cutToChars(stderr, maxChars);
   return {
     stdout: cutToChars(stdout, maxChars),
     stderr: exceeded ? `${shown}${shown === "" ? "" : "\n"}${exceeded.message}\n` : shown,
-    // One that ended by itself before it was noticed did not do what it was to do either.
+    // A command that ended by itself before the limit was noticed did not do its work either.
     outcome: timedOut
       ? { type: "timeout" }
       : { type: "exit", exit_code: exceeded ? exitCode || 1 : exitCode },

@@ -1,24 +1,16 @@
 /**
- * What a hosted `shell` runs on: commands in a folder that holds a container's files and nothing else of
- * the machine's. The run's own sandbox shows the server's workspace, so it has one of its own.
+ * The tool of a hosted `shell`: commands in a folder that has a container's files and nothing else of the machine.
+ * The run's own sandbox shows the server's workspace, so this tool has one of its own.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, integer, texts } from "../../tools/builtin-tool.ts";
-import type { SandboxLevel } from "../../tools/sandbox/sandbox.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { ChosenContainer } from "./auto-container.ts";
-
-export interface ShellParts extends ShelfParts {
-  /** `sandbox`, unless whoever runs the server trusts everybody who may ask it. */
-  readonly level: SandboxLevel;
-  /** The variables of this process, of which commands get an allow-list. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+import type { ShellParts } from "./run-shell.ts";
 
 const MAX_MS = 300_000;
-/** To put the files in place and to keep what was written. */
+/** Time to copy files in and to store files. */
 const AROUND_MS = 60_000;
 const MAX_COMMANDS = 20;
 

@@ -1,16 +1,16 @@
 /**
- * The conversation that a request goes on with: the chain of responses behind `previous_response_id`,
- * or what a conversation holds. Calls, their results and reasoning are in it, whole; instructions of
- * earlier requests are not. What stands before the last compaction is in the compaction.
+ * Reads the conversation that a request continues: the chain of responses of `previous_response_id`, or the items of
+ * a conversation. It includes calls, their results and reasoning; instructions of earlier requests are not included.
+ * What came before the last compaction is in the compaction.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { countJsonChars } from "../../base/json-size.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { Shelf } from "../../store/shelf.ts";
-import { readOutput } from "../kept/kept-output.ts";
-import { findKept, readInput } from "../kept/kept-response.ts";
+import type { Shelf, Thing } from "../../store/shelf.ts";
+import { OUTPUT_KIND, toOutput } from "../kept/kept-output.ts";
+import { type KeptResponse, RESPONSE_KIND, readInput, readKept } from "../kept/kept-response.ts";
 import { MAX_CONTEXT_CHARS, toTooLong } from "../request/context-size.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
 import { sinceSummary } from "./run-items.ts";
@@ -18,7 +18,7 @@ import { sinceSummary } from "./run-items.ts";
 export interface BeforeParts {
   readonly shelf: Shelf;
   readonly place: Engine;
-  /** What a conversation held when it had come so far. */
+  /** The items of a conversation up to a position. */
   readonly readConversation: (
     tenant: string,
     id: string,
@@ -46,18 +46,40 @@ async function readChain(
 ): Promise<readonly Item[]> {
   const pieces: (readonly Item[])[] = [];
   let size = 0;
-  for (let next: string | null = id; next !== null; ) {
-    const kept = await findKept(shelf, tenant, next);
-    const output = kept && (await readOutput({ shelf, place }, tenant, next));
-    const input = output && (await readInput(place, next, kept));
-    if (!kept || !input) throw toUnknownPrevious(next);
+  for await (const { kept, output: thing, id: link } of readLinks(shelf, tenant, id)) {
+    const output = await toOutput(place, link, thing);
+    const input = output && (await readInput(place, link, kept));
+    if (!input) throw toUnknownPrevious(link);
     const items: readonly Item[] = [...input, ...output];
     pieces.unshift(items);
     size += countJsonChars(items);
     if (size > MAX_CONTEXT_CHARS) throw toTooLong("previous_response_id");
-    next = items.some(({ type }) => type === "compaction") ? null : kept.previous_response_id;
+    if (items.some(({ type }) => type === "compaction")) break;
   }
   return sinceCompaction(pieces.flat());
+}
+
+interface Link {
+  readonly id: string;
+  readonly kept: KeptResponse;
+  readonly output: Thing | undefined;
+}
+
+/** Links that are read together: a body has 256 KB at most, so two for each of them fit in memory. */
+const LINKS_AT_ONCE = 32;
+
+/** A chain of responses, newest first. Throws if one of them is missing. */
+async function* readLinks(shelf: Shelf, tenant: string, id: string): AsyncGenerator<Link> {
+  const chain = { tenant, kind: RESPONSE_KIND, field: "previous_response_id", beside: OUTPUT_KIND };
+  for (let next: string | null = id; next !== null; ) {
+    const links = await shelf.readChain({ ...chain, id: next, limit: LINKS_AT_ONCE });
+    if (links.length === 0) throw toUnknownPrevious(next);
+    for (const { thing, beside } of links) {
+      const kept = readKept(thing);
+      yield { id: thing.id, kept, output: beside };
+      next = kept.previous_response_id;
+    }
+  }
 }
 
 export function toUnknownPrevious(id: string): Failure {

@@ -1,4 +1,6 @@
-/** What a conversation and its parts are called on the shelf. Loads nothing: every run of the command line names one. */
+/**
+ * The names of a conversation and its parts on the shelf. Imports nothing: every run of the command line loads it.
+ */
 
 import type { ThingName } from "../../store/shelf.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Conversations as the API has them, over a shelf: a conversation is a thing, each of its items is one
- * whose parent it is. An item's thing is named by both ids, as one item may be in several
- * conversations of a tenant.
+ * Conversations in the API's form, over a shelf: a conversation is a thing, and each of its items is a thing with the
+ * conversation as parent. The thing of an item is named by both ids, as one item may be in several conversations of a
+ * tenant.
  */
 
 import { z } from "zod";
@@ -43,7 +43,7 @@ export const CreateConversation = open({
   items: z.array(z.unknown()).nullable().optional(),
 });
 
-/** `body` is the request's, unchecked; undefined where it has none. With a key it is made once. */
+/** `body` is the request's, unchecked; undefined if it has none. With a key it is made once. */
 export async function createConversation(
   parts: ItemParts,
   tenant: string,
@@ -70,7 +70,7 @@ export async function createConversation(
   return toConversation({ id, body: written, created_at_ms });
 }
 
-/** Rejects with `not_found`, as everything here does where there is no such conversation. */
+/** Rejects with `not_found` if there is no such conversation, as all functions here do. */
 export async function getConversation(
   { shelf }: Pick<ShelfParts, "shelf">,
   tenant: string,
@@ -81,7 +81,7 @@ export async function getConversation(
   return toConversation(thing);
 }
 
-/** The new metadata takes the place of the old as a whole. */
+/** The new metadata replaces the old completely. */
 export async function updateConversation(
   { shelf }: Pick<ShelfParts, "shelf">,
   tenant: string,
@@ -95,7 +95,7 @@ export async function updateConversation(
   return getConversation({ shelf }, tenant, id);
 }
 
-/** Its items go with it. */
+/** Deletes a conversation with its items. */
 export async function deleteConversation(
   { shelf }: Pick<ShelfParts, "shelf">,
   tenant: string,

@@ -1,15 +1,15 @@
 /**
- * A page of a conversation's items, read a few at a time: it ends where it has as many as were asked
- * for, or where it is as large as one answer should be. So no page holds more than that in memory.
+ * Reads a page of a conversation's items, a few at a time. It ends when it has the requested number, or when it is as
+ * large as one answer should be. So no page needs more memory than that.
  */
 
 import { countJsonChars } from "../../base/json-size.ts";
 import type { Shelf, Thing, ThingQuery } from "../../store/shelf.ts";
-import { type Page, type Paging, toPage, toThingQuery, toWholePage } from "../tenant/paging.ts";
+import { type ListPage, type Paging, toPage, toThingQuery, toWholePage } from "../tenant/paging.ts";
 
-/** A few large pictures, or far more words than anybody reads at once. */
+/** A few large pictures, or far more words than people read at once. */
 const MAX_PAGE_CHARS = 16_000_000;
-/** Nobody knows how large they are before they are read. */
+/** Their size is not known before they are read. */
 const READ_FIRST = 4;
 
 export interface PageParts {
@@ -17,20 +17,20 @@ export interface PageParts {
   readonly maxChars?: number | undefined;
 }
 
-/** `paging` names things, not items. At least one item, however large. */
+/** `paging` names things, not items. Returns at least one item, however large. */
 export async function readItemPage<Shown extends { readonly id: string }>(
   { shelf, maxChars = MAX_PAGE_CHARS }: PageParts,
   among: Parameters<typeof toThingQuery>[0],
   paging: Paging,
   show: (thing: Thing) => Shown,
-): Promise<Page<Shown>> {
+): Promise<ListPage<Shown>> {
   const { things, isCut } = await readThings(shelf, toThingQuery(among, paging), maxChars);
   return isCut ? toWholePage(things.map(show), true) : toPage(things, paging, show);
 }
 
 interface ReadThings {
   readonly things: readonly Thing[];
-  /** Whether there are more than fit. */
+  /** True if there are more than fit. */
   readonly isCut: boolean;
 }
 
@@ -51,7 +51,7 @@ async function readThings(
   return { things: isBackwards ? things.reverse() : things, isCut: false };
 }
 
-/** From the edge that the page begins at: the last one first where it is asked for from its end. */
+/** From the edge where the page begins: the last one first if it is read from its end. */
 async function* walk(
   shelf: PageParts["shelf"],
   query: ThingQuery,

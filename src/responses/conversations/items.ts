@@ -1,4 +1,4 @@
-/** The items of a conversation: for clients as the API shows them, for runs as they are kept. */
+/** The items of a conversation: for clients in the API's form, for runs as they are stored. */
 
 import { z } from "zod";
 import { Failure } from "../../base/failure.ts";
@@ -9,7 +9,7 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { MAX_CONTEXT_CHARS, toTooLong } from "../request/context-size.ts";
-import { type Page, parseInclude, parsePaging, toWholePage } from "../tenant/paging.ts";
+import { type ListPage, parseInclude, parsePaging, toWholePage } from "../tenant/paging.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import { nameConversation } from "./conversation-name.ts";
 import { type Conversation, getConversation, toUnknownConversation } from "./conversations.ts";
@@ -29,19 +29,19 @@ import {
 import { type ShownItem, toShownItem } from "./shown-item.ts";
 
 /**
- * Rows read at a time for a model's context: few enough that others are served in between. The first
- * ones are few, because nobody knows how large they are.
+ * Rows that are read at a time for a model's context: few enough that other requests are served in between. The first
+ * ones are fewer, because their size is not known.
  */
 const READ_ITEMS = 500;
 const READ_FIRST = 8;
 
-/** Which item, and which of its fields are to be seen. */
+/** Names an item, and the fields of it to show. */
 export interface ItemPlace {
   readonly conversationId: string;
   readonly itemId: string;
 }
 
-/** What is asked of the items of a conversation: `query` is that of the address. */
+/** A request for the items of a conversation. `query` is that of the address. */
 export interface ItemsRequest {
   readonly conversationId: string;
   readonly query: URLSearchParams;
@@ -49,13 +49,13 @@ export interface ItemsRequest {
 
 export const NewItems = open({ items: z.array(z.unknown()) });
 
-/** Adds up to 20 items and shows them. `body` is the request's, unchecked. */
+/** Adds up to 20 items and returns them in the API's form. `body` is the request's, unchecked. */
 export async function createItems(
   parts: ItemParts,
   tenant: string,
   { conversationId, query }: ItemsRequest,
   body: unknown,
-): Promise<Page<ShownItem>> {
+): Promise<ListPage<ShownItem>> {
   const { items } = parseAs(NewItems, body, "request");
   const name = nameConversation(tenant, conversationId);
   await getConversation(parts, tenant, conversationId);
@@ -66,12 +66,14 @@ export async function createItems(
   return toWholePage(named.map(({ id, item }) => toShownItem(item, id, include)));
 }
 
-/** Newest first, unless it is asked otherwise. A page may have fewer than were asked for, and say so. */
+/**
+ * Newest first, unless the query says otherwise. A page may have fewer items than requested, and says so.
+ */
 export async function listItems(
   parts: Pick<ShelfParts, "shelf">,
   tenant: string,
   { conversationId, query }: ItemsRequest,
-): Promise<Page<ShownItem>> {
+): Promise<ListPage<ShownItem>> {
   await getConversation(parts, tenant, conversationId);
   const paging = parsePaging(query, { defaultOrder: "desc" });
   const toThingId = (id: string | undefined): string | undefined =>
@@ -94,7 +96,7 @@ export async function getItem(
   return show(thing, toShown(query));
 }
 
-/** Returns the conversation it was in, as the API does. */
+/** Returns the conversation that the item was in, as the API does. */
 export async function deleteItem(
   parts: Pick<ShelfParts, "shelf">,
   tenant: string,
@@ -107,10 +109,10 @@ export async function deleteItem(
 }
 
 /**
- * Adds what a run took in and gave out. A run that is repeated after a crash adds what is missing: an
- * item whose id the conversation has is left as it is. Items without an id get one, so those that may
- * be added twice need theirs before. What only steers a request is not kept: references (the caller
- * gives what they stand for) and triggers. Rejects with `not_found` when the conversation is gone.
+ * Adds the input and the output of a run. A run that is repeated after a crash adds what is missing: an item whose id
+ * the conversation has is left as it is. Items without an id get one, so items that may be added twice need theirs
+ * before. Items that only steer a request are not stored: references (the caller passes the items they stand for) and
+ * triggers. Rejects with `not_found` when the conversation is gone.
  */
 export async function appendItems(
   parts: ShelfParts,
@@ -125,10 +127,12 @@ export async function appendItems(
   if (!(await putItems(parts, name, named))) throw toUnknownConversation(conversationId);
 }
 
-/** The items a model is asked with, oldest first, and how far they go. */
+/** The items for a model, oldest first, and the position of the last one. */
 export interface KeptItems {
   readonly items: readonly Item[];
-  /** Of the last of them; 0 for none. Handed back as `upToPosition`, it gives the same again. */
+  /**
+   * The position of the last item; 0 for none. Passed as `upToPosition`, it gives the same items again.
+   */
   readonly position: number;
 }
 
@@ -145,7 +149,7 @@ export async function readItems(
   let size = 0;
   for (let limit = READ_FIRST; ; limit = Math.min(2 * limit, READ_ITEMS)) {
     const page = await shelf.list({ ...among, limit, after: last?.id });
-    // The item that the page was to follow was deleted meanwhile: nothing is known of the rest.
+    // The item before the page was deleted meanwhile, so the rest of the list is not known.
     if (page.length === 0 && last && !(await shelf.get(last))) {
       return readItems({ shelf }, tenant, conversationId, upToPosition);
     }
@@ -165,8 +169,8 @@ function show(thing: Thing, include: ReadonlySet<string>): ShownItem {
 }
 
 /**
- * Sessions of agent SDKs list a conversation without `include` and send what they got as the next
- * input: without its image a part would be empty, so images are always shown.
+ * Sessions of agent SDKs list a conversation without `include` and send the items as the next input. Without its
+ * image a part would be empty, so images are always shown.
  */
 function toShown(query: URLSearchParams): ReadonlySet<string> {
   return new Set([...parseInclude(query), "message.input_image.image_url"]);

@@ -1,14 +1,14 @@
 /**
- * Brings what the ended runs of a session said among its items, where the API and the next run read it. The
- * log is the truth: this is a copy of it, made when somebody first asks, and the same whoever makes it.
+ * Copies what the ended runs of a session said to its items, where the API and the next run read it. The log is the
+ * truth. The copy is made when it is first needed, and is the same whichever process makes it.
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { Json } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import { STORED_ITEM } from "../../protocol/stored-items.ts";
 import type { NewThing, Shelf } from "../../store/shelf.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import { nameConversation } from "./conversation-name.ts";
@@ -22,7 +22,7 @@ export interface KeepParts {
   readonly place: Pick<Engine, "status" | "record">;
 }
 
-/** Those that still run are left for later. Repeatable, also by several processes at once. */
+/** Runs at work are left for later. May be repeated, also by several processes at once. */
 export async function keepRuns(parts: KeepParts, tenant: string, id: string): Promise<void> {
   const { shelf, place, clock } = parts;
   for (const unkept of await listUnkept(shelf, { tenant, id })) {
@@ -33,12 +33,14 @@ export async function keepRuns(parts: KeepParts, tenant: string, id: string): Pr
       const items = await readRunItems(place.record, run);
       await shelf.putAll(toThings(parts, { tenant, id }, { run, items }));
     }
-    // A crash before this does the same again, which changes nothing.
+    // After a crash before this line, the same is done again, which changes nothing.
     await shelf.removeAll([nameUnkept({ tenant, id }, run)], "process");
   }
 }
 
-/** What a run added to its conversation, from its log; of one that is killed, what it had finished. */
+/**
+ * The items that a run added to its conversation, from its log; of a killed run, what it had finished.
+ */
 export async function readRunItems(record: Engine["record"], run: string): Promise<Item[]> {
   const log: RunEvent[] = [];
   for await (const page of readLog(record, run)) {
@@ -52,7 +54,7 @@ interface RunItems {
   readonly items: readonly Item[];
 }
 
-/** Named by the run and their place in it: servers use one id for several items. */
+/** Named by the run and the item's index: servers use one id for several items. */
 function toThings(
   { clock }: KeepParts,
   { tenant, id }: { readonly tenant: string; readonly id: string },
@@ -63,11 +65,13 @@ function toThings(
   const kept = items.filter(({ type }) => !NOT_KEPT.has(type));
   return kept.map((item, at) => {
     const own = `${idPrefixOf(item.type)}_${run.slice(run.indexOf("_") + 1)}_${at}`;
-    return { ...nameItem(conversation, own), ...rest, body: item as unknown as Json };
+    return { ...nameItem(conversation, own), ...rest, body: STORED_ITEM.write(item) };
   });
 }
 
-/** The same for a conversation that begins with these items: a fork, or what was no session. */
+/**
+ * The things of a conversation that begins with these items: a fork, or the continuation of a response.
+ */
 export function toCopiedThings(
   parts: KeepParts,
   conversation: { readonly tenant: string; readonly id: string },

@@ -1,36 +1,37 @@
-/** Items on their way into a conversation: checked, given ids, put one by one in their order. */
+/** New items of a conversation: checked, given ids, and stored one by one in their order. */
 
 import { Failure } from "../../base/failure.ts";
-import { isSameJson, type Json } from "../../base/json.ts";
+import { isSameJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
+import { STORED_ITEM } from "../../protocol/stored-items.ts";
 import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import { sealItems, unsealItem } from "../request/seal-tools.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
-/** What one request may add; the API's own limit. */
+/** The most items of one request; the API's own limit. */
 const MAX_NEW_ITEMS = 20;
 
 export const ITEM_KIND = "conversation_item";
 
-/** What steers one request and is no part of what was said. */
+/** Items that steer one request and are not part of the conversation. */
 export const NOT_KEPT: ReadonlySet<string> = new Set(["item_reference", "compaction_trigger"]);
 
 export interface ItemParts extends ShelfParts {
-  /** What secrets in items are sealed with. */
+  /** The key that seals secrets in items. */
   readonly sealKey: Uint8Array;
-  /** Finds what an `item_reference` stands for, wherever the tenant has it. */
+  /** Finds the item of an `item_reference`, wherever the tenant has it. */
   readonly findItem?: ((tenant: string, id: string) => Promise<Item | undefined>) | undefined;
 }
 
-/** An item with the id it is kept under. */
+/** An item with the id under which it is stored. */
 export interface NamedItem {
   readonly id: string;
   readonly item: Item;
 }
 
-/** Rejects what is no item by its place: `param` is `items[2].call_id`. */
+/** Rejects what is not an item, by its place: `param` is `items[2].call_id`. */
 export function parseNewItems(values: readonly unknown[]): Item[] {
   if (values.length > MAX_NEW_ITEMS) {
     const message = `\`items\` has ${values.length} items; at most ${MAX_NEW_ITEMS} can be added at once.`;
@@ -43,7 +44,7 @@ export function parseNewItems(values: readonly unknown[]): Item[] {
   }
 }
 
-/** `toItems` speaks of a request's `input`. */
+/** `toItems` names the `input` of a request. */
 function toItemsFailure(thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.param === undefined) return thrown;
   const message = thrown.message.replace(/^`input\b/, "`items");
@@ -51,7 +52,9 @@ function toItemsFailure(thrown: unknown): unknown {
   return new Failure(thrown.code, message, { param, cause: thrown });
 }
 
-/** Gives each its id and resolves references, so that all are known to be good before one is put. */
+/**
+ * Gives each item its id and resolves references, so that all are valid before the first is stored.
+ */
 export async function readNewItems(
   parts: ItemParts,
   tenant: string,
@@ -89,7 +92,7 @@ async function resolve(
   return { ...found, id: item.id } as Item;
 }
 
-/** Keeps the id that the item came with. */
+/** Keeps an id that the item came with. */
 export function nameNewItem({ makeId }: Pick<ShelfParts, "makeId">, item: Item): NamedItem {
   const own = "id" in item && typeof item.id === "string" ? item.id : "";
   const id = own || makeId(idPrefixOf(item.type));
@@ -97,8 +100,8 @@ export function nameNewItem({ makeId }: Pick<ShelfParts, "makeId">, item: Item):
 }
 
 /**
- * Adds the items that the conversation does not have yet: a client or a run that repeats itself adds
- * nothing. Returns false when the conversation was deleted meanwhile; nothing is left of them then.
+ * Adds the items that the conversation does not have yet: a client or a run that repeats itself adds nothing. Returns
+ * false if the conversation was deleted meanwhile; nothing of the items remains then.
  */
 export async function putItems(
   { shelf, clock }: ShelfParts,
@@ -111,7 +114,7 @@ export async function putItems(
   return false;
 }
 
-/** The items as they are put. */
+/** The items as things of the shelf. */
 export function toItemThings(
   conversation: ThingName,
   items: readonly NamedItem[],
@@ -119,7 +122,7 @@ export function toItemThings(
 ): NewThing[] {
   const rest = { created_at_ms, expires_at_ms: null, parent: conversation.id };
   return items.map(({ id, item }) => {
-    return { ...nameItem(conversation, id), ...rest, body: item as unknown as Json };
+    return { ...nameItem(conversation, id), ...rest, body: STORED_ITEM.write(item) };
   });
 }
 
@@ -131,23 +134,23 @@ export async function checkNewItems(
 ): Promise<void> {
   for (const [index, { id, item }] of items.entries()) {
     const kept = await shelf.get(nameItem(conversation, id));
-    if (!kept || isSame(kept.body as unknown as Item, item, sealKey)) continue;
+    if (!kept || isSame(STORED_ITEM.read(kept.body), item, sealKey)) continue;
     throw invalid(index, `The conversation has another item with the id \`${clip(id, 80)}\`.`);
   }
 }
 
-/** Whatever is sealed is sealed differently each time. */
+/** Sealed text differs each time it is sealed. */
 function isSame(kept: Item, item: Item, key: Uint8Array): boolean {
   return isSameJson(unsealItem(kept, key), unsealItem(item, key));
 }
 
-/** An id of a conversation is ours and has no slash, so that the two cannot be mixed up. */
+/** An id of a conversation is ours and has no slash, so the two cannot be confused. */
 export function nameItem({ tenant, id }: ThingName, itemId: string): ThingName {
   return { tenant, kind: ITEM_KIND, id: `${id}/${itemId}` };
 }
 
 export function toKeptItem({ id, parent, body }: Thing): NamedItem {
-  return { id: id.slice((parent ?? "").length + 1), item: body as unknown as Item };
+  return { id: id.slice((parent ?? "").length + 1), item: STORED_ITEM.read(body) };
 }
 
 function invalid(index: number, message: string): Failure {

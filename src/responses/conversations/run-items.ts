@@ -1,10 +1,10 @@
 /**
- * What a run adds to its session, folded from its log: what it was asked, what it said, what its calls gave,
- * what people and subagents told it meanwhile. Pure.
+ * Folds the log of a run into the items that it adds to its session: its prompt, its words, the results of its calls,
+ * messages of people and subagents. Pure.
  *
- * The list can be sent to any model: what a takeover abandoned is not in it, a call whose run ended before
- * its result has one that says so, and thoughts that nothing came of are left out. A compaction stands as its
- * summary before the turns that were kept, so that whoever goes on may begin there (`sinceSummary`).
+ * The list can be sent to any model: work that a takeover abandoned is not in it, a call whose run ended before its
+ * result gets a result that says so, and thoughts that nothing followed are left out. A compaction is a summary
+ * before the turns that were kept, so that a reader may begin there (`sinceSummary`).
  */
 
 import { toNewsMessage } from "../../agent/background.ts";
@@ -14,11 +14,11 @@ import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { FunctionCallOutput, Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 
-/** `log` may leave out deltas and whatever else ends in nothing of an item. */
+/** `log` may leave out deltas and all else that ends in no item. */
 export function toRunItems(log: readonly RunEvent[]): Item[] {
   let items: Item[] = [];
   for (const event of withoutAbandoned(log)) {
-    // One that is ended before it could go on tells its beginning once more.
+    // A run that is ended before it could continue repeats its beginning.
     if (event.type === "run_start" && items.length > 0) continue;
     if (event.type === "compaction") items = withSummary(items, event);
     else items.push(...itemsOf(event));
@@ -26,7 +26,10 @@ export function toRunItems(log: readonly RunEvent[]): Item[] {
   return closeCalls(withoutLooseThoughts(items));
 }
 
-/** What a fold of items needs of a log: a long answer is thousands of events, and its end holds all of it. */
+/**
+ * True for events that a fold of items needs: a long answer has thousands of events, and its end has the whole
+ * answer.
+ */
 export function isOfItems({ type }: RunEvent): boolean {
   return !type.endsWith("_delta");
 }
@@ -40,7 +43,7 @@ function itemsOf(event: RunEvent): readonly Item[] {
     case "child_news":
       return [toNewsMessage(event)];
     case "item_end":
-      // Items of a server's tools are told once more, finished, when their call has ended.
+      // Items of a server's tools are repeated, finished, when their call has ended.
       return event.pending === undefined ? [event.item] : [];
     case "tool_end":
       return event.shown ?? [event.item];
@@ -49,7 +52,7 @@ function itemsOf(event: RunEvent): readonly Item[] {
   }
 }
 
-/** A summary without words cut results of the last turn alone: the log has them whole. */
+/** A summary without words only cut results of the last turn: the log has them whole. */
 function withSummary(
   items: readonly Item[],
   { summary, kept = 0 }: Extract<RunEvent, { type: "compaction" }>,
@@ -61,7 +64,7 @@ function withSummary(
   return [...items.slice(0, at), toSummaryMessage(summary), ...items.slice(at)];
 }
 
-/** What a model is asked with: nothing of what the last summary stands for. */
+/** The items for a model: without those that the last summary replaces. */
 export function sinceSummary(items: readonly Item[]): readonly Item[] {
   const at = items.findLastIndex(isSummary);
   return at < 0 ? items : items.slice(at);
@@ -69,7 +72,7 @@ export function sinceSummary(items: readonly Item[]): readonly Item[] {
 
 const UNFINISHED = "This call has no result: the run ended before it was finished.";
 
-/** Vendors refuse a call without its result. It stands after all calls of its turn. */
+/** Vendors refuse a call without its result. The result stands after all calls of its turn. */
 function closeCalls(items: readonly Item[]): Item[] {
   const answered = new Set(items.flatMap((item) => (isOutput(item) ? [item.call_id] : [])));
   const closed: Item[] = [];
@@ -91,7 +94,7 @@ function isOutput(item: Item): item is FunctionCallOutput {
   return item.type === "function_call_output";
 }
 
-/** Vendors refuse thoughts that nothing follows: those of an answer that was cut. */
+/** Vendors refuse thoughts that nothing follows: those of an interrupted answer. */
 function withoutLooseThoughts(items: readonly Item[]): Item[] {
   return items.filter((item, at) => {
     if (item.type !== "reasoning") return true;

@@ -1,9 +1,9 @@
 /**
  * A session on the shelf: a conversation, and one small thing for each of its runs, in order.
  *
- * What a run said stands in its log. It is copied to the conversation's items once somebody goes on with the
- * session or asks for its items (`keep-runs.ts`), so a session of one run costs two small rows, which are
- * written in the transaction of the run.
+ * What a run said is in its log. It is copied to the conversation's items when a run continues the session or its
+ * items are requested (`keep-runs.ts`). So a session of one run costs two small rows, which are written in the
+ * transaction of the run.
  */
 
 import type { Json, JsonObject } from "../../base/json.ts";
@@ -11,26 +11,30 @@ import type { NewThing, Shelf, Thing, ThingName, ThingQuery } from "../../store/
 import { CONVERSATION_KIND } from "./conversation-name.ts";
 
 export const SESSION_RUN_KIND = "session_run";
-/** Stands beside the run until what it said is among the items. A response needs none: it sees to that itself. */
+/**
+ * Stored beside the run until its items are copied. A response needs none: it copies its items itself.
+ */
 const UNKEPT_KIND = "session_unkept";
 const NEXT_KIND = "session_next";
 
-/** What a session is beside its items; the title is `metadata.title`, where clients of the API see it. */
+/**
+ * The fields of a session besides its items. The title is `metadata.title`, where clients of the API see it.
+ */
 export interface SessionFacts {
-  /** Where it began; null for one that a client of the server began. */
+  /** The folder where it began; null if a client of the server began it. */
   readonly folder: string | null;
   readonly forked_from: ForkPoint | null;
 }
 
 export interface ForkPoint {
   readonly session: string;
-  /** The last turn that the fork has; from 1 over the whole session, and 0 for none. */
+  /** The last turn in the fork; counted from 1 over the whole session, and 0 for none. */
   readonly turn: number;
 }
 
 export interface SessionRun {
   readonly run: string;
-  /** Where it worked; null for a response. */
+  /** The folder in which it worked; null for a response. */
   readonly folder: string | null;
 }
 
@@ -44,7 +48,7 @@ interface NewSession extends SessionName, SessionFacts {
   readonly nowMs: number;
 }
 
-/** Longest value of a metadata field, as the API has it. */
+/** The longest value of a metadata field in the API. */
 const MAX_TITLE_CHARS = 512;
 
 export function toSessionThing(session: NewSession): NewThing {
@@ -61,7 +65,9 @@ export function toSessionThing(session: NewSession): NewThing {
   };
 }
 
-/** A run of the command line or of a program: in its session, and not yet among its items. */
+/**
+ * For a run of the command line or of a program: it belongs to its session, and its items are not copied yet.
+ */
 export function toRunThings(
   { tenant, id }: SessionName,
   run: SessionRun,
@@ -74,7 +80,7 @@ export function toRunThings(
   ];
 }
 
-/** Any run of the session, a response too. */
+/** For any run of the session, a response too. */
 export function toSessionRunThing(
   { tenant, id }: SessionName,
   { run, folder }: SessionRun,
@@ -98,8 +104,8 @@ export function nameUnkept({ tenant, id }: SessionName, run: string): ThingName 
 }
 
 /**
- * The one run that goes on after another: of two that are put at once, one is. `after` is the id of the last
- * run of the session, or undefined where it has none.
+ * The one run that continues after another: of two that are stored at once, one succeeds. `after` is the id of the
+ * last run of the session, or undefined if it has none.
  */
 export function toNextThing(
   { tenant, id }: SessionName,
@@ -122,7 +128,7 @@ export function readSessionRun({ body }: Pick<Thing, "body">): SessionRun {
   return { run: String(run), folder: typeof folder === "string" ? folder : null };
 }
 
-/** Also of a conversation that a client of the server began: it has none of them. */
+/** Also for a conversation that a client of the server began: it has none of them. */
 export function readSessionFacts(body: Json): SessionFacts & { readonly title: string | null } {
   const { metadata, session } = body as { readonly [key: string]: JsonObject | undefined };
   const { folder = null, forked_from = null } = session ?? {};
@@ -143,7 +149,7 @@ export async function listSessionRuns(
   return things.map(readSessionRun);
 }
 
-/** A run whose items are not kept yet. */
+/** A run whose items are not copied yet. */
 export interface UnkeptRun {
   readonly run: string;
   readonly created_at_ms: number;
@@ -160,10 +166,10 @@ export async function listUnkept(
   });
 }
 
-/** Its place is taken right before it is written down; after this long it never was. */
+/** A run takes its place right before it is written down; after this time it never will be. */
 const COMING_MS = 60_000;
 
-/** Whether a run that is not in the record may be about to be. */
+/** True if a run that is not in the record may still be written down. */
 export function isComing({ created_at_ms }: UnkeptRun, nowMs: number): boolean {
   return nowMs - created_at_ms < COMING_MS;
 }

@@ -1,6 +1,6 @@
 /**
- * The turns of a session, read from its items, whoever wrote them: a turn is one model call, and what its
- * calls gave. Numbered from 1 over the whole session. Pure.
+ * The turns of a session, counted from its items, whichever program wrote them: a turn is one model call with the
+ * results of its calls. Numbered from 1 over the whole session. Pure.
  */
 
 import { toPlainText } from "../../agent/context/message-text.ts";
@@ -8,15 +8,15 @@ import type { Item } from "../../protocol/items.ts";
 
 export interface SessionTurn {
   readonly turn: number;
-  /** What the user said right before it; null for a turn that goes on after results. */
+  /** The user's words right before it; null for a turn that continues after results. */
   readonly prompt: string | null;
-  /** What the model said. */
+  /** The model's words. */
   readonly text: string;
-  /** The names of the tools that it called. */
+  /** Names of the tools that it called. */
   readonly calls: readonly string[];
 }
 
-/** Where each turn begins and ends in the items; what the user says last has no turn yet. */
+/** The begin and the end of each turn in the items. The user's last words have no turn yet. */
 interface Span {
   readonly from: number;
   /** Right after its results. */
@@ -37,7 +37,9 @@ export function readTurns(items: readonly Item[]): SessionTurn[] {
   });
 }
 
-/** Everything up to the end of a turn. Undefined where the session has no such turn; 0 is the beginning. */
+/**
+ * All items up to the end of a turn; 0 is the beginning. Undefined if the session has no such turn.
+ */
 export function upToTurn(items: readonly Item[], turn: number): readonly Item[] | undefined {
   if (turn === 0) return [];
   const span = findSpans(items)[turn - 1];
@@ -48,7 +50,9 @@ export function countTurns(items: readonly Item[]): number {
   return findSpans(items).length;
 }
 
-/** A model speaks until a result or a person comes; results belong to the turn that asked for them. */
+/**
+ * A model's turn lasts until a result or a person's message; results belong to the turn of their call.
+ */
 function findSpans(items: readonly Item[]): Span[] {
   const spans: Span[] = [];
   let open: { from: number; hasResults: boolean } | undefined;

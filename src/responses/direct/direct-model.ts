@@ -1,4 +1,4 @@
-/** The models that direct responses ask, as whoever opens them gives them. */
+/** The models that direct responses ask, as their opener passes them. */
 
 import type { Item } from "../../protocol/items.ts";
 import type { Native } from "../../protocol/native.ts";
@@ -7,9 +7,9 @@ import type { ModelTarget } from "../models/model-target.ts";
 import type { ResponseModel } from "../models/response-model.ts";
 
 export interface DirectModel extends Pick<ResponseModel, "provider" | "contextTokens" | "own"> {
-  /** Whether it gives its reasoning in a sealed form; undefined where that is not known. */
+  /** True if the model gives its reasoning in a sealed form; undefined if that is not known. */
   readonly sealed: boolean | undefined;
-  /** What its vendor does itself, as far as the settings leave it to the vendor. */
+  /** The work that the vendor does itself, as far as the settings leave it to the vendor. */
   readonly native: Native;
   /** Rejects items of a kind that it is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
@@ -18,7 +18,7 @@ export interface DirectModel extends Pick<ResponseModel, "provider" | "contextTo
 }
 
 export interface DirectModels {
-  /** One that was opened before. */
+  /** The model of a target, if it was opened before. */
   known(target: ModelTarget): DirectModel | undefined;
   /** Rejects with what is missing (`key_missing`) or wrong; sends nothing. */
   open(target: ModelTarget): Promise<DirectModel>;

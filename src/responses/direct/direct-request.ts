@@ -27,7 +27,7 @@ export function findDirectItems(
 
 const KINDS = Object.keys(LIMIT_KINDS) as LimitKind[];
 
-/** Whether all of it is in the request, and an answer as it comes is what is wanted. */
+/** True if the request has the whole conversation, and wants a plain answer. */
 function isAlone(request: CreateResponse): boolean {
   const { text, truncation, multi_agent } = request;
   if (request.previous_response_id || request.conversation || request.prompt) return false;
@@ -36,12 +36,12 @@ function isAlone(request: CreateResponse): boolean {
   return !text?.format || text.format.type === "text";
 }
 
-/** What several agents have said is sorted out first. */
+/** Items of several agents must be sorted out first, so they are not plain. */
 function isPlain(item: Item): boolean {
   return isPlainItem(item.type) && !("agent" in item && item.agent);
 }
 
-/** Whether it can be sent as it is: nothing has to be read or fetched for it. */
+/** True if the item can be sent as it is: nothing has to be read or fetched for it. */
 function isWhole(item: Item): boolean {
   if ("content" in item && typeof item.content === "string") return true;
   return findMedia([item]).every(({ part }) => isWholePart(part));
@@ -51,7 +51,7 @@ function isWholePart(part: MediaPart): boolean {
   return part.type !== "input_file" && !part.file_id && urlOf(part) === undefined;
 }
 
-/** Whether the server has nothing to do for any of the tools, and nothing to tell of them. */
+/** True if the server has nothing to do for any of the tools, and nothing to report about them. */
 export function areModelTools({ tools, include }: CreateResponse, native: Native): boolean {
   if (!tools) return true;
   const asked = { tools, include: include ?? [] };

@@ -1,7 +1,6 @@
 /**
- * A response that needs nothing but a model (`direct-request.ts`): one question, its answer folded as
- * it comes. There is no log, no journal and no engine, because nobody could read them; what a client
- * sees is what the same request would show if it were stored (test/responses/direct-response.test.ts).
+ * A response that needs only a model (`direct-request.ts`): one question, and its answer folded as it comes, without a
+ * log. A client sees what it would see if the response were stored (test/responses/direct/direct-response.test.ts).
  */
 
 import { type Broken, type CallMeter, createCallMeter } from "../../agent/broken-answer.ts";
@@ -23,38 +22,38 @@ import { fillPlainResponse, findPlainAnswer, type PlainAnswer } from "./plain-an
 
 export interface DirectParts {
   readonly runId: string;
-  /** Whose it is: the tenant. */
+  /** The tenant that owns the response. */
   readonly owner: string;
   readonly id: string;
   readonly asked: AskedResponse;
   /** As the record names it. */
   readonly model: string;
-  /** Of its own: the echo is the response itself, before it was answered. */
+  /** The response's own settings: the echo is the response itself, before it was answered. */
   readonly settings: ResponseSettings & { readonly echo: EmittedResponse };
   readonly request: ModelRequest;
   readonly provider: Provider;
   readonly clock: Clock;
-  /** Books what it has used; undefined where nobody counts. */
-  readonly charge: ((used: Used) => Promise<void>) | undefined;
+  /** Books what it has used; undefined if it is not counted. */
+  readonly charge: ((used: UsedAmounts) => Promise<void>) | undefined;
   /** Undefined where the price is not known; an answer that says what it cost needs none. */
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
-  /** Told of its beginning and its end. */
+  /** Watches the beginning and the end of the response. */
   readonly observe: ((logged: LoggedEvent) => void) | undefined;
 }
 
-export interface Used {
+export interface UsedAmounts {
   readonly tokens: number;
   readonly usd: number;
-  /** Those of these tokens whose price is not known. */
+  /** The number of these tokens whose price is not known. */
   readonly unpriced: number;
 }
 
-/** Leaving its events early closes the connection to the model. A failure is an ending of theirs. */
+/** Leaving the response's events early closes the connection to the model. A failure is one of their endings. */
 export function createDirectResponse(parts: DirectParts): LiveResponse {
   return new DirectResponse(parts);
 }
 
-/** Who does not say otherwise waits to the end. */
+/** The signal of a caller that passes none: it waits to the end. */
 const NEVER = new AbortController().signal;
 
 type Told = Omit<Notice, "type">;
@@ -73,7 +72,7 @@ class DirectResponse implements LiveResponse {
     this.#beganMs = parts.clock.now();
   }
 
-  /** Nobody waits in it: it ends with its calls. */
+  /** No agent waits in it: it ends with its calls. */
   injected(): readonly PlacedItem[] {
     return [];
   }
@@ -207,8 +206,8 @@ class DirectResponse implements LiveResponse {
     state.asked = undefined;
   }
 
-  /** What the vendor says that it charges counts. A price that is not known takes no money. */
-  #toUsed(usage: Usage, told: number | undefined, deployment: string | undefined): Used {
+  /** The usage in money: the vendor's own figure if there is one. A price that is not known takes no money. */
+  #toUsed(usage: Usage, told: number | undefined, deployment: string | undefined): UsedAmounts {
     const { total_tokens: tokens } = usage;
     // Tokens are paid for also where a vendor's own tools have no known price.
     const { native_calls: _, ...counted } = usage;
@@ -274,14 +273,14 @@ async function* tellAnswer({
 interface State {
   readonly items: Item[];
   usage: Usage;
-  /** What these tokens cost. */
-  used: Used;
+  /** The tokens of `usage` and their cost. */
+  used: UsedAmounts;
   turns: number;
-  /** Whether anything was given on. */
+  /** True once anything was sent to the client. */
   said: boolean;
-  /** Of the turn that was read last. */
+  /** The end of the turn that was read last. */
   end: ModelEnd | undefined;
-  /** Who answered last, where the model's name stands for several deployments. */
+  /** The deployment that answered last, if the model's name stands for several. */
   by: AnsweredBy | undefined;
   /** The question whose answer is not in `usage` yet. */
   asked: AskedTurn | undefined;
@@ -292,9 +291,13 @@ interface AskedTurn {
   readonly meter: CallMeter;
 }
 
-const NOTHING_USED: Used = { tokens: 0, usd: 0, unpriced: 0 };
+const NOTHING_USED: UsedAmounts = { tokens: 0, usd: 0, unpriced: 0 };
 const NOTHING_SAID = {
-  ...{ usage: NO_USAGE, used: NOTHING_USED, turns: 0, by: undefined, end: undefined },
+  usage: NO_USAGE,
+  used: NOTHING_USED,
+  turns: 0,
+  by: undefined,
+  end: undefined,
 };
 
 function readBatch(
@@ -355,7 +358,7 @@ function toFailedEnding({ code, message }: Failure): Ended {
   return { ending: code === "cancelled" ? code : "failed", error: { code, message }, message };
 }
 
-/** Of no meaning to an answer: nobody reads this log. What is shown of the request is its echo. */
+/** Settings of a log that is never read. What is shown of the request is its echo. */
 const SETTINGS: Omit<RunStart["settings"], "model"> = {
   instructions: null,
   format: { type: "text" },

@@ -19,11 +19,11 @@ export interface PlainAnswer {
   readonly items: readonly Item[];
   readonly reason: EndReason;
   readonly usage: Usage;
-  /** Who answered, where the model's name stands for several deployments. */
+  /** The deployment that answered, if the model's name stands for several. */
   readonly by: AnsweredBy | undefined;
-  /** What the vendor says that it charges. */
+  /** The cost that the vendor reports. */
   readonly costUsd: number | undefined;
-  /** What the vendor says of the ending beyond its reason. */
+  /** Details from the vendor about the ending, beyond its reason. */
   readonly stop: StopDetail | undefined;
 }
 
@@ -54,7 +54,7 @@ interface Known {
   readonly runId: string;
   readonly beganMs: number;
   readonly end: RunEnd;
-  /** What of the request was left out. */
+  /** The fields of the request that were left out. */
   readonly ignored: readonly string[];
 }
 

@@ -1,4 +1,6 @@
-/** `POST /v1/embeddings` as a function: the model of a request is found, paid for and asked. Nothing is stored. */
+/**
+ * `POST /v1/embeddings` as a function: finds the model of a request, pays for it and asks it. Nothing is stored.
+ */
 
 import { createAccount } from "../../agent/account.ts";
 import { type Cost, createPayer, type Payer } from "../../agent/payer.ts";
@@ -17,7 +19,7 @@ import { checkAllowed, checkName } from "../request/check-model.ts";
 import type { Caller } from "../tenant/caller.ts";
 
 export interface EmbeddingsApi {
-  /** Rejects what is wrong, not allowed or not paid for before anything is sent. */
+  /** Rejects a request that is invalid, not allowed or not paid for, before anything is sent. */
   create(body: unknown, caller: Caller, signal: AbortSignal): Promise<MadeEmbeddings>;
 }
 
@@ -28,12 +30,12 @@ export interface MadeEmbeddings {
 }
 
 export interface EmbeddingsParts {
-  /** Rejects a name that is nobody's. */
+  /** The model of a name. Rejects an unknown name. */
   readonly route: (name: string) => ModelTarget;
   readonly open: (target: ModelTarget) => Promise<EmbeddingModel>;
-  /** Who pays for what a key asks for. */
+  /** Pays for a key's requests. */
   readonly payerOf?: ((keyId: string) => Payer) | undefined;
-  /** Told what a request has used, for the server's numbers and the request's line. */
+  /** Called with the usage of a request, for the server's metrics and the request's log line. */
   readonly observe?: ((id: string, used: UsedEmbeddings) => void) | undefined;
 }
 
@@ -44,7 +46,7 @@ export interface UsedEmbeddings {
   readonly cost_usd: number | null;
 }
 
-/** Fewer than ordinary text has, as model calls are estimated. */
+/** Fewer than ordinary text has, as in the estimate for model calls. */
 const CHARS_PER_TOKEN = 3;
 
 export function createEmbeddingsApi(parts: EmbeddingsParts): EmbeddingsApi {
@@ -90,7 +92,7 @@ function checkTexts(input: readonly EmbeddingText[], { model }: ModelTarget): vo
   throw new Failure("invalid_request", message, { param: "input" });
 }
 
-/** What one request of the caller may cost, and then what its key has left. */
+/** First the limit on one request of the caller, then the remaining budget of its key. */
 function toPayers({ payerOf }: EmbeddingsParts, { keyId, limits }: Caller): readonly Payer[] {
   const own = createPayer(createAccount(limits));
   return keyId === null || !payerOf ? [own] : [own, payerOf(keyId)];
@@ -104,7 +106,7 @@ interface Paying {
 interface Embedded {
   readonly vectors: readonly (readonly number[])[];
   readonly tokens: number;
-  /** Undefined where a price is not known. */
+  /** Undefined if a price is not known. */
   readonly usd: number | undefined;
 }
 
@@ -127,7 +129,7 @@ async function embedPaid(
         used(cost);
       },
     });
-  // Each of them sets aside what it may cost, and is told what it did.
+  // Each payer reserves the possible cost, and is then told the real one.
   const payAll = payers.reduceRight<typeof ask>(
     (inner, payer) => (used) =>
       payer.pay(most, (usedHere) =>
@@ -161,7 +163,7 @@ function estimateText(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
-/** A server that does not know `dimensions` gives vectors of its own length and says nothing of it. */
+/** A server that does not know `dimensions` silently returns vectors of its own length. */
 function checkLength(
   vectors: Embedded["vectors"],
   dimensions: number,

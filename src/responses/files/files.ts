@@ -1,23 +1,24 @@
 /**
- * Files as the API has them, over a shelf. A file is there once all its bytes are: until then its
- * thing says `ready: false`, is shown to nobody, and expires by itself if the process dies.
+ * Files in the API's form, over a shelf. A file exists once all its bytes are stored: before that its thing has
+ * `ready: false`, is shown to no client, and expires by itself if the process dies.
  */
 
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import { clip } from "../../base/text.ts";
 import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
-import { type Page, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
+import { type ListPage, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
 import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { toMediaType } from "./media-type.ts";
 import type { NewFile } from "./new-file.ts";
 
-/** An upload that has not ended by then is not going on any more. */
+/** An upload that has not ended by then has been interrupted. */
 const MAX_UPLOAD_MS = 24 * 60 * 60 * 1000;
-/** The API's own limit, for lists and for files put into a request. */
+/** The API's own limit, for lists and for the files of a request. */
 const MAX_LISTED = 10_000;
 const MAX_INPUT_BYTES = 50 * 1024 * 1024;
-/** Rows read at a time for a list that leaves some out. */
+/** Rows that are read at a time for a list that leaves some out. */
 const READ_FILES = 500;
 
 export interface FileObject {
@@ -47,15 +48,15 @@ interface KeptFile {
 
 type Reading = Pick<ShelfParts, "shelf" | "clock">;
 
-/** Bytes on their way in; read to their end, or to the limit. */
+/** The bytes of an upload; they are read to their end, or to the limit. */
 export interface FileBytes {
   readonly bytes: AsyncIterable<Uint8Array>;
   readonly maxBytes: number;
 }
 
 /**
- * Leaves nothing behind when it rejects: with `invalid_request` over the limit, or as the stream does.
- * `asked` may be known only when the bytes have been read: a form's fields may stand behind its file.
+ * Removes everything when it rejects: with `invalid_request` over the limit, or with the stream's error. `asked`
+ * may only be known after the bytes: a form's fields may stand after its file.
  */
 export async function createFile(
   { shelf, clock, makeId }: ShelfParts,
@@ -81,7 +82,7 @@ export async function createFile(
     const media_type = toMediaType(filename, seen.head);
     const kept: KeptFile = { filename, purpose, bytes: written, media_type, ready: true };
     const expires_at_ms = expiresAfterMs === undefined ? null : created_at_ms + expiresAfterMs;
-    // In this order: what a crash leaves between the two still expires.
+    // In this order: if the process crashes between the two, the rest still expires.
     if (!(await shelf.update(name, encodeFile(kept)))) throw toUnknownFile(name.id);
     await shelf.setExpiry(name, expires_at_ms);
     return toFile({ ...upload, expires_at_ms, body: encodeFile(kept) });
@@ -91,7 +92,7 @@ export async function createFile(
   }
 }
 
-/** Passes the bytes on, remembers how they begin, and stops at the limit. */
+/** Passes the bytes on, remembers their beginning, and stops at the limit. */
 async function* watch(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -108,10 +109,12 @@ async function* watch(
   }
 }
 
-/** What `toMediaType` looks at. */
+/** The bytes that `toMediaType` examines. */
 const HEAD_BYTES = 4096;
 
-/** Rejects with `not_found`, as everything here does where there is no such file, or its time is over. */
+/**
+ * Rejects with `not_found` if there is no such file or it has expired, as all functions here do.
+ */
 export async function getFile(parts: Reading, tenant: string, id: string): Promise<FileObject> {
   return toFile(await findFile(parts, tenant, id));
 }
@@ -121,7 +124,7 @@ export async function listFiles(
   { shelf, clock }: Reading,
   tenant: string,
   query: URLSearchParams,
-): Promise<Page<FileObject>> {
+): Promise<ListPage<FileObject>> {
   const limits = { defaultLimit: MAX_LISTED, maxLimit: MAX_LISTED };
   const paging = parsePaging(query, { defaultOrder: "desc", ...limits });
   const purpose = query.get("purpose") || undefined;
@@ -137,7 +140,7 @@ interface Wanted {
   readonly isWanted: (thing: Thing) => boolean;
 }
 
-/** One more than the page, if there is one: what is not wanted takes no place. */
+/** One more than the page if there are more. Files of other purposes take no place. */
 async function collect(
   shelf: Shelf,
   tenant: string,
@@ -183,7 +186,9 @@ export interface FileParts {
   readonly bytes: Uint8Array;
 }
 
-/** A file whole, as a request's part needs it. Rejects with `invalid_request` above `maxBytes`. */
+/**
+ * A complete file, as a part of a request needs it. Rejects with `invalid_request` above `maxBytes`.
+ */
 export async function readFileParts(
   parts: Reading,
   tenant: string,
@@ -218,19 +223,25 @@ function toFile(thing: Pick<Thing, "id" | "body" | "created_at_ms" | "expires_at
   const { filename, purpose, bytes } = readFile(thing);
   const { id, expires_at_ms } = thing;
   return {
-    ...{ id, object: "file", bytes, created_at: toSeconds(thing.created_at_ms) },
+    id,
+    object: "file",
+    bytes,
+    created_at: toSeconds(thing.created_at_ms),
     ...(expires_at_ms === null ? {} : { expires_at: toSeconds(expires_at_ms) }),
-    ...{ filename, purpose, status: "processed" },
+    filename,
+    purpose,
+    status: "processed",
   };
 }
 
+const STORED = storedObject<KeptFile>("a file", ["filename", "bytes"]);
+
 function encodeFile(file: KeptFile): Json {
-  return file as unknown as Json;
+  return STORED.write(file);
 }
 
-/** What this file wrote is taken at its word. */
 function readFile({ body }: Pick<Thing, "body">): KeptFile {
-  return body as unknown as KeptFile;
+  return STORED.read(body);
 }
 
 function toUnknownFile(id: string): Failure {

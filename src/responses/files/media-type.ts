@@ -1,6 +1,6 @@
 /**
- * What kind of bytes a file is: by its first bytes where they tell, as a name can say anything, then by
- * the name, and at last by whether it reads as text.
+ * Finds the media type of a file: by its first bytes if they tell, because a name can say anything, then by the name,
+ * and at last by whether it is readable text.
  */
 
 const UNKNOWN_TYPE = "application/octet-stream";
@@ -11,7 +11,9 @@ export function toMediaType(filename: string, bytes: Uint8Array): string {
   return sniff(bytes) ?? named ?? (isText(bytes) ? "text/plain" : UNKNOWN_TYPE);
 }
 
-/** Only kinds that no other kind begins like: documents of offices are ZIP files, and told by name. */
+/**
+ * Only types whose beginning is unique: office documents are ZIP files, and are distinguished by name.
+ */
 function sniff(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   for (const [start, type] of SIGNATURES) if (head.startsWith(start)) return type;
@@ -30,7 +32,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ["OggS", "audio/ogg"],
 ];
 
-/** The beginning is enough, but may end inside a character. */
+/** The beginning is enough, but it may end inside a character. */
 function isText(bytes: Uint8Array): boolean {
   const head = bytes.subarray(0, 4096);
   if (head.includes(0)) return false;
@@ -38,14 +40,14 @@ function isText(bytes: Uint8Array): boolean {
     new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
     return true;
   } catch {
-    // Not being text is an ordinary outcome here.
+    // It is not text, which is not an error here.
     return false;
   }
 }
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
-/** Those that vendors take as input, and those that people search in. */
+/** Types that vendors accept as input, and types that people search in. */
 const TYPES_BY_NAME: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",

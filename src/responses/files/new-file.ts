@@ -1,4 +1,6 @@
-/** What a client says about a file it sends: the fields of the form beside the bytes. */
+/**
+ * Parses a client's description of a file that it sends: the fields of the form besides the bytes.
+ */
 
 import { z } from "zod";
 import { isJsonObject } from "../../base/json.ts";
@@ -13,13 +15,13 @@ export interface NewFile {
   readonly expiresAfterMs: number | undefined;
 }
 
-/** What clients may ask for, and what a server makes itself. */
+/** Purposes that clients may set, and those that a server sets itself. */
 const PURPOSES = [
   ...["assistants", "batch", "fine-tune", "vision", "user_data", "evals"],
   ...["assistants_output", "batch_output", "fine-tune-results"],
 ] as const;
 
-/** An hour to thirty days, as the API has it. */
+/** An hour to thirty days, as in the API. */
 const MIN_SECONDS = 3600;
 const MAX_SECONDS = 2_592_000;
 const MAX_NAME_CHARS = 255;
@@ -35,8 +37,8 @@ export const NewFileFields = open({
 });
 
 /**
- * `fields` are those of the form by name, a form's `expires_after[seconds]` among them as it stands
- * there, or as an object. Rejects what is wrong by name.
+ * `fields` are those of the form by name; `expires_after[seconds]` is spelled as in a form, or is an object. Rejects
+ * an invalid field by its name.
  */
 export function parseNewFile(filename: string, fields: Readonly<Record<string, unknown>>): NewFile {
   const asked = parseAs(NewFileFields, nest(fields), "request");
@@ -62,7 +64,7 @@ function toNumber(value: unknown): unknown {
   return typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
 }
 
-/** The last step of a path, without what a terminal or a header would take for orders. */
+/** The last step of a path, without characters that a terminal or a header would interpret. */
 function toFilename(given: string): string {
   const name = given.replace(/^.*[/\\]/s, "").replace(/\p{Cc}/gu, "");
   const isNone = name === "" || name === "." || name === "..";

@@ -1,13 +1,13 @@
-/** What the agents of a team are called: `/root`, `/root/research`, `/root/research/sources`. */
+/** The names of a team's agents: `/root`, `/root/research`, `/root/research/sources`. */
 
 export const ROOT = "/root";
 
-/** The last part of a name, as models give it. */
+/** True for the last part of a name, as models write it. */
 export function isTaskName(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,48}$/.test(text);
 }
 
-/** The name that an agent means: a whole one, or one of those below it. */
+/** The agent that a name means: a full name, or one below the agent that wrote it. */
 export function toAgentName(text: string, me: string): string {
   const name = text.trim().replace(/\/+$/, "");
   if (name === "root") return ROOT;
@@ -18,7 +18,7 @@ export function isBelow(name: string, above: string): boolean {
   return name.startsWith(`${above}/`);
 }
 
-/** Whether it was started by `above` itself. */
+/** True if `above` itself started it. */
 export function isChild(name: string, above: string): boolean {
   return isBelow(name, above) && !name.slice(above.length + 1).includes("/");
 }

@@ -1,4 +1,6 @@
-/** An item as we send it: with an id and a status, and every field its readers rely on. */
+/**
+ * Completes an item for sending: with an id and a status, and every field that its readers rely on.
+ */
 
 import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type {
@@ -7,54 +9,27 @@ import type {
   EmittedLogprob,
   EmittedMessage,
 } from "../../protocol/emitted.ts";
+import { ITEM_FACTS } from "../../protocol/item-facts.ts";
 import type { Item, Message, Reasoning } from "../../protocol/items.ts";
 import { showItem } from "./show-item.ts";
 
 interface Known {
   readonly runId: string;
   readonly outputIndex: number;
-  /** For items that do not say it themselves. */
+  /** For items without a status of their own. */
   readonly status: "in_progress" | "completed";
-  /** What the client asked to see; undefined shows everything. */
+  /** The optional fields that the client asked for; undefined shows all. */
   readonly include?: ReadonlySet<string> | undefined;
 }
 
-const PREFIXES: Readonly<Record<string, string>> = {
-  message: "msg",
-  function_call: "fc",
-  function_call_output: "fco",
-  custom_tool_call: "ctc",
-  reasoning: "rs",
-  web_search_call: "ws",
-  file_search_call: "fs",
-  code_interpreter_call: "ci",
-  image_generation_call: "ig",
-  computer_call: "cu",
-  mcp_call: "mcp",
-  mcp_list_tools: "mcpl",
-  mcp_approval_request: "mcpr",
-  local_shell_call: "lsh",
-  shell_call: "sh",
-  shell_call_output: "sho",
-  apply_patch_call: "apc",
-  apply_patch_call_output: "apco",
-  tool_search_call: "tsc",
-  tool_search_output: "tso",
-  compaction: "cmp",
-  multi_agent_call: "mac",
-  multi_agent_call_output: "maco",
-  agent_message: "amsg",
-};
-
-/** The beginning of an item's id: `msg` for messages. */
+/** The prefix of an item's id: `msg` for messages. */
 export function idPrefixOf(type: string): string {
-  // Types come from clients: `constructor` must not find what every object has.
-  return (Object.hasOwn(PREFIXES, type) && PREFIXES[type]) || "item";
+  return ITEM_FACTS.get(type)?.idPrefix ?? "item";
 }
 
 /**
- * `id` keeps the one an item began with: there are servers that change it on the way. Without one,
- * it is made of the run's id and the place, so that a replay of the log makes the same.
+ * `id` keeps the id that an item began with: some servers change it on the way. Without one, it is made from the
+ * run's id and the item's place, so that a replay of the log makes the same.
  */
 export function toEmittedItem(item: Item, known: Known, id?: string): EmittedItem {
   const own = "id" in item && typeof item.id === "string" && item.id !== "" ? item.id : undefined;
@@ -75,13 +50,27 @@ export function toEmittedItem(item: Item, known: Known, id?: string): EmittedIte
 }
 
 function makeItemId(type: string, { runId, outputIndex }: Known): string {
-  const run = runId.startsWith("run_") ? runId.slice(4) : runId;
-  // That of a subagent is below that of its parent.
-  const place = run.includes("/") ? run.replaceAll("/", "_") : run;
-  return `${idPrefixOf(type)}_${place}_${outputIndex}`;
+  return `${idPrefixOf(type)}_${toPlace(runId)}_${outputIndex}`;
 }
 
-/** Fills in a copy: see `response-object.ts` for what overwriting a spread costs. */
+/** The id of an item that a client sent without one, by its place in the input. */
+export function toInputId(type: string, runId: string, at: number): string {
+  return `${idPrefixOf(type)}_${toPlace(runId)}_in${at}`;
+}
+
+/** The id of the run whose output or input an item is, by the item's id; undefined for ids of another form. */
+export function toRunOfItem(id: string): string | undefined {
+  const run = /^[a-z]+_([0-9a-z]{26})_(?:in)?\d+$/.exec(id)?.[1];
+  return run && `run_${run}`;
+}
+
+function toPlace(runId: string): string {
+  const run = runId.startsWith("run_") ? runId.slice(4) : runId;
+  // The id of a subagent's run is below that of its parent.
+  return run.includes("/") ? run.replaceAll("/", "_") : run;
+}
+
+/** Fills in a copy: see `response-object.ts` for the cost of overwriting a spread. */
 function withStatus(
   copy: { id?: unknown; status?: unknown },
   id: string,
@@ -92,14 +81,14 @@ function withStatus(
   return copy as EmittedItem;
 }
 
-/** Some servers write null where they have nothing; readers of a thought count on a list, or on no field. */
+/** Some servers write null for nothing. Readers of a thought expect a list, or no field. */
 function withoutNulls(thought: Reasoning & { id: string }): EmittedItem {
   if (thought.content !== null && thought.status !== null) return thought as EmittedItem;
   const { content, status, ...rest } = thought;
   return { ...rest, ...(content && { content }), ...(status && { status }) };
 }
 
-/** Adds what else an item or a part has: vendors give more than is published. */
+/** Copies the other fields of an item or a part: vendors send more than is published. */
 function addRest<Shown extends object>(shown: Shown, from: object): Shown {
   const target = shown as Record<string, unknown>;
   for (const name in from) {
@@ -133,7 +122,7 @@ function toPart(part: Exclude<Message["content"], string>[number]): object {
   return addRest(shown, part);
 }
 
-/** Not every vendor gives the bytes of a token, or what else was likely; readers count on both. */
+/** Not every vendor sends the bytes of a token or its alternatives; readers rely on both. */
 export function toEmittedLogprobs(logprobs: readonly Logprob[]): EmittedLogprob[] {
   return logprobs.map((given) => ({
     ...given,
@@ -147,7 +136,7 @@ export function toEmittedLogprobs(logprobs: readonly Logprob[]): EmittedLogprob[
   }));
 }
 
-/** Some vendors cite without saying where or under which title; readers count on both. */
+/** Some vendors cite without a place or a title; readers rely on both. */
 export function toEmittedAnnotation(annotation: Annotation): EmittedAnnotation {
   const span = { start_index: annotation.start_index ?? 0, end_index: annotation.end_index ?? 0 };
   switch (annotation.type) {

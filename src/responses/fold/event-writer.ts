@@ -1,9 +1,9 @@
 /**
- * A run's log as the events of the Responses API: the one place that numbers them, and the one that
- * makes an `error` event of a failure.
+ * Turns a run's log into the events of the Responses API. Only this file numbers them, and only this file makes an
+ * `error` event from a failure.
  *
- * A pure fold: the same log gives the same events, ids and numbers, live or a year later. Items of
- * all turns stand in one output; places that a turn counts from 0 are counted on here.
+ * It is a pure fold: the same log gives the same events, ids and numbers, live or a year later. Items of all turns
+ * are in one output; indices that a turn counts from 0 are continued here.
  */
 
 import { type Failure, unreachable } from "../../base/failure.ts";
@@ -22,7 +22,7 @@ import type {
   ItemStart,
   OpaqueEvent,
   ReasoningDelta,
-  RefusalDelta,
+  RefusalTextDelta,
   TextDelta,
 } from "../../protocol/model-events.ts";
 import type {
@@ -39,8 +39,8 @@ import {
   CALL_EVENTS,
   isFailedCall,
   resultOf,
-  toCommandEvents,
-  toOutputEvents,
+  toCallEvents,
+  toResultEvents,
 } from "./call-events.ts";
 import { createGivenItems, type PlacedItem, withGiven } from "./given-items.ts";
 import { ItemView, type Showing } from "./item-view.ts";
@@ -54,19 +54,19 @@ import {
   withToldError,
 } from "./response-object.ts";
 import { isSilent } from "./silent-events.ts";
+import { createVoice, type OpenOutputItem, type Speaker } from "./speaker.ts";
 import { toTerminalEvents } from "./terminal-events.ts";
-import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 
 export interface EventWriter {
-  /** The events that one event of the log means, in order; often one, sometimes none. Put behind `out`. */
+  /** The events for one event of the log, appended to `out`; often one, sometimes none. */
   write(event: RunEvent, out?: EmittedEvent[]): EmittedEvent[];
-  /** The last events of a stream that cannot go on: `error`, `response.failed`. None where it has ended, or not begun. */
+  /** The last events of a broken stream: `error`, `response.failed`. None if it has ended. */
   fail(failure: Failure): EmittedEvent[];
   /** The response as far as it is known. */
   response(): EmittedResponse | undefined;
-  /** What another request goes on with: the items that are whole, and what the client answered meanwhile. */
+  /** The complete items, and what the client answered meanwhile: another request continues here. */
   said(): Item[];
-  /** What the client answered meanwhile, with its places in the output. */
+  /** The client's answers meanwhile, with their places in the output. */
   given(): readonly PlacedItem[];
 }
 
@@ -84,7 +84,7 @@ export function createEventWriter(showing: Showing = {}): EventWriter {
 class RunWriter {
   response: EmittedResponse | undefined;
   #isOver = false;
-  /** Whether the run answers a client's request. */
+  /** True if the run answers a client's request. */
   #answers = false;
   #next = 0;
   #out: EmittedEvent[] = [];
@@ -92,8 +92,8 @@ class RunWriter {
   readonly given = createGivenItems();
   readonly #own = createVoice();
   /** The agents of its team, by their names. */
-  readonly #others = new Map<string, Voice>();
-  /** Whoever speaks now. */
+  readonly #others = new Map<string, Speaker>();
+  /** The agent of the present event. */
   #voice = this.#own;
   readonly #view: ItemView;
 
@@ -107,7 +107,7 @@ class RunWriter {
     return out;
   }
 
-  /** Of one that still runs, with the items that are whole. */
+  /** The response of a run at work, with its complete items. */
   soFar(): EmittedResponse | undefined {
     if (!this.response || this.#isOver) return this.response;
     const output = this.#findWhole(this.#output.all);
@@ -175,7 +175,7 @@ class RunWriter {
     }
   }
 
-  /** What an agent of the team says: as what the run says, in its own name. */
+  /** Reads an event of an agent of the team like an event of the run, under the agent's name. */
   #readOther({ agent, event }: ChildEvent): void {
     const voice = this.#others.get(agent) ?? createVoice(agent);
     this.#others.set(agent, voice);
@@ -187,12 +187,12 @@ class RunWriter {
     this.#voice = this.#own;
   }
 
-  /** The event is this writer's from here on: it is numbered in place, which is half the cost of a copy. */
+  /** Numbers the event in place: a copy would cost twice as much. It is the writer's from here. */
   #emit(event: Unnumbered): void {
     const numbered = event as EmittedEvent & { agent?: { agent_name: string } };
     numbered.sequence_number = this.#next++;
     const { agent } = this.#voice;
-    // What is about the whole response is nobody's.
+    // An event about the whole response belongs to no agent.
     if (agent !== undefined && !("response" in event) && event.type !== "error") {
       numbered.agent = { agent_name: agent };
     }
@@ -232,7 +232,7 @@ class RunWriter {
     if (own) this.#emitProgress(open, "begun");
   }
 
-  /** Puts an item at the end of the output and says so. */
+  /** Adds an item at the end of the output, with its event. */
   #add(item: Item, status: "in_progress" | "completed"): [EmittedItem, number] {
     const outputIndex = this.#output.length;
     const added = this.#toEmitted(item, { outputIndex, status });
@@ -254,7 +254,7 @@ class RunWriter {
     return this.#view.toEmitted(item, { ...at, id, agent: this.#voice.agent });
   }
 
-  #delta(event: TextDelta | RefusalDelta | ReasoningDelta): void {
+  #delta(event: TextDelta | RefusalTextDelta | ReasoningDelta): void {
     const isThought = event.type === "reasoning_delta" && event.kind === "text";
     const told =
       isThought && this.#view.summarises ? { ...event, kind: "summary" as const } : event;
@@ -265,7 +265,7 @@ class RunWriter {
     this.#voice.open.get(index)?.parts.annotation(part, annotation);
   }
 
-  /** Progress of a tool that the vendor runs: its own words, with our numbers. */
+  /** Progress of a tool that the vendor runs: the vendor's event, with our numbers. */
   #pass({ event }: OpaqueEvent): void {
     const place = event["output_index"];
     const outputIndex = typeof place === "number" ? this.#voice.places.get(place) : undefined;
@@ -289,7 +289,7 @@ class RunWriter {
     }
     this.#output.replace(outputIndex, done);
     this.#voice.pending.set(pending, { ...open, item: done });
-    this.#emitAll(toCommandEvents(item), { output_index: outputIndex });
+    this.#emitAll(toCallEvents(item), { output_index: outputIndex });
   }
 
   #tellProgress(callId: string, when: "running"): void {
@@ -298,7 +298,7 @@ class RunWriter {
   }
 
   #emitProgress(
-    { item, outputIndex }: OpenItem,
+    { item, outputIndex }: OpenOutputItem,
     when: "begun" | "running" | "done" | "failed",
     made?: Item,
   ): void {
@@ -317,7 +317,7 @@ class RunWriter {
     this.#emitAll([event], { item_id: idOf(open.item), output_index: open.outputIndex });
   }
 
-  /** Closes the item of a call that this server has made, and adds what follows it. */
+  /** Closes the item of a call that this server has made, and adds the items after it. */
   #show(callId: string, [made, ...behind]: readonly Item[]): void {
     const open = this.#voice.pending.get(callId);
     this.#voice.pending.delete(callId);
@@ -338,13 +338,13 @@ class RunWriter {
   #addWhole(item: Item): void {
     const [added, outputIndex] = this.#add(item, "completed");
     const place = { item_id: idOf(added), output_index: outputIndex };
-    this.#emitAll(toOutputEvents(item), place);
+    this.#emitAll(toResultEvents(item), place);
     this.#finish(added, outputIndex);
   }
 
   /**
-   * What was said before a takeover cannot be taken back: it ends as incomplete, and is part of no
-   * answer. Calls of a turn that had ended stay open: they are made again.
+   * Output from before a takeover cannot be taken back: it ends as incomplete, and is part of no answer. Calls of a
+   * turn that had ended stay open: they are made again.
    */
   #abandon(abandoned: Abandoned | undefined): void {
     const { open, pending, places } = this.#voice;
@@ -360,7 +360,7 @@ class RunWriter {
     this.#cut(this.#voice.pending);
   }
 
-  #cut(items: Map<number, OpenItem> | Map<string, OpenItem>): void {
+  #cut(items: Map<number, OpenOutputItem> | Map<string, OpenOutputItem>): void {
     for (const { outputIndex, item, parts } of items.values()) {
       this.#finish(parts.cut(item), outputIndex);
     }
@@ -370,7 +370,7 @@ class RunWriter {
   #end(event: RunEnd): void {
     this.#cutVoices();
     if (!this.response) return;
-    // A client hears of faults that are this server's own; the log keeps what they were.
+    // A client only learns that a fault is this server's own; the log has the details.
     const told = this.#answers ? withToldError(event) : event;
     this.#finishResponse(endResponse(this.response, told, this.#output.select(this.#output.all)));
   }

@@ -1,18 +1,18 @@
 /**
- * How an answer says what of its request was left out: all of it in a field of our own, and what the API
- * does not know at all in the metadata too, where clients of other servers look. Metadata is the client's
- * otherwise: a published parameter that this model's API has no word for is not put there.
+ * Reports in an answer which fields of its request were left out: all of them in a field of our own, and those that
+ * the API does not know also in the metadata, where clients of other servers look. Otherwise metadata belongs to the
+ * client: a published parameter that this model's API does not support is not put there.
  */
 
 import { clip } from "../../base/text.ts";
 import type { StopDetail } from "../../protocol/model-events.ts";
 import { CreateResponse } from "../../protocol/request.ts";
 
-/** The field of an answer that is this server's own. */
+/** The field of an answer that only this server has. */
 export interface OwnField {
-  /** What of the request was left out, by name. */
+  /** Names of the request's fields that were left out. */
   ignored: string[];
-  /** Why exactly the answer ended, where the model's vendor says more than the API has words for. */
+  /** The exact reason of the end, if the model's vendor says more than the API can. */
   stop?: StopDetail;
 }
 
@@ -21,15 +21,15 @@ interface Answer {
   offshoot?: OwnField | undefined;
 }
 
-/** The pair of an answer's metadata that says what of the request nobody knows. */
+/** The metadata key for the request's unknown fields. */
 const IGNORED_KEY = "offshoot_ignored";
 const MAX_PAIRS = 16;
 const MAX_CHARS = 512;
-/** Names are the client's own: an answer is not made of them. */
+/** The names come from the client: an answer must not be filled with them. */
 const MAX_NAMES = 100;
 const MAX_NAME_CHARS = 200;
 
-/** Fills both in. `metadata` is the client's; its own pairs win where there is no room for ours. */
+/** Fills in both. `metadata` is the client's; its own pairs win if there is no room for ours. */
 export function tellIgnored(
   answer: Answer,
   metadata: Readonly<Record<string, string>>,
@@ -59,10 +59,10 @@ function withUnknown(
   return { ...metadata, [IGNORED_KEY]: text };
 }
 
-/** Whether a parameter is the API's own. */
+/** True if a parameter is the API's own. */
 export type IsPublished = (parameter: string) => boolean;
 
-/** Lists of things of many kinds: what is left out of them is a kind that nobody knows. */
+/** Lists with values of many kinds: values that are left out of them are of unknown kinds. */
 const LISTS: ReadonlySet<string> = new Set(["tools", "input", "include"]);
 
 function isPublishedHere(parameter: string): boolean {

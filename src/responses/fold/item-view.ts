@@ -1,4 +1,6 @@
-/** How a client sees the items of its response: what it asked to see of them, and what was left out. */
+/**
+ * The client's view of the items of its response: the fields that it asked for, and what was left out.
+ */
 
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -7,32 +9,32 @@ import { toEmittedItem } from "./emitted-item.ts";
 import { tellIgnored } from "./ignored.ts";
 import { LIKELY, lacksSeal, SEAL, toSummarised } from "./show-item.ts";
 
-/** What is shown of items. */
+/** The fields of items that are shown. */
 export interface Showing {
-  /** Beside what the request itself asked to see. */
+  /** In addition to those that the request itself asked for. */
   readonly include?: readonly string[] | undefined;
-  /** Shows all of them whole: for the model, not for the client. */
+  /** Shows all items whole: for the model, not for the client. */
   readonly everything?: boolean | undefined;
 }
 
-/** Where an item stands, and whose it is. */
+/** The place of an item, and its agent. */
 interface Shown {
   readonly outputIndex: number;
   readonly status: "in_progress" | "completed";
-  /** Made up when left out. */
+  /** Invented when left out. */
   readonly id?: string | undefined;
-  /** Undefined where there is no team. */
+  /** Undefined without a team. */
   readonly agent: string | undefined;
 }
 
 export class ItemView {
   readonly #showing: Showing;
   #runId = "";
-  /** Undefined for a run that answers no request, of which everything is shown. */
+  /** Undefined for a run that answers no request; all its fields are shown. */
   #include: ReadonlySet<string> | undefined;
   readonly #ignored = new Set<string>();
   #metadata: Readonly<Record<string, string>> = {};
-  /** Whether thoughts are shown where the client looks for their summary. */
+  /** True if thoughts are shown as a summary, where the client looks for them. */
   summarises = false;
 
   constructor(showing: Showing) {
@@ -62,17 +64,17 @@ export class ItemView {
     return { ...emitted, agent: { agent_name: agent } } as EmittedItem;
   }
 
-  /** Notes what the client asked to see and no model has given. */
+  /** Notes sealed thoughts that the client asked for and no model has given. */
   checkSeal(item: Item): void {
     if (lacksSeal(item) && this.#include?.has(SEAL)) this.ignore([`include (${SEAL})`]);
   }
 
-  /** Things of the request that a model's API has no word for. */
+  /** Notes fields of the request that a model's API does not support. */
   ignore(names: readonly string[]): void {
     for (const name of names) this.#ignored.add(name);
   }
 
-  /** Says in a response what was left out. */
+  /** Adds to a response which fields were left out. */
   tell(response: EmittedResponse): void {
     tellIgnored(response, this.#metadata, this.#ignored);
   }

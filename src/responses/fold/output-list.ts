@@ -1,21 +1,23 @@
 /**
- * The output of a response while it grows. An item keeps its place (`output_index`) for ever; what a
- * takeover abandoned leaves the list that is shown, so places may be missing there.
+ * The output of a response while it grows. An item keeps its index (`output_index`) for ever. Items that a takeover
+ * abandoned are removed from the list that is shown, so indices may be missing there.
  */
 
 import type { EmittedItem } from "../../protocol/emitted.ts";
 
 export interface OutputList {
-  /** Returns the item's place. */
+  /** Returns the item's index. */
   add(item: EmittedItem): number;
   replace(place: number, item: EmittedItem): void;
   /** From here on the item is part of no answer and of no history. */
   abandon(place: number): void;
-  /** How many places are taken. */
+  /** Number of indices in use. */
   readonly length: number;
-  /** Every item at its place, those that were abandoned included. */
+  /** Every item at its index, abandoned ones included. */
   readonly all: readonly EmittedItem[];
-  /** Without those that were abandoned, and without `unfinished` places. Works on any list of them. */
+  /**
+   * Without abandoned items, and without `unfinished` indices. Works on any list with one entry for each item.
+   */
   select<Said>(items: readonly Said[], unfinished?: Iterable<number>): Said[];
 }
 

@@ -1,11 +1,11 @@
 /**
- * The events inside one item: parts that open with their first delta and close in order.
+ * Writes the events inside one item: parts that open with their first delta and close in order.
  *
- * Owned by one item of the event writer. A part is closed when the next one opens or the item ends,
- * with the text the finished item has, which is the vendor's last word.
+ * Each item of the event writer owns one. A part is closed when the next one opens or the item ends, with the text of
+ * the finished item, which is the vendor's last word.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject } from "../../base/json.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type {
   EmittedItem,
@@ -13,18 +13,20 @@ import type {
   EmittedPart,
   Unnumbered,
 } from "../../protocol/emitted.ts";
-import type { ReasoningDelta, RefusalDelta, TextDelta } from "../../protocol/model-events.ts";
+import type { Writing } from "../../protocol/hosted-kinds/hosted-kind.ts";
+import { ITEM_FACTS } from "../../protocol/item-facts.ts";
+import type { ReasoningDelta, RefusalTextDelta, TextDelta } from "../../protocol/model-events.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
-import { WRITINGS, type Writing } from "./call-events.ts";
+import { WRITINGS } from "./call-events.ts";
 import { toEmittedAnnotation, toEmittedLogprobs } from "./emitted-item.ts";
 
 export interface PartWriter {
-  delta(event: TextDelta | RefusalDelta | ReasoningDelta): void;
+  delta(event: TextDelta | RefusalTextDelta | ReasoningDelta): void;
   arguments(delta: string): void;
   annotation(part: number, annotation: Annotation): void;
-  /** Closes what is open, with the texts of the finished item. */
+  /** Closes the open part, with the texts of the finished item. */
   finish(item: EmittedItem): void;
-  /** Closes what is open. Gives the item with what was said of it so far, marked as incomplete. */
+  /** Closes the open part. Returns the item with its text so far, marked as incomplete. */
   cut(item: EmittedItem): EmittedItem;
 }
 
@@ -32,13 +34,13 @@ interface Place {
   readonly item: EmittedItem;
   readonly outputIndex: number;
   readonly emit: (event: Unnumbered) => void;
-  /** Whether this server makes the call; of a vendor's calls the vendor tells. */
+  /** True if this server makes the call. Calls of a vendor are reported by the vendor. */
   readonly isOwn: boolean;
-  /** Whether the client sees how likely the tokens of a text were. */
+  /** True if the client sees the probabilities of tokens. */
   readonly showsLogprobs: boolean;
 }
 
-/** Calls whose writing every model tells in pieces. */
+/** Calls whose arguments every model streams in pieces. */
 const MODEL_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
 
 const FUNCTION_WRITING = WRITINGS["function_call"] as Writing;
@@ -75,7 +77,7 @@ class ItemParts implements PartWriter {
     this.#writing = WRITINGS[item.type] ?? FUNCTION_WRITING;
   }
 
-  delta(event: TextDelta | RefusalDelta | ReasoningDelta): void {
+  delta(event: TextDelta | RefusalTextDelta | ReasoningDelta): void {
     const part = this.#open(kindOf(event), event.part);
     const { delta } = event;
     part.text += delta;
@@ -126,7 +128,7 @@ class ItemParts implements PartWriter {
     }
     const writing = WRITINGS[item.type];
     if (!writing || !(this.#isOwn || MODEL_CALLS.has(item.type))) return;
-    const whole = { [writing.field]: (item as unknown as JsonObject)[writing.field] ?? "" };
+    const whole = { [writing.field]: asJsonObject(item)[writing.field] ?? "" };
     const named = item.type === "function_call" ? { name: item.name } : {};
     this.#emit({ type: writing.done, ...this.#at, ...named, ...whole } as unknown as Unnumbered);
   }
@@ -213,22 +215,19 @@ class ItemParts implements PartWriter {
   }
 }
 
-/** Two kinds of vendors' items know no word for it but this; some have no status at all. */
-const CUT_IS_FAILED: ReadonlySet<string> = new Set(["web_search_call", "image_generation_call"]);
-
 function toCutStatus(item: EmittedItem): { status?: "incomplete" | "failed" } {
-  if (CUT_IS_FAILED.has(item.type)) return { status: "failed" };
+  if (ITEM_FACTS.get(item.type)?.cut === "failed") return { status: "failed" };
   return item.type === "reasoning" || "status" in item ? { status: "incomplete" } : {};
 }
 
-/** Nobody adds to it. */
+/** Never changed. */
 const NO_LOGPROBS: never[] = [];
 
 export function idOf(item: EmittedItem): string {
   return "id" in item && typeof item.id === "string" ? item.id : "";
 }
 
-function kindOf(event: TextDelta | RefusalDelta | ReasoningDelta): PartKind {
+function kindOf(event: TextDelta | RefusalTextDelta | ReasoningDelta): PartKind {
   if (event.type === "text_delta") return "text";
   if (event.type === "refusal_delta") return "refusal";
   return event.kind === "summary" ? "summary" : "thought";

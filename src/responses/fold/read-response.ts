@@ -1,4 +1,4 @@
-/** Responses as they stand in the logs of their runs: one fold, live or a year later. */
+/** Reads responses from the logs of their runs: one fold, live or a year later. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -10,7 +10,9 @@ import { createEventWriter, type EventWriter } from "./event-writer.ts";
 import type { PlacedItem } from "./given-items.ts";
 import type { Showing } from "./item-view.ts";
 
-/** The response as far as its run has come; undefined where there is no such run, or nothing of it yet. */
+/**
+ * The response as far as its run has come; undefined if there is no such run, or it has no events yet.
+ */
 export async function readResponse(
   engine: Pick<Engine, "record">,
   runId: string,
@@ -21,7 +23,9 @@ export async function readResponse(
   return writer.response();
 }
 
-/** All that a response says, whole, and what the client answered meanwhile; undefined as above. */
+/**
+ * The complete output of a response, and what the client answered meanwhile; undefined as above.
+ */
 export async function readSaid(engine: Engine, runId: string): Promise<Item[] | undefined> {
   const writer = createEventWriter({ everything: true });
   await writeLog(engine, runId, writer);
@@ -40,15 +44,17 @@ async function writeLog(
 interface Following extends Showing {
   readonly after: number;
   readonly signal?: AbortSignal | undefined;
-  /** Told of the failure of a response that had said nothing before, or cannot be followed on. */
+  /**
+   * Called with the failure of a response that had no output before, or whose log cannot be read any further.
+   */
   readonly onFailed?: ((failure: Failure) => void) | undefined;
-  /** Told what the client answered meanwhile, when it has ended. */
+  /** Called with what the client answered meanwhile, when the response has ended. */
   readonly onGiven?: ((items: readonly PlacedItem[]) => void) | undefined;
 }
 
 /**
- * The events with a number greater than `after`, live until the response has ended, in batches. Where the
- * log cannot be followed on, the last batch says so and ends the stream.
+ * The events with a number greater than `after`, live until the response has ended, in batches. If the log cannot be
+ * read any further, the last batch says so and ends the stream.
  */
 export async function* followResponse(
   engine: Engine,
@@ -59,7 +65,7 @@ export async function* followResponse(
   try {
     yield* tellEvents(engine.follow(runId, -1, signal), writer, { after, onFailed, onGiven });
   } catch (thrown) {
-    // Nobody is left to tell, or nothing was told yet: then it is not the stream's to say.
+    // The client is gone, or has got nothing yet: then the failure is not an event of the stream.
     const isLeft = signal?.aborted && !(signal.reason instanceof Failure);
     const events = isLeft ? [] : writer.fail(toFailure(thrown));
     if (events.length === 0) throw thrown;
@@ -87,13 +93,13 @@ async function* tellEvents(
   }
 }
 
-/** What tools there are is nothing of an answer either: a request may fail at asking. */
+/** The list of tools is not part of an answer either: a request may fail while it is fetched. */
 function isSaid(event: EmittedEvent): boolean {
   if (FRAME.has(event.type) || event.type.startsWith("response.mcp_list_tools.")) return false;
   return !("item" in event && event.item.type === "mcp_list_tools");
 }
 
-/** What stands around an answer, and is nothing of it. */
+/** Events around an answer that are not part of it. */
 const FRAME: ReadonlySet<string> = new Set([
   "response.created",
   "response.queued",

@@ -1,7 +1,7 @@
-/** The Response object of a run: what it is at the start, and how an ending changes it. */
+/** The Response object of a run: its start, and how an ending changes it. */
 
 import type { Failure } from "../../base/failure.ts";
-import { toToldMessage } from "../../base/own-fault.ts";
+import { toToldMessage } from "../../base/server-fault.ts";
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
 import type { RunEnd, RunSettings, RunStart } from "../../protocol/run-events.ts";
@@ -15,7 +15,7 @@ export function toResponseId(runId: string): string {
   return `resp_${runId.startsWith("run_") ? runId.slice(4) : runId}`;
 }
 
-/** What of a run's beginning is shown where no request says otherwise. */
+/** The fields of a run's beginning that are shown unless a request sets them. */
 type Beginning = Pick<RunStart, "run_id" | "created_at_ms"> & {
   readonly settings: Pick<
     RunSettings,
@@ -23,15 +23,19 @@ type Beginning = Pick<RunStart, "run_id" | "created_at_ms"> & {
   >;
 };
 
-/** Of an answer that no run gives: all that is shown is what the request says. */
+/** For an answer without a run: only the request's own fields are shown. */
 export const NO_RUN: Beginning["settings"] = {
-  ...{ model: "", instructions: null, temperature: null, max_output_tokens: null, think: false },
+  model: "",
+  instructions: null,
+  temperature: null,
+  max_output_tokens: null,
+  think: false,
   format: { type: "text" },
 };
 
 /**
- * A response of which nothing is known, with every field in its place. Copied and then filled in field
- * by field: an object that is spread and then overwritten costs ten times as much (bench/gateway.ts).
+ * A response with every field and no content. It is copied and then filled in field by field: an object that is
+ * spread and then overwritten costs ten times as much (bench/gateway.ts).
  */
 export const BLANK_RESPONSE: Readonly<EmittedResponse> = {
   id: "",
@@ -48,7 +52,7 @@ export const BLANK_RESPONSE: Readonly<EmittedResponse> = {
   ...ECHO_DEFAULTS,
 };
 
-/** The response before anything was answered. `request` is what a client asked, if one did. */
+/** The response before there is output. `request` is the client's request, if there is one. */
 export function toResponse(
   { run_id, created_at_ms, settings }: Beginning,
   request?: ResponseSettings,
@@ -70,7 +74,7 @@ function repeatRequest(
   tellIgnored(response, echo.metadata, ignored);
 }
 
-/** Of a run that answers no request. */
+/** For a run that answers no request. */
 function fillSettings(response: EmittedResponse, settings: Beginning["settings"]): void {
   const { think, temperature, format } = settings;
   response.instructions = settings.instructions;
@@ -86,7 +90,7 @@ export function toRunId(responseId: string): string {
   return `run_${responseId.replace(/^resp_/, "")}`;
 }
 
-/** The response as the run left it. */
+/** The response at the end of the run. */
 export function endResponse(
   response: EmittedResponse,
   end: RunEnd,
@@ -97,7 +101,9 @@ export function endResponse(
   return ended;
 }
 
-/** The response in a stream that cannot go on. Nobody knows what it has used until its run has ended. */
+/**
+ * The response in a stream that cannot continue. Its usage is not known before its run has ended.
+ */
 export function breakResponse(
   response: EmittedResponse,
   failure: Failure,
@@ -106,12 +112,15 @@ export function breakResponse(
   const message = toToldMessage(failure);
   return {
     ...response,
-    ...{ status: "failed", error: { code: "server_error", message }, incomplete_details: null },
-    ...{ output: [...output], output_text: toOutputText(output) },
+    status: "failed",
+    error: { code: "server_error", message },
+    incomplete_details: null,
+    output: [...output],
+    output_text: toOutputText(output),
   };
 }
 
-/** For whoever has made the response, and shown it to nobody. */
+/** Changes the response in place, for code that has made it and not passed it on. */
 export function fillEnd(
   response: EmittedResponse,
   end: RunEnd,
@@ -128,29 +137,29 @@ export function fillEnd(
   if (end.stop) response.offshoot = { ignored: [], ...response.offshoot, stop: end.stop };
 }
 
-/** Without what of a failure is for those who run the server. */
+/** Removes the details of a failure that only the operator may see. */
 export function withToldError(end: RunEnd): RunEnd {
   return end.error ? { ...end, error: { ...end.error, message: toToldMessage(end.error) } } : end;
 }
 
 type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_details">;
 
-/** The API knows fewer endings than a run has; every limit is `incomplete` there. */
+/** The API has fewer endings than a run; every limit is `incomplete` there. */
 export function toStatus(
   { ending, message, error }: RunEnd,
   output: readonly EmittedItem[],
 ): StatusFields {
   if (ending === "refused" && isRefusal(output)) return STATUSES.completed;
   if (ending !== "failed") return STATUSES[ending];
-  // The published list of codes is closed: clients with types know no other word.
+  // The published list of codes is closed: typed clients know no other code.
   const code = error?.code === "provider_overloaded" ? "rate_limit_exceeded" : "server_error";
   const told = { code, message: error?.message ?? message } as const;
   return { status: "failed", error: told, incomplete_details: null };
 }
 
 /**
- * Whether the answer is a refusal, which is all that the model has to say. A vendor that stops an answer
- * says so behind the words that it cut, or without a word.
+ * True if the answer is a refusal and nothing else. A vendor that stops an answer adds a refusal after the cut words,
+ * or after none.
  */
 function isRefusal(output: readonly EmittedItem[]): boolean {
   const last = output.at(-1);
@@ -159,7 +168,8 @@ function isRefusal(output: readonly EmittedItem[]): boolean {
 }
 
 const CUT: StatusFields = {
-  ...{ status: "incomplete", error: null },
+  status: "incomplete",
+  error: null,
   incomplete_details: { reason: "max_output_tokens" },
 };
 
@@ -172,7 +182,7 @@ const STATUSES: Readonly<Record<Exclude<RunEnd["ending"], "failed">, StatusField
   timeout: CUT,
 };
 
-/** Of a team, what its first agent says. */
+/** For a team, the text of its first agent. */
 export function toOutputText(output: readonly EmittedItem[]): string {
   let text = "";
   for (const item of output) {

@@ -1,33 +1,25 @@
-/** What of an item a client sees: some fields only come when they are asked for (`include`). */
+/** Removes the fields of an item that the client did not ask for (`include`). */
 
+import { isJsonObject, type Json } from "../../base/json.ts";
+import { ITEM_FACTS } from "../../protocol/item-facts.ts";
 import type { Item } from "../../protocol/items.ts";
 
-/** Everything, where `include` is undefined. */
+/** Shows all fields if `include` is undefined. */
 export function showItem(item: Item, include: ReadonlySet<string> | undefined): Item {
   if (!include) return item;
   switch (item.type) {
     case "reasoning":
       return include.has(SEAL) ? item : without(item, "encrypted_content");
-    case "file_search_call":
-      return include.has("file_search_call.results") ? item : { ...item, results: null };
-    case "code_interpreter_call":
-      return showCode(item);
-    case "web_search_call":
-      return showSearch(item, include);
     case "message":
       return showMessage(item, include);
-    case "computer_call_output":
-      return include.has("computer_call_output.output.image_url")
-        ? item
-        : { ...item, output: without(item.output, "image_url") };
     default:
-      return item;
+      return showHosted(item, include);
   }
 }
 
 /**
- * A model's thoughts as their summary, where a client asked for one and the model gives none: clients that
- * know one vendor's API look nowhere else.
+ * A model's thoughts as their summary, if a client asked for one and the model has none: clients that know only one
+ * vendor's API look nowhere else.
  */
 export function toSummarised(item: Item): Item {
   if (item.type !== "reasoning" || item.summary.length > 0 || !item.content?.length) return item;
@@ -38,52 +30,51 @@ export function toSummarised(item: Item): Item {
 /** The value of `include` that asks for sealed thoughts. */
 export const SEAL = "reasoning.encrypted_content";
 
-/** Whether a client wants thoughts that it can send back: a server that nobody knows is then asked, too. */
+/**
+ * True if a client wants thoughts that it can send back: then an unknown server is asked for them too.
+ */
 export function asksForSeal(include: readonly string[] | null | undefined): boolean {
   return include?.includes(SEAL) ?? false;
 }
 
-/** The value of `include` that asks how likely the tokens of a text were. */
+/** The value of `include` that asks for the probabilities of tokens. */
 export const LIKELY = "message.output_text.logprobs";
 
-/** Not every vendor seals what its models think; a client that asked for it is told. */
+/** Not every vendor seals the thoughts of its models; a client that asked for it gets a notice. */
 export function lacksSeal(item: Item): boolean {
   return item.type === "reasoning" && !item.encrypted_content;
 }
 
 type Of<Type extends Item["type"]> = Extract<Item, { type: Type }>;
 
-function showSearch(item: Of<"web_search_call">, include: ReadonlySet<string>): Item {
-  const { results: _, ...rest } = item as Of<"web_search_call"> & { results?: unknown };
-  const shown = include.has("web_search_call.results") ? item : rest;
-  if (!item.action || include.has("web_search_call.action.sources")) return shown;
-  return { ...shown, action: without(item.action, "sources") };
+/** An item of a hosted tool, as the facts of its kind say. */
+function showHosted(item: Item, include: ReadonlySet<string>): Item {
+  const facts = ITEM_FACTS.get(item.type);
+  if (!facts) return item;
+  let shown = facts.show?.(item) ?? item;
+  for (const [path, hiding] of Object.entries(facts.optional)) {
+    if (hiding === "shown" || include.has(`${item.type}.${path}`)) continue;
+    shown = hide(shown, path.split("."), hiding);
+  }
+  return shown as Item;
 }
 
-/**
- * What came of it, and the files it has written. The published API shows the outputs to those who ask alone
- * (`code_interpreter_call.outputs`), another document of it always: nobody fails at them. Its `file` among
- * the outputs is a kind that clients of the published API do fail at, so files stand beside them.
- */
-function showCode(item: Of<"code_interpreter_call">): Item {
-  const { files, ...shown } = item as Of<"code_interpreter_call"> & { files?: unknown };
-  const outputs = shown.outputs?.map(withBothNames) ?? null;
-  const written: readonly unknown[] = Array.isArray(files) ? files : [];
-  if (written.length === 0) return { ...shown, outputs };
-  const entries = written.map((file) => ({ type: "file", ...(file as object) }));
-  return { ...shown, outputs, files: entries } as Item;
+/** A copy in which the field at the end of the path is null, or missing. */
+function hide<Value extends object>(
+  value: Value,
+  path: readonly string[],
+  hiding: "null" | "left out",
+): Value {
+  const [field = "", ...inner] = path;
+  if (inner.length === 0) {
+    if (hiding === "null") return { ...value, [field]: null };
+    return without(value, field as keyof Value) as Value;
+  }
+  const below = Reflect.get(value, field) as Json | undefined;
+  return isJsonObject(below) ? { ...value, [field]: hide(below, inner, hiding) } : value;
 }
 
-type CodeOutput = NonNullable<Of<"code_interpreter_call">["outputs"]>[number];
-
-/** The address of an image is `url` for clients of the published API and `image_url` for others. */
-function withBothNames(output: CodeOutput): CodeOutput {
-  const address = output.url ?? output.image_url;
-  if (output.type !== "image" || address === undefined) return output;
-  return { ...output, url: address, image_url: address };
-}
-
-/** Images that a user sent, and how likely a model's words were. */
+/** Images of a user, and the probabilities of a model's tokens. */
 function showMessage(item: Of<"message">, include: ReadonlySet<string>): Item {
   const { content } = item;
   if (typeof content === "string") return item;

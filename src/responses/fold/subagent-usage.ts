@@ -1,7 +1,8 @@
-/** What the subagents of a response have used, at any depth: its `usage` is that of the whole tree. */
+/** The usage of a response's subagents, at any depth: its `usage` is that of the whole tree. */
 
-import type { Json } from "../../base/json.ts";
+import { asJson, type Json } from "../../base/json.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
+import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 
@@ -31,19 +32,22 @@ export async function withSubagents(
       : event,
   );
   const end = events.find(({ type }) => type === "run_end");
-  return { ...outcome, events, result: (end ?? outcome.result) as unknown as Json };
+  return { ...outcome, events, result: asJson(end ?? outcome.result) };
 }
 
-/** A child says what it used itself; what is below it is in its own log. */
+/**
+ * A child reports its own usage; the usage of the runs below it is in its own log. After a takeover, the end of a
+ * child may be written again by the repeated call: each child counts once.
+ */
 async function readBelow(runId: string, readLog: ReadLog): Promise<Used> {
-  const log = await readLog(runId);
+  const log = withoutAbandoned((await readLog(runId)).map(({ event }) => event));
   const team = new Set(
-    log.flatMap(({ event }) =>
+    log.flatMap((event) =>
       event.type === "child_start" && isTeamAgent(event.requested["agent"]) ? [event.child_id] : [],
     ),
   );
   let sum: Used = { usage: NO_USAGE, costUsd: 0 };
-  for (const { event } of log) {
+  for (const event of log) {
     if (event.type !== "child_end" || team.has(event.child_id)) continue;
     const below = await readBelow(event.child_id, readLog);
     sum = {
@@ -54,7 +58,7 @@ async function readBelow(runId: string, readLog: ReadLog): Promise<Used> {
   return sum;
 }
 
-/** Those have a path for a name. */
+/** The name of such an agent is a path. */
 function isTeamAgent(name: Json | undefined): boolean {
   return typeof name === "string" && name.startsWith("/");
 }

@@ -1,9 +1,9 @@
-/** A log for whoever wants its items alone: without the pieces of those that stand in it whole. */
+/** A log for readers that only need its items: without the deltas of items that are in it whole. */
 
 import type { RunEvent } from "../../protocol/run-events.ts";
 
 export function withoutWrittenDeltas(events: readonly RunEvent[]): RunEvent[] {
-  /** Places of the turn whose items have ended, seen from behind. */
+  /** Indices of the turn whose items have ended, seen from the end. */
   const ended = new Set<number>();
   const kept: RunEvent[] = [];
   for (const event of events.toReversed()) {

@@ -1,5 +1,5 @@
 /**
- * Following a stored response. A server that stops tells whoever follows where to find it: it goes on at the
+ * Follows a stored response. A server that stops tells the client where to find the response: it continues at the
  * next start, and a client that sent its request again would pay twice.
  */
 
@@ -25,7 +25,7 @@ export async function* followStored(place: Engine, id: string, from: From): Even
   }
 }
 
-/** The reason as it is, unless the server stops. */
+/** The reason unchanged, unless the server stops. */
 function toContinued(id: string, reason: unknown): unknown {
   if (!(reason instanceof Failure) || reason.code !== "draining") return reason;
   const message = `The server stopped. Response \`${id}\` continues at the next start: GET /v1/responses/${id}.`;

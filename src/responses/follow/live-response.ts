@@ -1,4 +1,4 @@
-/** A response that has begun, to whoever asked for it. */
+/** A response that has begun, for the code that requested it. */
 
 import type { Failure } from "../../base/failure.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
@@ -9,21 +9,21 @@ export type Events = AsyncGenerator<readonly EmittedEvent[]>;
 
 export interface LiveResponse {
   readonly id: string;
-  /** Set where it was made by an earlier request with the same key. */
+  /** True if an earlier request with the same key made it. */
   readonly isReplayed?: boolean | undefined;
-  /** What the request asked for. */
+  /** The request. */
   readonly asked: AskedResponse;
-  /** All events, live. Leaving early ends a response that is not stored, and no other. */
+  /** All events, live. Leaving early ends a response that is not stored; others continue. */
   events(signal?: AbortSignal): Events;
-  /** What was injected, with its places in the output. Known once its events were read. */
+  /** The injected input, with its places in the output. Known once its events were read. */
   injected(): readonly PlacedItem[];
-  /** Why it failed, where it has and had said nothing before. Known once its events were read. */
+  /** The failure, if it failed before any output. Known once its events were read. */
   failure(): Failure | undefined;
   /**
-   * The response as it ended, or of one in the background as it began. Rejects with the failure of one
-   * that had said nothing before.
+   * The response at its end, or at its beginning if it is in the background. Rejects with the failure of a response
+   * without output.
    */
   response(signal?: AbortSignal): Promise<EmittedResponse>;
-  /** Ends a stored one that still runs, for a client that leaves and has no way to come back to it. */
+  /** Ends a stored response that still runs, for a client that leaves and cannot return to it. */
   end?(): Promise<void>;
 }

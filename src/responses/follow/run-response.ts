@@ -1,4 +1,4 @@
-/** A response as its run tells it, to whoever asked for it or asks again. */
+/** Reads a response from its run, for the client that requested it or asks again. */
 
 import { Failure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -15,7 +15,7 @@ interface Started {
   readonly asked: AskedResponse;
 }
 
-/** A response whose run has begun, here or elsewhere. */
+/** A response whose run has begun, in any process. */
 export function toLive(place: Engine, { id, runId, asked }: Started): LiveResponse {
   const { store, background } = asked;
   let failure: Failure | undefined;
@@ -52,7 +52,7 @@ export function toLive(place: Engine, { id, runId, asked }: Started): LiveRespon
   };
 }
 
-/** The response as the last event tells it, or with `first` as the first one does. */
+/** The response of the last event, or with `first` of the first one. */
 async function readLast(
   events: Events,
   { first }: { readonly first: boolean },
@@ -67,7 +67,7 @@ async function readLast(
   return response;
 }
 
-/** Ends what still runs and leaves nothing of it. */
+/** Ends a run that still works and removes it completely. */
 async function forget(engine: Engine, runId: string): Promise<void> {
   await cancelRun(engine, runId);
   await engine.delete(runId);
@@ -80,8 +80,8 @@ export async function cancelRun(engine: Engine, runId: string): Promise<void> {
   try {
     await engine.cancel(runId, { tree: true });
   } catch (thrown) {
-    // It ended in the meantime.
+    // The run ended in the meantime.
     if ((await engine.status(runId))?.status !== "ended") throw thrown;
   }
-  await engine.result(runId);
+  await engine.ended(runId);
 }

@@ -1,20 +1,20 @@
-/** What `image_generation` runs on: one call to an images API, with the request's settings. */
+/** The tool of `image_generation`: one call to an images API, with the request's settings. */
 
 import type { Cost, Payer } from "../../agent/payer.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
+import { asJson } from "../../base/json.ts";
+import type { ImageGenerationTool } from "../../protocol/hosted-kinds/image-generation.ts";
 import type { ImageBody, ImageRef, MadeImage } from "../../protocol/images.ts";
-import type { ImageGenerationTool } from "../../protocol/tools.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { defineBuiltin, oneOf, text } from "../../tools/builtin-tool.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 
 /** The server that draws. */
 export interface ImagesApi {
-  /** Its host, which the run must be let through to. */
+  /** The host of the image server, which the run must be allowed to reach. */
   readonly host: string;
   make(body: ImageBody, asking: ImageAsking): Promise<MadeImage>;
-  /** US dollars; undefined, or left out, where the price is not known. */
+  /** In US dollars; undefined, or left out, if the price is not known. */
   costOf?(usage: Usage): number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface ImageInputs {
   /** The conversation's pictures, the latest last. Read by the first call that changes one. */
   readImages(): Promise<readonly ImageRef[]>;
   readMask(): Promise<ImageRef | undefined>;
-  /** Who pays for a call, by its idempotency key. */
+  /** The payer of a call, by its idempotency key. */
   readonly payerOf?: ((idempotencyKey: string) => Payer) | undefined;
 }
 
@@ -48,7 +48,10 @@ export function createImageTool(
       "Draws a picture and shows it to the user. With the action `edit` it changes the pictures of this conversation instead.",
     parameters: {
       prompt: text("What the picture shows, in every detail that matters.", { minLength: 1 }),
-      action: oneOf("Whether to draw anew or to change what is there.", ["generate", "edit"]),
+      action: oneOf("`generate` draws a new picture, `edit` changes an existing one.", [
+        "generate",
+        "edit",
+      ]),
     },
     readOnly: false,
     effect: "network",
@@ -65,13 +68,13 @@ export function createImageTool(
       const type = image.output_format ?? settings.output_format ?? "png";
       made.push({ image_url: `data:image/${type};base64,${image.b64_json}` });
       const { b64_json: result, ...about } = image;
-      const details = { ...about, result } as unknown as Json;
+      const details = asJson({ ...about, result });
       return new ToolOutput("The picture was drawn and is shown to the user.", [], { details });
     },
   });
 }
 
-/** A large picture of the best quality; what was not used comes back. */
+/** A large picture of the best quality; tokens that were not used are returned. */
 const MOST_TOKENS = 8000;
 const CHARS_PER_TOKEN = 3;
 
@@ -80,7 +83,7 @@ interface ImageOrder {
   readonly asking: ImageAsking;
 }
 
-/** A server that does not count is booked with the words it was given. */
+/** If a server does not count, the words of the prompt are booked. */
 async function makePaid(
   api: ImagesApi,
   { body, asking }: ImageOrder,
@@ -103,7 +106,7 @@ const SETTINGS = [
   ...["output_format", "output_compression", "partial_images"],
 ] as const;
 
-/** Those that the request set. */
+/** The settings of the request. */
 function toBody(settings: ImageGenerationTool): Partial<ImageBody> {
   const given = Object.entries(settings).filter(([name, value]) => {
     return (SETTINGS as readonly string[]).includes(name) && value !== null && value !== undefined;

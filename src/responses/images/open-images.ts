@@ -1,9 +1,11 @@
-/** A request's image tool: its settings, and the pictures of the conversation that it may change. */
+/**
+ * Opens a request's image tool: its settings, and the pictures of the conversation that it may change.
+ */
 
 import { countJsonChars } from "../../base/json-size.ts";
+import type { ImageGenerationTool } from "../../protocol/hosted-kinds/image-generation.ts";
 import type { ImageRef } from "../../protocol/images.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { ImageGenerationTool } from "../../protocol/tools.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readFileParts } from "../files/files.ts";
 import type { KindRequest } from "../kinds/tool-kind.ts";
@@ -29,7 +31,9 @@ export async function openImages(
   });
 }
 
-/** The latest last, as many as the API takes and a request may hold: a conversation may have any number. */
+/**
+ * The latest last, as many as the API accepts and a request may hold: a conversation may have any number.
+ */
 async function readLatest(
   pictures: readonly Picture[],
   read: (picture: Picture) => Promise<ImageRef | undefined>,

@@ -1,4 +1,4 @@
-/** Approvals of MCP calls: answered once in a request, used once in all. */
+/** Approvals of MCP calls: answered once in a request, and used only once. */
 
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
@@ -7,7 +7,7 @@ import type { Item } from "../../protocol/items.ts";
 import { toResponseId } from "../fold/response-object.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
-/** Rejects a request that answers one approval twice: nobody knows which of the two is meant. */
+/** Rejects a request that answers one approval twice: it is not known which answer is meant. */
 export function checkApprovals(items: readonly Item[]): void {
   const answered = new Set<string>();
   for (const [at, item] of items.entries()) {
@@ -29,8 +29,8 @@ interface Using {
 }
 
 /**
- * Takes an approval for a run, in the record, so that two requests that bring the same one make its call
- * once. True as well for the run that has taken it before. Goes with the response that used it.
+ * Takes an approval for a run, in the record, so that of two requests with the same one only one makes its call. Also
+ * true for the run that took it before. It is deleted with the response that used it.
  */
 export async function useApproval(
   { shelf, clock }: Pick<ShelfParts, "shelf" | "clock">,
@@ -38,7 +38,7 @@ export async function useApproval(
   id: string,
 ): Promise<boolean> {
   const name = { tenant, kind: APPROVAL_KIND, id };
-  // The runs of a team's agents are named after the first one's.
+  // The runs of a team's agents are named after the first agent's run.
   const [first = runId] = runId.split("/");
   const isTaken = await shelf.put({
     ...name,

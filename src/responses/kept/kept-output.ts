@@ -1,20 +1,19 @@
 /**
- * What a response has said, as it is kept beside its log: whoever goes on with the response reads this and
- * not the log, token by token. Written in one transaction with the ending; where it is not there, the log
- * says the same.
+ * The output of a response, stored beside its log: a request that continues the response reads it instead of the log
+ * with all its deltas. Written in one transaction with the ending. If it is missing, the log has the same.
  */
 
-import type { Json } from "../../base/json.ts";
 import { countJsonChars } from "../../base/json-size.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { NewThing, Shelf } from "../../store/shelf.ts";
+import { STORED_ITEMS } from "../../protocol/stored-items.ts";
+import type { NewThing, Shelf, Thing } from "../../store/shelf.ts";
 import { readSaid } from "../fold/read-response.ts";
 import { toRunId } from "../fold/response-object.ts";
 
-/** Goes with its response. */
+/** Deleted with its response. */
 export const OUTPUT_KIND = "response_output";
-/** Longer ones are read from their log: they would be kept once more, whole. */
+/** Longer outputs are read from their log: they would be stored a second time. */
 const MAX_CHARS = 256 * 1024;
 
 interface OutputParts {
@@ -22,7 +21,7 @@ interface OutputParts {
   readonly place: Engine;
 }
 
-/** None where it is too long. */
+/** None if it is too long. */
 export function toOutputThings(
   tenant: string,
   id: string,
@@ -31,15 +30,23 @@ export function toOutputThings(
 ): NewThing[] {
   if (countJsonChars(items) > MAX_CHARS) return [];
   const name = { tenant, kind: OUTPUT_KIND, id, parent: id };
-  return [{ ...name, body: items as unknown as Json, created_at_ms: nowMs, expires_at_ms: null }];
+  return [{ ...name, body: STORED_ITEMS.write(items), created_at_ms: nowMs, expires_at_ms: null }];
 }
 
-/** Undefined where there is no such response, or nothing of it yet. */
+/** Undefined if there is no such response, or it has no output yet. */
 export async function readOutput(
   { shelf, place }: OutputParts,
   tenant: string,
   id: string,
 ): Promise<readonly Item[] | undefined> {
-  const kept = await shelf.get({ tenant, kind: OUTPUT_KIND, id });
-  return kept ? (kept.body as unknown as Item[]) : await readSaid(place, toRunId(id));
+  return await toOutput(place, id, await shelf.get({ tenant, kind: OUTPUT_KIND, id }));
+}
+
+/** The same, with what the shelf has. */
+export async function toOutput(
+  place: Engine,
+  id: string,
+  kept: Thing | undefined,
+): Promise<readonly Item[] | undefined> {
+  return kept ? STORED_ITEMS.read(kept.body) : await readSaid(place, toRunId(id));
 }

@@ -1,8 +1,8 @@
-/** What is kept of a response beside its run's log: whose it is, what it goes on with, what was sent. */
+/** The data of a response besides its run's log: its tenant, what it continues, its input. */
 
 import { parseTask } from "../../agent/task.ts";
-import type { Json } from "../../base/json.ts";
 import { isLarge } from "../../base/json-pieces.ts";
+import { storedObject } from "../../base/stored.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { NewThing, Shelf, Thing } from "../../store/shelf.ts";
@@ -11,27 +11,32 @@ import { toRunId } from "../fold/response-object.ts";
 /** The name of the body of responses in the record. */
 export const RESPONSE_BODY = "response";
 export const RESPONSE_KIND = "response";
-/** Stands for an item of a response or a conversation, so that it can be referred to by its id alone. */
+/**
+ * Represents an item of a response or a conversation, so that a request can refer to it by its id alone.
+ */
 export const ITEM_KIND = "item";
 
 export interface KeptResponse {
+  /** The first field: a chain is followed by it (`Shelf.readChain`). */
   readonly previous_response_id: string | null;
   readonly conversation_id: string | null;
   readonly background: boolean;
-  /** The request's own items, with their ids; null where they are large: they stand in the run's task. */
+  /**
+   * The request's own items, with their ids; null if they are large: then they are only in the run's task.
+   */
   readonly input: readonly Item[] | null;
 }
 
-export function encodeKept(kept: KeptResponse): Json {
-  return kept as unknown as Json;
-}
+const RESPONSE = storedObject<KeptResponse>("a response", ["background", "input"]);
 
-/** What a response keeps of its input: it is not written twice where it is large. */
+export const encodeKept = RESPONSE.write;
+
+/** The input as a response stores it: a large input is not stored twice. */
 export function toKeptInput(items: readonly Item[]): KeptResponse["input"] {
   return isLarge(items) ? null : items;
 }
 
-/** The request's own items. Undefined where they are with a run that is gone. */
+/** The request's own items. Undefined if they were in a run that is gone. */
 export async function readInput(
   engine: Pick<Engine, "input">,
   id: string,
@@ -42,7 +47,7 @@ export async function readInput(
   return task === undefined ? undefined : parseTask(task).items;
 }
 
-/** A response as it is put on the shelf. */
+/** A response as a thing of the shelf. */
 export function toKeptThing(
   {
     tenant,
@@ -52,7 +57,10 @@ export function toKeptThing(
   { nowMs, ttlMs }: { readonly nowMs: number; readonly ttlMs: number | null },
 ): NewThing {
   return {
-    ...{ tenant, kind: RESPONSE_KIND, id, parent: null },
+    tenant,
+    kind: RESPONSE_KIND,
+    id,
+    parent: null,
     body: encodeKept(kept),
     created_at_ms: nowMs,
     expires_at_ms: ttlMs === null ? null : nowMs + ttlMs,
@@ -60,7 +68,7 @@ export function toKeptThing(
 }
 
 export function readKept({ body }: Thing): KeptResponse {
-  return body as unknown as KeptResponse;
+  return RESPONSE.read(body);
 }
 
 export async function findKept(

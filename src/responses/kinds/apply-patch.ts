@@ -1,19 +1,20 @@
 /**
- * `apply_patch`: a change to one file. The client makes it, unless the server is set to change files of
- * its own workspace.
+ * `apply_patch`: a change to one file. The client makes it, unless the server is set to change files of its own
+ * workspace.
  */
 
-import type { ApplyPatchCall } from "../../protocol/hosted-items.ts";
+import { APPLY_PATCH, type ApplyPatchCall } from "../../protocol/hosted-kinds/apply-patch.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
-import { applyPatchTool, PATCH_TYPES, type PatchType } from "../../tools/patch/apply-patch.ts";
+import { applyPatchTool, PATCH_TYPES } from "../../tools/patch/apply-patch.ts";
+import type { PatchType } from "../../tools/patch/run-patch.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readArguments, readText, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
-import type { Offer, ToolKind } from "./tool-kind.ts";
+import { type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
 export interface ApplyPatchParts {
-  /** Takes `type`, `path` and `diff`; undefined where the client changes the files. */
+  /** Takes `type`, `path` and `diff`; undefined if the client changes the files. */
   readonly tool: GateTool | undefined;
 }
 
@@ -21,8 +22,7 @@ const KEY = "apply_patch";
 
 export function createApplyPatchKind({ tool }: ApplyPatchParts): ToolKind {
   return {
-    toolTypes: ["apply_patch"],
-    itemTypes: ["apply_patch_call", "apply_patch_call_output"],
+    ...typesOf(APPLY_PATCH),
     open: async (_tool, _request, backing) => ({ offers: [toOffer(backing ?? tool)] }),
     keyOf: (item) => (item.type === "apply_patch_call" ? KEY : undefined),
     toFunctions,
@@ -47,7 +47,7 @@ function toOffer(tool: GateTool | undefined): Offer {
   return { ...offer, run: { tool, toArguments, show: showRun } };
 }
 
-/** Clients are told of the file before its diff. */
+/** Clients get the file before its diff. */
 function toBegun(item: Item): object {
   const { operation } = item as ApplyPatchCall;
   const isDeleted = operation.type === "delete_file";

@@ -1,4 +1,6 @@
-/** What a model wrote as a call's arguments, read without trust: it may be no JSON, or other fields. */
+/**
+ * Reads the arguments of a model's call without trust: they may not be JSON, or have other fields.
+ */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { FunctionCall } from "../../protocol/items.ts";
@@ -12,18 +14,18 @@ export function readText(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** One text counts as a list of one. */
+/** A single text counts as a list of one. */
 export function readTexts(value: Json | undefined): string[] {
   const values = Array.isArray(value) ? (value as readonly Json[]) : [value];
   return values.filter((one) => typeof one === "string");
 }
 
-/** Null for what is no number of that kind. */
+/** Null if it is not a number of that kind. */
 export function readCount(value: Json | undefined): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Of a call that the client makes: the model has either begun it, or said all of it. */
+/** For a call that the client makes: the model has begun it, or written all of it. */
 export function statusOf({ arguments: text, status }: FunctionCall): "in_progress" | "completed" {
   return text === "" && status !== "completed" ? "in_progress" : "completed";
 }

@@ -3,10 +3,10 @@
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { Offer, ToolKind } from "./tool-kind.ts";
 
-/** The tool behind a kind, by the kind's name; undefined where the settings name none. */
+/** The tool for a kind, by the kind's name; undefined if the settings name none. */
 export type FindBacking = (kind: string) => Promise<GateTool | undefined>;
 
-/** What the model is offered, and what the client sees, stay the kind's own. */
+/** The model's offer and the client's view stay those of the kind. */
 export function backKind(kind: ToolKind, find: FindBacking): ToolKind {
   return {
     ...kind,
@@ -19,7 +19,9 @@ export function backKind(kind: ToolKind, find: FindBacking): ToolKind {
   };
 }
 
-/** `web_search_preview` is `web_search` under an older name: the first that the settings know counts. */
+/**
+ * `web_search_preview` is an older name of `web_search`: the first that the settings have is used.
+ */
 async function findFirst(
   types: readonly string[],
   find: FindBacking,
@@ -31,7 +33,7 @@ async function findFirst(
   return undefined;
 }
 
-/** Of a kind with several functions, the one that bears its name is meant. */
+/** If a kind has several functions, the one with the kind's name is replaced. */
 function backOffer(offer: Offer, backing: GateTool, { toolTypes }: ToolKind): Offer {
   if (!offer.run || !toolTypes.includes(offer.key)) return offer;
   return { ...offer, run: { ...offer.run, tool: backing } };

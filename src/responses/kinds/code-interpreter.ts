@@ -1,17 +1,21 @@
 /**
- * `code_interpreter`: Python that the server runs in a container. The model is offered a function that
- * takes the code; the client sees the code as it is written, and what came of it if it asks for that.
+ * `code_interpreter`: Python that the server runs in a container. The model is offered a function that takes the
+ * code; the client sees the code as it is written, and its result if it asks for that.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import type { CodeInterpreterCall } from "../../protocol/hosted-items.ts";
+import type { CodeInterpreterTool } from "../../protocol/hosted-kinds/code-interpreter.ts";
+import {
+  CODE_INTERPRETER,
+  type CodeInterpreterCall,
+} from "../../protocol/hosted-kinds/code-interpreter.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { CodeInterpreterTool, Tool } from "../../protocol/tools.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readArguments, readText } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
-import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
+import { type KindRequest, type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
 /** A tool of the gate that takes `code`, and the container that it runs in. */
 export interface OpenedInterpreter {
@@ -21,8 +25,8 @@ export interface OpenedInterpreter {
 
 export interface CodeInterpreterParts {
   /**
-   * Rejects with `invalid_request` for a container that is not there. Undefined where the server runs no
-   * code: the tool is left out and reported.
+   * Rejects with `invalid_request` if the container does not exist. Undefined if the server runs no code: the tool is
+   * left out and reported.
    */
   readonly open:
     | ((tool: CodeInterpreterTool, request: KindRequest) => Promise<OpenedInterpreter>)
@@ -33,8 +37,7 @@ const KEY = "code_interpreter";
 
 export function createCodeInterpreterKind({ open }: CodeInterpreterParts): ToolKind {
   return {
-    toolTypes: ["code_interpreter"],
-    itemTypes: ["code_interpreter_call"],
+    ...typesOf(CODE_INTERPRETER),
     async open(tool: Tool, request) {
       if (!open) return { offers: [], ignored: ["tools (code_interpreter)"] };
       return { offers: [toOffer(await open(tool as CodeInterpreterTool, request))] };
@@ -71,13 +74,13 @@ function codeOf(item: Item): string {
 function toRun(item: Item, result: ToolResult): Item {
   const status = result.failed ? "failed" : "completed";
   const files = isJsonObject(result.details) ? result.details["files"] : undefined;
-  // Not among the outputs: clients that know the published kinds of outputs fail at another one. The
-  // answer's links are looked up here, too (`bridge/container-links.ts`).
+  // Not among the outputs: clients that know only the published kinds of outputs fail at another one. The links of an
+  // answer are looked up here too (`bridge/container-links.ts`).
   const written = Array.isArray(files) && files.length > 0 ? { files } : {};
   return { ...item, status, outputs: outputsOf(result), ...written } as Item;
 }
 
-/** A tool of somebody else keeps no details: its text is the log. */
+/** A tool of an MCP server has no details: its text is the log. */
 function outputsOf({ output, details }: ToolResult): readonly JsonObject[] {
   const outputs = isJsonObject(details) ? details["outputs"] : undefined;
   if (Array.isArray(outputs)) return (outputs as readonly Json[]).filter(isJsonObject);

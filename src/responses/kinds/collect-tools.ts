@@ -1,4 +1,6 @@
-/** The tools of a request, with those that its items bring: `additional_tools`, and what was found. Pure. */
+/**
+ * The tools of a request, with those that its items bring: `additional_tools`, and found ones. Pure.
+ */
 
 import type { Item } from "../../protocol/items.ts";
 import type { NamespaceTool, Tool } from "../../protocol/tools.ts";
@@ -7,13 +9,13 @@ export function collectTools(items: readonly Item[], tools: readonly Tool[]): re
   const brought = items.flatMap((item) => {
     if (item.type === "additional_tools") return item.tools;
     if (item.type !== "tool_search_output") return [];
-    // What a server found of an MCP server names it and cannot reach it: each request brings the secrets.
+    // A found entry for an MCP server names it without the secrets to reach it: each request brings those.
     return item.call_id ? item.tools : item.tools.filter(({ type }) => type !== "mcp");
   });
   return joinTools(tools, brought);
 }
 
-/** In the order they came. One that comes again takes the place of the one before; namespaces grow. */
+/** In the order in which they came. A repeated tool replaces the one before; namespaces grow. */
 export function joinTools(before: readonly Tool[], brought: readonly Tool[]): readonly Tool[] {
   if (brought.length === 0) return before;
   const all = new Map<string, Tool>();
@@ -30,11 +32,11 @@ export function joinTools(before: readonly Tool[], brought: readonly Tool[]): re
   return [...all.values()];
 }
 
-/** What no two tools of a request have in common; undefined for one that may be there twice. */
+/** The key of a tool, unique in a request; undefined if a tool may occur twice. */
 function keyOf(tool: Tool): string | undefined {
   if (tool.type === "mcp") return `mcp ${tool.server_label}`;
   const name = "name" in tool && typeof tool.name === "string" ? tool.name : undefined;
-  // A function and a free-text tool of one name would be one to the model.
+  // For the model, a function and a free-text tool with one name would be the same.
   if (tool.type === "function" || tool.type === "custom") return `tool ${name}`;
   // Each searches stores of its own.
   if (tool.type === "file_search") return undefined;

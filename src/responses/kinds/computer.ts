@@ -1,23 +1,23 @@
 /**
- * `computer` and `computer_use_preview`: a screen that the client shows and works, or whoever stands behind it. The model says what
- * to do, one action at a time in the older tool and several in the newer; what comes back is a picture.
+ * `computer` and `computer_use_preview`: a screen that the client, or a tool of the settings, shows and controls. The
+ * model says what to do, one action at a time in the older tool and several in the newer; the result is a picture.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import type { ComputerCall } from "../../protocol/hosted-items.ts";
+import type { ComputerUsePreviewTool } from "../../protocol/hosted-kinds/computer.ts";
+import { COMPUTER, type ComputerCall } from "../../protocol/hosted-kinds/computer.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
-import type { ComputerUsePreviewTool, Tool } from "../../protocol/tools.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readArguments, readText, readTexts, statusOf } from "./arguments.ts";
 import { findPicture } from "./result-text.ts";
-import type { Offer, ToolKind } from "./tool-kind.ts";
+import { type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
 const KEY = "computer";
 
 export const COMPUTER_KIND: ToolKind = {
-  toolTypes: ["computer", "computer_use_preview"],
-  itemTypes: ["computer_call", "computer_call_output"],
+  ...typesOf(COMPUTER),
   open: async (tool: Tool, _request, backing) => {
     const offer = toOffer(tool);
     return { offers: [backing ? toBacked(offer, backing) : offer] };
@@ -53,14 +53,17 @@ function toOffer(tool: Tool): Offer {
       const status = statusOf(call);
       return {
         type: "computer_call",
-        ...{ id, call_id: call.call_id, pending_safety_checks: [], status },
+        id,
+        call_id: call.call_id,
+        pending_safety_checks: [],
+        status,
         ...(status === "completed" ? done : {}),
       };
     },
   };
 }
 
-/** A screen of somebody else's, which gives back a picture too. */
+/** A screen of an MCP server, which returns a picture too. */
 function toBacked(offer: Offer, tool: GateTool): Offer {
   const toItem = (call: FunctionCall, id: string): Item =>
     ({ ...offer.toItem(call, id), status: "in_progress" }) as Item;
@@ -68,7 +71,9 @@ function toBacked(offer: Offer, tool: GateTool): Offer {
   return { ...offer, toItem, run: { tool, toArguments, show: showScreen } };
 }
 
-/** Without a picture there is nothing to show: the call stays unanswered, and the model is told so. */
+/**
+ * Without a picture there is nothing to show: the call stays unanswered, and the model reads that.
+ */
 function showScreen(item: Item, result: ToolResult): Item[] {
   const image_url = findPicture(result);
   if (result.failed || image_url === undefined) return [{ ...item, status: "incomplete" } as Item];
@@ -85,7 +90,7 @@ function actionsOf(item: Item): readonly Action[] {
   return actions ?? (action ? [action] : []);
 }
 
-/** A choice may name it by either, and by a third word. */
+/** A choice may use either name, and a third one. */
 const COMPUTER_TYPES: ReadonlySet<string> = new Set([
   "computer",
   "computer_use",
@@ -129,7 +134,7 @@ function toParameters(maxItems: number): JsonObject {
 
 const BUTTONS = ["left", "right", "wheel", "back", "forward"] as const;
 
-/** Each with the fields that clients count on, whatever the model left out. */
+/** Each action with the fields that clients rely on, whatever the model left out. */
 const ACTIONS: Readonly<Record<string, (given: JsonObject) => object>> = {
   screenshot: () => ({}),
   click: (given) => ({
@@ -151,7 +156,7 @@ const ACTIONS: Readonly<Record<string, (given: JsonObject) => object>> = {
   wait: () => ({}),
 };
 
-/** Models put the one action of the older tool where they like. */
+/** Models put the single action of the older tool in different places. */
 function readActions({ arguments: text }: FunctionCall): Action[] {
   const given = readArguments(text);
   const listed = given["actions"] ?? given["action"] ?? given;

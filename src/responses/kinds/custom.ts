@@ -1,6 +1,6 @@
 /**
- * `custom`: a tool that takes free text. Models that know functions alone are offered one with a single
- * text, `input`; the client sees the text, never the JSON around it.
+ * `custom`: a tool that takes free text. Models that know only functions are offered one with a single text, `input`;
+ * the client sees the text, never the JSON around it.
  */
 
 import { tryParseJson } from "../../base/json.ts";
@@ -32,7 +32,7 @@ export const CUSTOM_KIND: ToolKind = {
   },
 };
 
-/** `namespace` is that of the tools it stands among, if any. */
+/** `namespace` is the one that the tool belongs to, if any. */
 export function toCustomOffer(tool: CustomTool, namespace?: string): Offer {
   const { name } = tool;
   return {
@@ -74,13 +74,13 @@ const INPUT_PARAMETERS = {
   additionalProperties: false,
 };
 
-/** The grammar holds the model where its provider knows it; elsewhere it is told of it. */
+/** A provider that knows grammars enforces it; other models read it as a description. */
 function describeFormat({ format }: CustomTool): string {
   if (format?.type !== "grammar" || !format.definition) return "";
   return `The input must follow this ${format.syntax ?? "lark"} grammar:\n${format.definition}`;
 }
 
-/** A model that did not keep to the form has written the input itself. */
+/** A model that ignored the form has written the input itself. */
 function readInput(text: string): string {
   const parsed = tryParseJson(text);
   const input = (parsed as { readonly input?: unknown } | undefined)?.input;

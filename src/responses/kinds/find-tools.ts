@@ -1,41 +1,42 @@
 /**
- * Looking for tools among those that the model was not told of: by the names of namespaces, servers and
- * functions, and by words in what is said of each. Pure, and the same whenever it is repeated.
+ * Searches the deferred tools, which the model does not see yet: by the names of namespaces, servers and functions,
+ * and by words of their descriptions. Pure, and the same whenever it is repeated.
  */
 
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { FunctionTool, McpTool, NamespaceTool, Tool } from "../../protocol/tools.ts";
+import type { McpTool } from "../../protocol/hosted-kinds/mcp.ts";
+import type { FunctionTool, NamespaceTool, Tool } from "../../protocol/tools.ts";
 import { scoreTexts } from "../vector-stores/search-terms.ts";
 import type { DeferredTool } from "./tool-kind.ts";
 
-export interface ToolQuestion {
+export interface ToolQuery {
   /** Names of namespaces, of servers, or of functions. */
   readonly paths: readonly string[];
-  /** Words. */
+  /** Words to search for. */
   readonly query: string;
-  /** How many to find at most; undefined for the usual number. */
+  /** The most results; undefined for the usual number. */
   readonly limit: number | undefined;
 }
 
-/** What a question in words finds, where it does not say; more would be as much as no search. */
+/** The results of a search by words that sets no limit; more would make the search useless. */
 const USUAL_FOUND = 8;
-/** What one search finds at most: many providers take 128 tools in all. */
+/** The most results of one search: many providers accept 128 tools in total. */
 const MAX_FOUND = 50;
-/** What has less than this share of the best one's score was found by chance. */
+/** Results with less than this share of the best score are chance. */
 const MIN_SHARE = 0.3;
-/** What the model is told of everything that can be found. */
+/** The most text about deferred tools that the model gets. */
 const MAX_LISTED_CHARS = 8000;
 const MAX_LINE_CHARS = 300;
 /** Schemas can be nested without end. */
 const MAX_DEPTH = 5;
 
-/** Those of one namespace or server stand together in it. */
-export function findTools(deferred: readonly DeferredTool[], question: ToolQuestion): Tool[] {
+/** Tools of one namespace or server are returned together in it. */
+export function findTools(deferred: readonly DeferredTool[], question: ToolQuery): Tool[] {
   const paths = question.paths.map((path) => path.trim().toLowerCase());
   const within = deferred.filter(({ tool }) => pathsOf(tool).some((path) => paths.includes(path)));
   const known = new Set(deferred.flatMap(({ tool }) => pathsOf(tool)));
-  // A name that is nobody's is a word like any other.
+  // A path that names no tool is searched as a word.
   const words = [question.query, ...paths.filter((path) => !known.has(path))].join(" ").trim();
   const ranked = rank(within.length > 0 ? within : deferred, words);
   const found = ranked.length > 0 ? ranked : within;
@@ -44,7 +45,7 @@ export function findTools(deferred: readonly DeferredTool[], question: ToolQuest
   return joinFound(found.slice(0, limit).map(({ tool }) => tool));
 }
 
-/** The best first; none that has nothing of it, or little beside the best. */
+/** The best first, without tools that match nothing, or little compared with the best. */
 function rank(deferred: readonly DeferredTool[], words: string): DeferredTool[] {
   if (words === "") return [];
   const names = deferred.map(({ spec }) => toWords(spec.name));
@@ -81,7 +82,7 @@ function toWords(name: string): string {
   return name.replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, "$1 ");
 }
 
-/** Every way a model names one tool. */
+/** All names that a model uses for one tool. */
 function pathsOf(tool: Tool): string[] {
   const group = groupOf(tool);
   const name = nameOf(tool);
@@ -129,7 +130,7 @@ function namesIn({ allowed_tools }: McpTool): string[] {
   return Array.isArray(allowed_tools) ? allowed_tools : [];
 }
 
-/** What can be looked for, as the model is told: groups by their names alone, functions one by one. */
+/** The list of deferred tools for the model: groups by their names alone, functions one by one. */
 export function listDeferred(deferred: readonly DeferredTool[]): string {
   const counts = new Map<string, number>();
   const groups = new Map<string, Group>();

@@ -1,24 +1,27 @@
 /**
- * `image_generation`: a picture that the server has drawn elsewhere. Without a server that draws, the
- * tool is left out and reported.
+ * `image_generation`: a picture that another server draws. Without such a server, the tool is left out and reported.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import type { ImageGenerationCall } from "../../protocol/hosted-items.ts";
+import type { ImageGenerationTool } from "../../protocol/hosted-kinds/image-generation.ts";
+import {
+  IMAGE_GENERATION,
+  type ImageGenerationCall,
+} from "../../protocol/hosted-kinds/image-generation.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { ImageGenerationTool, Tool } from "../../protocol/tools.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readArguments, readText } from "./arguments.ts";
 import { findError, findPicture, toResultText } from "./result-text.ts";
-import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
+import { type KindRequest, type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
 export interface ImageKindParts {
-  /** A tool of the gate that takes `prompt` and `action`; undefined where nobody draws. */
+  /** A tool of the gate that takes `prompt` and `action`; undefined if no server draws. */
   readonly open:
     | ((tool: ImageGenerationTool, request: KindRequest) => Promise<GateTool>)
     | undefined;
-  /** Another tool that draws, asked for where there is none to open. */
+  /** Another tool that draws, used if there is none to open. */
   readonly find?: (() => Promise<GateTool | undefined>) | undefined;
 }
 
@@ -26,8 +29,7 @@ const KEY = "image_generation";
 
 export function createImageKind({ open, find }: ImageKindParts): ToolKind {
   return {
-    toolTypes: ["image_generation"],
-    itemTypes: ["image_generation_call"],
+    ...typesOf(IMAGE_GENERATION),
     async open(tool: Tool, request) {
       const opened = open ? await open(tool as ImageGenerationTool, request) : await find?.();
       if (opened) return { offers: [toOffer(opened)] };
@@ -41,7 +43,7 @@ export function createImageKind({ open, find }: ImageKindParts): ToolKind {
   };
 }
 
-/** The published item has no place for the prompt but this one. */
+/** The published item has no other field for the prompt. */
 interface DrawnCall extends ImageGenerationCall {
   readonly action?: string | undefined;
 }
@@ -74,7 +76,7 @@ function toDrawn(item: Item, result: ToolResult): Item {
   if (!result.failed && typeof picture === "string") {
     return { ...item, ...about, status: "completed", result: picture } as Item;
   }
-  // The published item does not say why; the model has to know.
+  // The published item does not have the reason; the model must know it.
   const error = { message: toResultText(result.output) };
   return { ...item, status: "failed", result: null, error } as unknown as Item;
 }
@@ -83,7 +85,7 @@ function pictureIn(result: ToolResult): string | undefined {
   return /^data:[^,]*;base64,(.*)$/s.exec(findPicture(result) ?? "")?.[1];
 }
 
-/** Drawn by a model itself, with what its vendor wants back: it called nothing. */
+/** True if a model drew it itself, with data that its vendor wants back: no function was called. */
 function isOfModel(item: DrawnCall): boolean {
   return "google" in item;
 }

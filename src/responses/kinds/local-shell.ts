@@ -1,22 +1,21 @@
 /**
- * `local_shell`: one command that the client runs, or whoever stands behind it. Its output is paired with the call by `id` in the
- * published API and by `call_id` elsewhere, so both are the same text here.
+ * `local_shell`: one command that the client, or a tool of the settings, runs. Its output is paired with the call by
+ * `id` in the published API and by `call_id` elsewhere, so both are the same text here.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import type { LocalShellCall } from "../../protocol/hosted-items.ts";
+import { LOCAL_SHELL, type LocalShellCall } from "../../protocol/hosted-kinds/local-shell.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readArguments, readCount, readText, readTexts, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
-import type { Offer, ToolKind } from "./tool-kind.ts";
+import { type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
 const KEY = "local_shell";
 
 export const LOCAL_SHELL_KIND: ToolKind = {
-  toolTypes: ["local_shell"],
-  itemTypes: ["local_shell_call", "local_shell_call_output"],
+  ...typesOf(LOCAL_SHELL),
   open: async (_tool, _request, backing) => ({ offers: [backing ? toBacked(backing) : OFFER] }),
   keyOf: (item) => (item.type === "local_shell_call" ? KEY : undefined),
   toFunctions(item, nameOf) {
@@ -47,11 +46,14 @@ const OFFER: Offer = {
           description: 'The program and its arguments: ["bash", "-lc", "ls"] for a line of shell.',
         },
         working_directory: { type: "string", description: "Where it starts." },
-        timeout_ms: { type: "integer", description: "Milliseconds after which it is stopped." },
+        timeout_ms: {
+          type: "integer",
+          description: "Milliseconds after which the command is stopped.",
+        },
         env: {
           type: "object",
           additionalProperties: { type: "string" },
-          description: "Variables beside the usual ones.",
+          description: "Environment variables in addition to the usual ones.",
         },
       },
       required: ["command"],
@@ -69,7 +71,7 @@ const OFFER: Offer = {
   }),
 };
 
-/** Somebody else's tool is given one line of shell, as nearly all of them take it. */
+/** A tool of an MCP server gets one line of shell, as nearly all of them expect. */
 function toBacked(tool: GateTool): Offer {
   return {
     ...OFFER,
@@ -85,7 +87,7 @@ function argumentsOf(item: Item): string {
   return JSON.stringify(Object.fromEntries(known));
 }
 
-/** `["bash", "-lc", "ls"]` is a line already. */
+/** `["bash", "-lc", "ls"]` already contains a line. */
 function toLine(command: readonly string[]): string {
   const [program = "", flag = "", line, ...more] = command;
   const isLine = /^(.*\/)?(ba|z|da)?sh$/.test(program) && /^-[a-z]*c$/.test(flag);

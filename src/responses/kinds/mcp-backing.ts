@@ -1,38 +1,32 @@
 /**
- * Built-in kinds of tools that a tool of a configured MCP server stands behind: `web_search` answered by
- * `brave/search`. The kind keeps its items and events; where its words come from is the setting's.
+ * Built-in kinds of tools whose calls go to a tool of a configured MCP server: `web_search` answered by
+ * `brave/search`. The kind keeps its items and events; the setting decides where its results come from.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Tool } from "../../tools/tool.ts";
 
-/** The kinds that another's tool can stand behind. */
-export const BACKED_KINDS: readonly string[] = [
-  ...["web_search", "file_search", "code_interpreter", "image_generation"],
-  ...["shell", "local_shell", "apply_patch", "computer"],
-];
-
-/** By kind: `"server/tool"`, or with the names that the tool has for the kind's arguments. */
+/** By kind: `"server/tool"`, or with the tool's names for the kind's arguments. */
 export type BackingSettings = Readonly<Record<string, Backing | undefined>>;
 
 export type Backing =
   | string
   | { readonly tool: string; readonly arguments?: Readonly<Record<string, string>> | undefined };
 
-/** Finds tools by their names; rejects for one that is not there. */
-export interface Toolbox {
+/** Finds tools by their names; rejects if a tool does not exist. */
+export interface ToolPicker {
   pick(names: readonly string[]): Promise<Tool[]>;
 }
 
 /**
- * The tool behind a kind, taking the kind's own arguments; undefined where the settings name none.
- * Rejects with one line where the one they name is not there, or has nowhere to put an argument.
+ * The tool for a kind, taking the kind's own arguments; undefined if the settings name none. Rejects with one line if
+ * the named tool does not exist, or has no place for an argument.
  */
 export async function findBackingTool(
   settings: BackingSettings,
   kind: string,
-  toolbox: Toolbox,
+  toolbox: ToolPicker,
 ): Promise<Tool | undefined> {
   const backing = settings[kind];
   if (backing === undefined) return undefined;
@@ -47,7 +41,7 @@ export async function findBackingTool(
   return toBacking(tool, names);
 }
 
-/** The tool, called with another one's arguments. It is asked about and recorded as itself. */
+/** The tool, called with the arguments of another one. Approval and record use its own name. */
 function toBacking(tool: Tool, names: Readonly<Record<string, string>>): Tool {
   const properties = toObject(tool.spec.parameters?.["properties"]);
   const texts = Object.keys(properties).filter((key) => isText(properties[key]));
@@ -63,11 +57,13 @@ function toBacking(tool: Tool, names: Readonly<Record<string, string>>): Tool {
 interface Mapping {
   readonly names: Readonly<Record<string, string>>;
   readonly properties: JsonObject;
-  /** Where a text goes that the tool has no word of its own for. */
+  /** The argument for a text that the tool has no name for. */
   readonly usual: string | undefined;
 }
 
-/** What the tool has no place for is left out; of several texts without one, the first counts. */
+/**
+ * Arguments without a place in the tool are left out; of several texts without a place, the first is used.
+ */
 function toArguments(input: Json, { names, properties, usual }: Mapping): JsonObject {
   const made: Record<string, Json | undefined> = {};
   const put = (place: string | undefined, value: Json | undefined): void => {
@@ -77,7 +73,7 @@ function toArguments(input: Json, { names, properties, usual }: Mapping): JsonOb
   const given = Object.entries(toObject(input));
   const placeOf = (name: string): string | undefined =>
     names[name] ?? (name in properties ? name : undefined);
-  // What has a place of its own has it before what is put somewhere.
+  // Arguments with a place of their own get it first.
   for (const [name, value] of given) put(placeOf(name), value);
   for (const [name, value] of given) {
     if (placeOf(name) === undefined && toText(value) !== undefined) put(usual, value);
@@ -85,7 +81,7 @@ function toArguments(input: Json, { names, properties, usual }: Mapping): JsonOb
   return made;
 }
 
-/** Several texts are one, where a tool takes one. */
+/** Several texts are joined if a tool takes one. */
 function toText(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
   const isList = Array.isArray(value) && value.length > 0;
@@ -101,5 +97,5 @@ function toObject(value: Json | undefined): JsonObject {
 }
 
 function wrong(kind: string, problem: string): Failure {
-  return new Failure("invalid_request", `What stands behind \`${kind}\`: ${problem}`);
+  return new Failure("invalid_request", `The tool for \`${kind}\`: ${problem}`);
 }

@@ -1,31 +1,39 @@
 /**
- * `mcp`: tools of an MCP server, which this server calls. One of the label `offshoot` is this server's
- * own catalogue, so that any client can ask for `bash_read` or `subagent` in standard terms.
+ * `mcp`: tools of an MCP server, which this server calls. The label `offshoot` names this server's own catalogue, so
+ * that any client can request `bash_read` or `subagent` in standard terms.
  *
- * A call that the client wants to approve first is an item of its own, and the answer ends there; the
- * call is made when the next request says yes (`approved-calls.ts`).
+ * A call that the client wants to approve first is an item of its own, and the answer ends there; the call is made
+ * when the next request says yes (`approved-calls.ts`).
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { McpListTools } from "../../protocol/hosted-items.ts";
+import type { McpTool } from "../../protocol/hosted-kinds/mcp.ts";
+import { MCP, type McpListTools } from "../../protocol/hosted-kinds/mcp.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { FunctionTool, McpTool, Tool } from "../../protocol/tools.ts";
+import type { FunctionTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { readText } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
-import type { KindRequest, Offer, OpenedTool, ServerRun, ToolKind } from "./tool-kind.ts";
+import {
+  type KindRequest,
+  type Offer,
+  type OpenedTool,
+  type ServerRun,
+  type ToolKind,
+  typesOf,
+} from "./tool-kind.ts";
 
-/** The label under which this server's own tools are called. */
+/** The label of this server's own tools. */
 export const OWN_LABEL = "offshoot";
 
 export interface McpKindParts {
   /**
-   * The tools of a server, under the names it gives them; undefined where it is none that can be had.
-   * Rejects with `tool_failed` where it cannot be reached, and with another code where it may not be.
-   * With `known`, its tools are the listed ones, and it is not connected to before one is called.
+   * The tools of a server, under its own names for them; undefined if such a server is not available. Rejects with
+   * `tool_failed` if it cannot be reached, and with another code if it may not be used. With `known`, its tools are
+   * the listed ones, and it is only connected to when one is called.
    */
   readonly connect: (
     tool: McpTool,
@@ -41,14 +49,13 @@ export interface ConnectedServer {
 
 export interface ListedTool {
   readonly tool: GateTool;
-  /** Whether its server says that it changes nothing; clients choose and approve by that word. */
+  /** True if its server says that it changes nothing; clients choose and approve by it. */
   readonly isReadOnly: boolean;
 }
 
 export function createMcpKind({ connect }: McpKindParts): ToolKind {
   return {
-    toolTypes: ["mcp"],
-    itemTypes: ["mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"],
+    ...typesOf(MCP),
     open: (tool: Tool, request) => openServer(tool as McpTool, request, connect),
     keyOf: (item) =>
       item.type === "mcp_call" || item.type === "mcp_approval_request"
@@ -79,8 +86,8 @@ async function openServer(
 }
 
 /**
- * The server's list that the conversation has, as long as it has every tool that the request names: a
- * list holds what was allowed when it was made.
+ * The server's list in the conversation, if it has every tool that the request names: a list contains what was
+ * allowed when it was made.
  */
 function findListed(tool: McpTool, items: readonly Item[]): McpListTools | undefined {
   const { server_label, allowed_tools } = tool;
@@ -98,12 +105,12 @@ function isOwn({ server_label, server_url, connector_id }: McpTool): boolean {
   return server_label === OWN_LABEL && !server_url && !connector_id;
 }
 
-/** A tool as far as clients choose and approve by it. */
+/** A tool with the fields by which clients choose and approve. */
 type NamedTool = Pick<GateTool, "readOnly"> & { readonly spec: Pick<FunctionTool, "name"> };
 
 /**
- * Of this server's own tools, those that a request lets the model call without asking. Children of its
- * run get these alone: nobody could ask the client about a call of theirs.
+ * This server's own tools that a request lets the model call without asking. Children of its run get only these,
+ * because the client cannot be asked about their calls.
  */
 export function findUnasked<Own extends NamedTool>(
   asked: readonly Tool[],
@@ -119,7 +126,7 @@ export function findUnasked<Own extends NamedTool>(
   });
 }
 
-/** Those of other servers have labels of their own. */
+/** Tools of other servers have labels of their own. */
 function isNobodyElses({ spec }: NamedTool): boolean {
   return !spec.name.startsWith("mcp__");
 }
@@ -128,7 +135,7 @@ function toOwnServer({ catalogue }: KindRequest): ConnectedServer {
   const own = catalogue.filter(isNobodyElses);
   return {
     tools: own.map((tool) => ({
-      // A model calls it by another name; the operator's rules know it by its own.
+      // A model calls it by another name; the operator's rules use its own.
       tool: { ...tool, judgedAs: tool.spec.name },
       isReadOnly: tool.readOnly,
     })),
@@ -154,7 +161,7 @@ function toListed(
   } as Item;
 }
 
-/** Throws for a server whose tools could not be had: no answer is better than one without them. */
+/** Throws if the tools of a server are not available: no answer is better than one without them. */
 export function checkListed(listed: readonly Item[]): void {
   for (const item of listed) {
     if (item.type !== "mcp_list_tools" || !item.error) continue;
@@ -164,7 +171,7 @@ export function checkListed(listed: readonly Item[]): void {
   }
 }
 
-/** Of a server that a request needs and that is not there. */
+/** For a server that a request needs and that cannot be reached. */
 const UNREACHABLE = "connector_failed";
 
 interface Weighed {
@@ -172,7 +179,7 @@ interface Weighed {
   readonly isReadOnly: boolean;
 }
 
-/** Whether the client lets the model call it. */
+/** True if the client lets the model call it. */
 function isAllowed({ allowed_tools }: McpTool, listed: Weighed): boolean {
   if (!allowed_tools) return true;
   const filter = Array.isArray(allowed_tools) ? { tool_names: allowed_tools } : allowed_tools;
@@ -181,7 +188,7 @@ function isAllowed({ allowed_tools }: McpTool, listed: Weighed): boolean {
 
 interface Filter {
   readonly tool_names?: readonly string[] | undefined;
-  /** Not the API's own: clients of other APIs say which tools they do not want. */
+  /** Not in the API: clients of other APIs say which tools they do not want. */
   readonly except?: unknown;
   readonly read_only?: boolean | undefined;
 }
@@ -194,8 +201,8 @@ function fitsFilter(filter: Filter, { tool, isReadOnly }: Weighed): boolean {
 }
 
 /**
- * Always, where the client does not say: that is the API's own default. A filter that names nothing
- * fits nothing.
+ * Always, unless the client says otherwise: that is the API's own default. A filter that names nothing matches
+ * nothing.
  */
 function needsApproval({ require_approval }: McpTool, listed: Weighed): boolean {
   if (!require_approval) return true;
@@ -233,7 +240,7 @@ function toOffer(mcp: McpTool, listed: ListedTool): Offer {
   };
 }
 
-/** What a search shows of a server: what of it was found, and nothing that opens it. */
+/** A server as a search shows it: the found tool, without the secrets to reach the server. */
 function toFound({ authorization: _, headers: __, ...shown }: McpTool, name: string): McpTool {
   return { ...shown, allowed_tools: [name] };
 }
@@ -283,7 +290,7 @@ function toKey(label: string, name: string): string {
   return `${label}__${name}`;
 }
 
-/** An approval is answered under the id of its request; other calls have none but their own. */
+/** An approval is answered under the id of its request; other calls only have their own id. */
 function toMcpFunctions(item: Item, nameOf: (key: string) => string): readonly Item[] {
   switch (item.type) {
     case "mcp_approval_request":
@@ -342,8 +349,8 @@ function errorText(error: string | JsonObject | null | undefined): string {
   return parts.map(({ text }) => readText(text)).join("\n");
 }
 
-/** Where no other servers may be reached. */
+/** For servers that may not reach other servers. */
 export const NO_SERVERS: McpKindParts["connect"] = ({ server_label }) => {
-  const message = `The MCP server \`${clip(server_label, 64)}\` cannot be reached: this server connects to none.`;
+  const message = `The MCP server \`${clip(server_label, 64)}\` cannot be reached: this server connects to no MCP servers.`;
   return Promise.reject(new Failure("invalid_request", message, { param: "tools" }));
 };

@@ -1,6 +1,6 @@
 /**
- * `namespace`: functions and free-text tools under a common name. Models are offered each of them under
- * both names joined; a call carries the namespace in a field of its own.
+ * `namespace`: functions and free-text tools under a common name. Models are offered each of them with both names
+ * joined; a call has the namespace in a field of its own.
  */
 
 import type { FunctionCall, Item } from "../../protocol/items.ts";
@@ -10,7 +10,7 @@ import type { Offer, ToolKind } from "./tool-kind.ts";
 
 export const NAMESPACE_KIND: ToolKind = {
   toolTypes: ["namespace"],
-  // Calls of free-text tools are `custom_tool_call`s, whose kind knows of namespaces.
+  // Calls of free-text tools are `custom_tool_call`s, whose kind knows namespaces.
   itemTypes: ["function_call"],
   open: async (tool: Tool) => openNamespace(tool as NamespaceTool),
   keyOf: (item) =>
@@ -38,12 +38,12 @@ function openNamespace(space: NamespaceTool): { offers: Offer[]; ignored: string
   return { offers, ignored };
 }
 
-/** Each of its tools says it for itself; some clients say it for all at once. */
+/** Each tool in it may say so; some clients say it for all at once. */
 function isDeferred(tool: object): boolean {
   return "defer_loading" in tool && tool.defer_loading === true;
 }
 
-/** What the namespace is for is said with each of its tools: models see no namespaces. */
+/** The description of the namespace is added to each of its tools: models see no namespaces. */
 function describe<Inner extends FunctionTool | CustomTool>(
   { description }: NamespaceTool,
   tool: Inner,

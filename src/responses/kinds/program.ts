@@ -1,17 +1,17 @@
 /**
- * Programs that a model wrote to call tools. No provider but their own runs them: the tool is left out
- * and reported. Other models are shown what such programs left in a conversation as calls.
+ * Programs that a model wrote to call tools. Only their own provider runs them: the tool is left out and reported.
+ * Other models see the programs in a conversation as calls.
  *
- * A program's result comes behind the calls it made, over several turns, and many APIs want the result
- * of a call right behind it. So the program and its result are a call each, and each has its answer.
+ * A program's result comes after the calls it made, over several turns, and many APIs want the result of a call
+ * directly after it. So the program and its result are one call each, and each has its answer.
  */
 
+import { PROGRAM } from "../../protocol/hosted-kinds/program.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { ToolKind } from "./tool-kind.ts";
+import { type ToolKind, typesOf } from "./tool-kind.ts";
 
 export const PROGRAM_KIND: ToolKind = {
-  toolTypes: ["programmatic_tool_calling"],
-  itemTypes: ["program", "program_output"],
+  ...typesOf(PROGRAM),
   open: async () => ({ offers: [], ignored: ["tools (programmatic_tool_calling)"] }),
   keyOf: () => undefined,
   toFunctions(item, nameOf) {

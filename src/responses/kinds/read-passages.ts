@@ -1,6 +1,6 @@
 /**
- * Passages as somebody else's search gives them: a list in JSON, under the names that such tools use, or
- * one text, which is one passage. Pure.
+ * Reads passages from the result of another search: a list in JSON, under the names that such tools use, or one text,
+ * which is one passage. Pure.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";

@@ -1,9 +1,9 @@
 /**
- * MCP servers that requests name: one that the client gives the address of, reached over the guarded
- * network with the client's own key, or one of the server's own settings, by its name.
+ * MCP servers that requests name: by an address, reached over the guarded network with the client's own key, or by
+ * the name of a server in the settings.
  *
- * A connection belongs to one run and is closed with it. What the client sent to open it is used for
- * that server alone; none of it is a template, and no variable of this process stands in for it.
+ * A connection belongs to one run and is closed with it. What the client sent to open it is used for that server
+ * alone; it is not a template, and no variable of this process is put into it.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -11,9 +11,8 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { clip } from "../../base/text.ts";
-import type { McpListTools } from "../../protocol/hosted-items.ts";
-import type { McpTool } from "../../protocol/tools.ts";
-import type { Connection } from "../../tools/mcp/connection.ts";
+import type { McpListTools, McpTool } from "../../protocol/hosted-kinds/mcp.ts";
+import type { McpConnection } from "../../tools/mcp/connection.ts";
 import type { GuardedNetwork } from "../../tools/mcp/guarded-fetch.ts";
 import type { KeptMap } from "../../tools/mcp/kept-map.ts";
 import type { Listing } from "../../tools/mcp/listing.ts";
@@ -28,20 +27,22 @@ export interface RequestMcpParts {
   readonly version: string;
   readonly network: GuardedNetwork;
   readonly log?: Log | undefined;
-  /** Most time until a server has greeted. */
+  /** The longest time until a server has greeted. */
   readonly connectMs?: number | undefined;
-  /** Most time until its tools are known, the greeting included. */
+  /** The longest time until its tools are known, the greeting included. */
   readonly listMs?: number | undefined;
-  /** Most time of one call. */
+  /** The longest time of one call. */
   readonly callMs?: number | undefined;
 }
 
-/** Somebody waits for the answer, and the server has been named by whoever waits. */
+/** A client waits for the answer, and has named the server itself. */
 const CONNECT_MS = 10_000;
 const LIST_MS = 20_000;
 const CALL_MS = 60_000;
 
-/** Undefined for a connector that is not in the settings. Rejects with one line where it cannot be used. */
+/**
+ * Undefined for a connector that is not in the settings. Rejects with one line if it cannot be used.
+ */
 export function createRequestMcp(parts: RequestMcpParts): McpKindParts["connect"] {
   return async (tool, request, known) => {
     if (tool.server_url) {
@@ -52,12 +53,12 @@ export function createRequestMcp(parts: RequestMcpParts): McpKindParts["connect"
     if (found.length > 0) return { tools: found, close: async () => {} };
     checkConnector(tool);
     if (tool.connector_id || tool.tunnel_id) return undefined;
-    const message = `The MCP server \`${clip(tool.server_label, 64)}\` has no \`server_url\`, and this server knows none of that name.`;
+    const message = `The MCP server \`${clip(tool.server_label, 64)}\` has no \`server_url\`, and this server knows no MCP server of that name.`;
     throw new Failure("invalid_request", message, { param: "tools" });
   };
 }
 
-/** Those of the API, which only its vendor can reach. */
+/** Connectors of the API, which only its vendor can reach. */
 const CONNECTORS: ReadonlySet<string> = new Set([
   "connector_dropbox",
   "connector_gmail",
@@ -69,14 +70,14 @@ const CONNECTORS: ReadonlySet<string> = new Set([
   "connector_sharepoint",
 ]);
 
-/** One of the API's is left out and named; one that nobody knows is a mistake. */
+/** A connector of the API is left out and reported; an unknown one is an error. */
 function checkConnector({ connector_id }: McpTool): void {
   if (!connector_id || CONNECTORS.has(connector_id)) return;
   const message = `Unknown \`connector_id\` \`${clip(connector_id, 64)}\`. It must be a connector of the API, or the name of an MCP server of this server's settings.`;
   throw new Failure("invalid_request", message, { param: "tools" });
 }
 
-/** A server of the settings, as far as the client's key lets it be used. */
+/** A server of the settings, if the client's key may use it. */
 function findConfigured(
   { connector_id, tunnel_id, server_label }: McpTool,
   catalogue: readonly GateTool[],
@@ -96,7 +97,7 @@ function toServer({ callMs = CALL_MS }: RequestMcpParts, tool: McpTool, url: str
   const given = Object.entries({ ...headers, ...key });
   const [odd] = given.find(([header, value]) => !isHeader(header, value)) ?? [];
   if (odd !== undefined) {
-    const message = `The MCP server \`${name}\` is given \`${odd}\`, which is no header.`;
+    const message = `The MCP server \`${name}\` is given \`${odd}\`, which is not a header.`;
     throw new Failure("invalid_request", message, { param: "tools" });
   }
   const oauth = { enabled: false, clientId: undefined, clientSecret: undefined };
@@ -122,7 +123,7 @@ function isHeader(name: string, value: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(value);
 }
 
-/** Headers of the settings may name variables of this process; a client's never do. */
+/** Headers of the settings may name variables of this process; a client's never may. */
 function literally(value: string): string {
   return value.replaceAll("$", "$$$$");
 }
@@ -130,7 +131,7 @@ function literally(value: string): string {
 interface Asked {
   readonly server: McpServer;
   readonly request: KindRequest;
-  /** Its list that the conversation has. */
+  /** The server's list of tools in the conversation. */
   readonly known: McpListTools | undefined;
 }
 
@@ -147,10 +148,13 @@ async function connect(
   const listing = known && (await readKnown(known, server));
   const opened = openGuardedFetch(network, { connectMs, answerMs: server.timeoutMs });
   const reaching = {
-    ...{ clock, version, log, connectMs },
+    clock,
+    version,
+    log,
+    connectMs,
     env: {},
     logins: NO_LOGINS,
-    // What this machine's folders are called is none of a stranger's business.
+    // A foreign server must not learn the names of this machine's folders.
     root: "/",
     openFetch: async () => opened.fetch,
   };
@@ -172,32 +176,34 @@ async function connect(
   }
 }
 
-/** The person who can log in is the client, with a key of its own. */
+/** The client, with a key of its own, is the one who can log in. */
 function toRefusal({ name }: McpServer, failure: Failure): Failure {
   if (failure.code !== "key_missing") return failure;
   const message = `The MCP server \`${name}\` does not accept the request's \`authorization\` (401).`;
   return new Failure("tool_failed", message, { cause: failure });
 }
 
-/** As the server itself would list them: an item has other words for the same. */
+/** The list as the server itself would send it: an item names the fields differently. */
 async function readKnown({ tools }: McpListTools, server: McpServer): Promise<Listing> {
   const { toListing } = await import("../../tools/mcp/listing.ts");
   const rows = tools.map(({ name, description, input_schema, annotations }) => ({
-    ...{ name, description, inputSchema: input_schema ?? { type: "object" } },
+    name,
+    description,
+    inputSchema: input_schema ?? { type: "object" },
     annotations: { readOnlyHint: isJsonObject(annotations) && annotations["read_only"] === true },
   }));
   return toListing(rows, server);
 }
 
-async function toTools(connection: Connection, listing: Listing): Promise<ListedTool[]> {
+async function toTools(connection: McpConnection, listing: Listing): Promise<ListedTool[]> {
   const { toServerTools } = await import("../../tools/mcp/server-tools.ts");
   const { createCompile } = await import("../../tools/mcp/schema-check.ts");
   const parts = { connection, pins: NO_PINS, compile: await createCompile() };
   return toServerTools(listing, parts).tools.flatMap(({ tool, offered }) => {
     const { name } = offered.definition;
-    // Resources and prompts are not what a client asks for with `mcp`.
+    // A client that uses `mcp` does not want resources and prompts.
     if (!listing.tools.has(name)) return [];
-    // Whoever agrees to its calls is the client, call by call; what was agreed to is not kept here.
+    // The client approves each call itself; no approval is stored here.
     const { pin: _, ...plain } = tool;
     return [
       {

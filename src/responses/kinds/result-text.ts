@@ -9,13 +9,18 @@ export function toResultText(output: ToolResult["output"]): string {
   return output.map((part) => textOfPart(part) ?? `[${part.type}]`).join("\n");
 }
 
-/** Why a call failed, which most published items have no field for: this server's own says it as a text. */
+/**
+ * The reason of a failed call, for which most published items have no field: this server's own field has it as a
+ * text.
+ */
 export function findError(item: object): string | undefined {
   const error = "error" in item && isJsonObject(item.error) ? item.error : {};
   return typeof error["message"] === "string" ? error["message"] : undefined;
 }
 
-/** A tool of somebody else gives pictures as parts: the address of the first that holds its data. */
+/**
+ * Tools of MCP servers return pictures as parts: the address of the first that contains its data.
+ */
 export function findPicture({ output }: ToolResult): string | undefined {
   if (typeof output === "string") return undefined;
   const urls = output.flatMap((part) =>

@@ -1,29 +1,33 @@
 /**
- * `shell`: commands that the client runs, or that the server runs in a container where the request asks
- * for one. What they wrote is an item of its own either way.
+ * `shell`: commands that the client runs, or that the server runs in a container if the request asks for one. Their
+ * output is an item of its own in both cases.
  */
 
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import type { ShellCall, ShellOutput } from "../../protocol/hosted-items.ts";
+import { asJson, isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { ShellTool } from "../../protocol/hosted-kinds/shell.ts";
+import { SHELL, type ShellCall, type ShellOutput } from "../../protocol/hosted-kinds/shell.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
-import type { FunctionTool, ShellTool, Tool } from "../../protocol/tools.ts";
+import type { FunctionTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
-import { toCommandEvents } from "../fold/call-events.ts";
+import { toCallEvents } from "../fold/call-events.ts";
 import { readArguments, readCount, readTexts, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
-import type { KindRequest, Offer, ToolKind } from "./tool-kind.ts";
+import { type KindRequest, type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
-/** A tool of the gate that takes `commands`, `timeout_ms` and `max_output_length`, and where it runs them. */
+/**
+ * A tool of the gate that takes `commands`, `timeout_ms` and `max_output_length`, and the container in which it runs
+ * them.
+ */
 export interface OpenedShell {
-  /** Undefined for somebody else's machine. */
+  /** Undefined for a machine of an MCP server. */
   readonly containerId: string | undefined;
   readonly tool: GateTool;
 }
 
 export interface ShellKindParts {
-  /** Undefined where the server runs no commands: a request that asks it to is refused. */
+  /** Undefined if the server runs no commands: a request that asks for it is refused. */
   readonly open: ((tool: ShellTool, request: KindRequest) => Promise<OpenedShell>) | undefined;
 }
 
@@ -31,8 +35,7 @@ const KEY = "shell";
 
 export function createShellKind({ open }: ShellKindParts): ToolKind {
   return {
-    toolTypes: ["shell"],
-    itemTypes: ["shell_call", "shell_call_output"],
+    ...typesOf(SHELL),
     async open(tool: Tool, request, backing) {
       if (backing) return { offers: [toOffer({ containerId: undefined, tool: backing })] };
       const shell = tool as ShellTool;
@@ -68,7 +71,7 @@ function toOffer(hosted: OpenedShell | undefined): Offer {
       return { ...toShellCall(call), id, environment, status } as Item;
     },
   };
-  if (!hosted) return { ...offer, late: { begins: toBegun, tells: toCommandEvents } };
+  if (!hosted) return { ...offer, late: { begins: toBegun, tells: toCallEvents } };
   const { tool } = hosted;
   return { ...offer, run: { tool, toArguments: argumentsOf, show: showRun } };
 }
@@ -111,7 +114,7 @@ function toShellCall({ call_id, arguments: text }: FunctionCall): Omit<ShellCall
   return { type: "shell_call", call_id, action };
 }
 
-/** What the model left out is left to the tool. */
+/** Arguments that the model left out are left to the tool. */
 function argumentsOf(item: Item): string {
   const action = item.type === "shell_call" ? item.action : { commands: [] };
   const given = Object.entries(action).filter(([, value]) => value !== null);
@@ -132,7 +135,7 @@ function showRun(item: Item, result: ToolResult): Item[] {
   ];
 }
 
-/** A tool of somebody else keeps no details; a call that was refused has no output but the reason. */
+/** A tool of an MCP server has no details; a refused call has only the reason as output. */
 function outputOf({ output, failed, details }: ToolResult): ShellOutput[] {
   const outputs = isJsonObject(details) ? details["output"] : undefined;
   if (Array.isArray(outputs)) return outputs as unknown as ShellOutput[];
@@ -150,7 +153,7 @@ function toFunctions(item: Item, nameOf: (key: string) => string): readonly Item
   if (item.type !== "shell_call_output") return [];
   const { call_id } = item;
   // Some clients send one text in place of the list.
-  const given = item.output as unknown as Json;
+  const given = asJson(item.output);
   const output = typeof given === "string" ? given : JSON.stringify(given);
   return [{ type: "function_call_output", call_id, output }];
 }

@@ -1,39 +1,50 @@
 /**
- * The contract of a kind of tool that not every model knows: `custom`, `mcp`, `web_search`. Models are
- * offered functions in its place, their calls become the kind's own items, and such items in a
- * conversation become functions again. So every kind works on every provider.
+ * The contract of a kind of tool that not every model knows: `custom`, `mcp`, `web_search`. Models are offered
+ * functions in its place, their calls become the kind's own items, and such items in a conversation become functions
+ * again. So every kind works on every provider.
  *
- * A new kind is one file in `kinds/` and one line where the runtime joins them.
+ * A new kind is a file of facts in `src/protocol/hosted-kinds/` and a line in its list, a file here, and a line in
+ * `src/responses/run/machine-kinds.ts`, which opens it. The facts say how its items are numbered, reported, stored and
+ * shown; this file says what happens with its calls.
  */
 
 import type { Payer } from "../../agent/payer.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { HostedKind } from "../../protocol/hosted-kinds/hosted-kind.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
+import { typesOf as toTypes } from "../../protocol/open.ts";
 import type { FunctionTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 
+/** The types of the tools and items of a kind, as its facts say. */
+export function typesOf({ tools, items }: HostedKind): Pick<ToolKind, "toolTypes" | "itemTypes"> {
+  return { toolTypes: toTypes(tools), itemTypes: Object.keys(items) };
+}
+
 export interface ToolKind {
-  /** The `type`s of the tools it serves. */
+  /** The `type`s of its tools. */
   readonly toolTypes: readonly string[];
-  /** The `type`s of the items it makes and reads. */
+  /** The `type`s of the items that it makes and reads. */
   readonly itemTypes: readonly string[];
-  /** Set where its tools look for those with `defer_loading`. Opened behind all others, and told of them. */
+  /**
+   * Set if its tools search those with `defer_loading`. Opened after all others, and given those.
+   */
   readonly finds?: true;
   /**
-   * What models are offered for one tool of a request. May ask servers. Rejects what cannot be with
-   * `Failure("invalid_request")`; what can only partly be is named in `ignored`. `backing` is the tool
-   * that will answer in place of the kind's own, where the settings name one.
+   * Returns what models are offered for one tool of a request. May ask servers. Rejects an impossible tool with
+   * `Failure("invalid_request")`; settings that cannot be applied are named in `ignored`. `backing` is the tool that
+   * answers in place of the kind's own, if the settings name one.
    */
   open(tool: Tool, request: KindRequest, backing?: GateTool): Promise<OpenedTool>;
-  /** The key of the offer that an item is a call of; undefined for an item that is no call. */
+  /** The key of the offer whose call an item is; undefined for an item that is not a call. */
   keyOf(item: Item): string | undefined;
   /**
-   * An item of the conversation as functions: a call, its result, both, or nothing. `nameOf` gives the
-   * name a key is offered under, or one made of the key where it is not offered now. Pure.
+   * Turns an item of the conversation into functions: a call, its result, both, or nothing. `nameOf` returns the name
+   * under which a key is offered, or one made from the key if it is not offered now. Pure.
    */
   toFunctions(item: Item, nameOf: (key: string) => string): readonly Item[];
-  /** The conversation, calls and results of the kind paired by a `call_id` where they have none. Pure. */
+  /** Gives calls and results of the kind without a `call_id` one that pairs them. Pure. */
   pair?(items: readonly Item[]): readonly Item[];
 }
 
@@ -46,63 +57,71 @@ export interface KindRequest {
   /** This server's own tools that the client may use. */
   readonly catalogue: readonly GateTool[];
   readonly signal: AbortSignal;
-  /** Who pays for what a call costs beside the model, by the call's idempotency key. */
+  /** The payer of a call's cost besides the model's, by the call's idempotency key. */
   readonly payerOf?: ((idempotencyKey: string) => Payer) | undefined;
+  /** All tools of the request that this server runs. */
+  readonly tools?: readonly Tool[] | undefined;
   /** The conversation so far. */
   readonly items?: readonly Item[] | undefined;
-  /** What the model is not told of before it is found; given to kinds that find. */
+  /** Tools that the model gets only when they are found; passed to kinds that search. */
   readonly deferred?: readonly DeferredTool[] | undefined;
 }
 
-/** A tool that the model is told of once it has looked for it. */
+/** A tool that the model gets only after a search has found it. */
 export interface DeferredTool {
   /** The function that the model will call. */
   readonly spec: FunctionTool;
-  /** As the client reads that it was found: of a namespace or a server, this one alone. No secrets. */
+  /**
+   * The tool as the client reads it when it was found: of a namespace or a server, only this tool. No secrets.
+   */
   readonly tool: Tool;
 }
 
 export interface OpenedTool {
   readonly offers: readonly Offer[];
-  /** Items that stand at the beginning of the answer: what an MCP server has. */
+  /** Items at the beginning of the answer: the tools of an MCP server. */
   readonly listed?: readonly Item[] | undefined;
-  /** What of the tool's settings could not be honoured, by name. */
+  /** Names of the tool's settings that could not be applied. */
   readonly ignored?: readonly string[] | undefined;
-  /** Gives back what was opened, when the run ends. */
+  /** Releases what was opened, when the run ends. */
   close?(): Promise<void>;
 }
 
-/** One function that stands for a tool. */
+/** One function that is offered for a tool. */
 export interface Offer {
-  /** What calls of it are found by: `mcp:files/read`, `custom:apply_patch`. Unique in a request. */
+  /**
+   * The key that its calls are found by: `mcp:files/read`, `custom:apply_patch`. Unique in a request.
+   */
   readonly key: string;
-  /** The function, under the name it would like; a name that is taken gets a number. */
+  /** The function, under its preferred name; a name that is taken gets a number. */
   readonly spec: FunctionTool;
-  /** Whether an entry of `tool_choice` or `allowed_tools` means it. */
+  /** True if an entry of `tool_choice` or `allowed_tools` means it. */
   isMeantBy(choice: JsonObject): boolean;
-  /** What of the arguments is shown while the model writes them: all, nothing, or one text field. */
+  /**
+   * The part of the arguments that the client sees while the model writes them: all, nothing, or one text field.
+   */
   readonly shows: "all" | "nothing" | { readonly field: string };
   /**
-   * The item of a call. Called when the model begins it, with no arguments yet, and when it is whole.
-   * `id` is one to give to an item whose call the server makes; others may leave theirs out.
+   * The item of a call. Called when the model begins the call, with no arguments yet, and when it is complete. `id`
+   * is for an item whose call the server makes; others may leave theirs out.
    */
   toItem(call: FunctionCall, id: string): Item;
-  /** How the server makes the call; undefined where the client does, or has to agree first. */
+  /** How the server makes the call; undefined if the client makes it, or must approve it first. */
   readonly run?: ServerRun | undefined;
-  /** Set where the item begins only when the model has said all of the call. */
+  /** Set if the item begins only when the model has written the whole call. */
   readonly late?: LateItem | undefined;
-  /** Set where the model is told of it only once it is found: what was found then. */
+  /** Set if the model gets it only when it is found: the tool that was found. */
   readonly deferred?: Tool | undefined;
-  /** Whether its function is as a list of its server says that the conversation has. */
+  /** True if its function comes from a list of its server in the conversation. */
   readonly isListed?: boolean | undefined;
-  /** How the server makes a call that the client has agreed to. */
+  /** How the server makes a call that the client has approved. */
   readonly approved?: ServerRun | undefined;
 }
 
 export interface LateItem {
-  /** The item as it is shown first, from the whole one. */
+  /** The item as it is shown first, made from the complete one. */
   begins(item: Item): Item;
-  /** What is told between its beginning and its end: events without place and number. */
+  /** Events between its beginning and its end, without index and number. */
   tells?(item: Item): readonly JsonObject[];
 }
 
@@ -111,6 +130,6 @@ export interface ServerRun {
   readonly tool: GateTool;
   /** The arguments for the tool, from the call's item. JSON text. */
   toArguments(item: Item): string;
-  /** The item, finished, and what follows it. Pure. */
+  /** The finished item, and the items after it. Pure. */
   show(item: Item, result: ToolResult): readonly Item[];
 }

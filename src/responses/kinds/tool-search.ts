@@ -1,27 +1,28 @@
 /**
- * `tool_search`: the model looks for tools with `defer_loading`, which it was not told of. A client that
- * searches itself gets the call and sends what it found; else this server searches, and what it finds is
- * offered from the next turn on (`bridge/deferred-tools.ts`).
+ * `tool_search`: the model searches tools with `defer_loading`, which it did not get at first. A client that searches
+ * itself gets the call and sends what it found; else this server searches, and what it finds is offered from the next
+ * turn on (`bridge/deferred-tools.ts`).
  *
- * The items that bring tools with them (`tool_search_output`, `additional_tools`) are read by
- * `collect-tools.ts`; of them the model reads names alone.
+ * The items that bring tools with them (`tool_search_output`, `additional_tools`) are read by `collect-tools.ts`; the
+ * model only reads the tools' names in them.
  */
 
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import type { ToolSearchCall } from "../../protocol/hosted-items.ts";
+import { asJson, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { ToolSearchTool } from "../../protocol/hosted-kinds/tool-search.ts";
+import { TOOL_SEARCH, type ToolSearchCall } from "../../protocol/hosted-kinds/tool-search.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
-import type { FunctionTool, Tool, ToolSearchTool } from "../../protocol/tools.ts";
+import type { FunctionTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import { type Tool as GateTool, ToolOutput } from "../../tools/tool.ts";
 import { readArguments, readCount, readText, readTexts, statusOf } from "./arguments.ts";
-import { findTools, listDeferred, type ToolQuestion } from "./find-tools.ts";
-import type { DeferredTool, Offer, ToolKind } from "./tool-kind.ts";
+import { findTools, listDeferred, type ToolQuery } from "./find-tools.ts";
+import { type DeferredTool, type Offer, type ToolKind, typesOf } from "./tool-kind.ts";
 
 const KEY = "tool_search";
 
 export const TOOL_SEARCH_KIND: ToolKind = {
-  toolTypes: ["tool_search"],
-  itemTypes: ["tool_search_call", "tool_search_output", "additional_tools"],
+  toolTypes: typesOf(TOOL_SEARCH).toolTypes,
+  itemTypes: [...typesOf(TOOL_SEARCH).itemTypes, "additional_tools"],
   finds: true,
   async open(tool: Tool, { deferred = [] }) {
     const search = tool as ToolSearchTool;
@@ -42,13 +43,15 @@ export const TOOL_SEARCH_KIND: ToolKind = {
   pair: pairSearches,
 };
 
-/** Searches of a server have no `call_id`: what was found belongs to the oldest that waits for it. */
+/**
+ * Searches of a server have no `call_id`: a result belongs to the oldest search that waits for one.
+ */
 function pairSearches(items: readonly Item[]): readonly Item[] {
   const waiting: string[] = [];
   return items.map((item, at) => {
     if (item.type === "tool_search_call" && !item.call_id) {
       const call_id = item.id || `${KEY}_${at}`;
-      // One that was cut has found nothing.
+      // An interrupted search has found nothing.
       if (item.status !== "incomplete" && item.status !== "in_progress") waiting.push(call_id);
       return { ...item, call_id };
     }
@@ -86,7 +89,10 @@ function toOwnOffer(deferred: readonly DeferredTool[]): Offer {
     isMeantBy,
     shows: "nothing",
     toItem: ({ arguments: text }, id) => ({
-      ...{ type: "tool_search_call", id, call_id: null, execution: "server" },
+      type: "tool_search_call",
+      id,
+      call_id: null,
+      execution: "server",
       arguments: readArguments(text),
       status: "in_progress",
     }),
@@ -105,8 +111,8 @@ function createSearch(deferred: readonly DeferredTool[]): GateTool {
     effect: "own",
     parse: toQuestion,
     async run(question) {
-      const found = findTools(deferred, question as ToolQuestion);
-      return new ToolOutput(describeFound(found), [], { details: found as unknown as Json });
+      const found = findTools(deferred, question as ToolQuery);
+      return new ToolOutput(describeFound(found), [], { details: asJson(found) });
     },
   };
 }
@@ -132,8 +138,8 @@ function toSearchSpec(deferred: readonly DeferredTool[]): FunctionTool {
   };
 }
 
-/** Models write one name as a text, or words under a name of their own making. */
-function toQuestion(input: Json): ToolQuestion {
+/** Models write one name as a text, or words under a name of their own. */
+function toQuestion(input: Json): ToolQuery {
   const given = isJsonObject(input) ? input : { query: input };
   const { paths, limit, ...others } = given;
   const words = Object.values(others).map((value) => readText(value));

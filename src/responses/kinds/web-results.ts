@@ -1,4 +1,4 @@
-/** What searches find, whoever searched: read from a tool's answer, and written for a model. */
+/** The results of searches by any tool: read from a tool's answer, and written for a model. */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 
@@ -6,11 +6,13 @@ export interface PageResult {
   readonly url?: string | undefined;
   readonly title?: string | undefined;
   readonly snippet?: string | undefined;
-  /** What was read of the page, or an answer that is no list. */
+  /** The text of the page, or an answer that is not a list. */
   readonly text?: string | undefined;
 }
 
-/** Results as JSON in any of the usual shapes; a plain text is one result, with the addresses in it. */
+/**
+ * Results as JSON in any of the usual shapes; a plain text is one result, with the addresses in it.
+ */
 export function parseResults(text: string): PageResult[] {
   const json = tryParseJson(text);
   const list = json === undefined ? undefined : findList(json, 0);
@@ -20,15 +22,20 @@ export function parseResults(text: string): PageResult[] {
   return [{ text }, ...addresses.map((url) => ({ url: url.replace(/[.,;:!?]+$/, "") }))];
 }
 
-/** The first list of objects, not too deep inside: `results`, `web.results`, `data.items`. */
+/**
+ * The first list of objects, not too deep inside: `results`, `web.results`, `data.items`. Other lists may come before
+ * it with nothing in them, such as `images`: an empty list counts only if there is no other.
+ */
 function findList(json: Json, depth: number): readonly Json[] | undefined {
   if (Array.isArray(json)) return json.every((entry) => isJsonObject(entry)) ? json : undefined;
   if (!isJsonObject(json) || depth > 2) return undefined;
+  let empty: readonly Json[] | undefined;
   for (const value of Object.values(json)) {
     const found = value === undefined ? undefined : findList(value, depth + 1);
-    if (found) return found;
+    if (found && found.length > 0) return found;
+    empty ??= found;
   }
-  return undefined;
+  return empty;
 }
 
 function toResult(entry: Json): PageResult | undefined {
@@ -48,8 +55,8 @@ function firstText(entry: JsonObject, names: readonly string[]): string | undefi
 }
 
 /**
- * Results as an item holds them, undefined where it holds none. Clients and vendors may write anything into
- * such a field, so what is no text is left out.
+ * The results in an item; undefined if it has none. Clients and vendors may write anything into this field, so values
+ * that are not text are left out.
  */
 export function readResults(held: unknown): PageResult[] | undefined {
   if (!Array.isArray(held)) return undefined;

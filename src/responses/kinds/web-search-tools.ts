@@ -1,18 +1,18 @@
 /**
- * The tools behind `web_search`: those that search and open pages, with what a request asks of them.
- * A tool that stands in for ours may name its arguments otherwise; its schema says how.
+ * The tools of `web_search`: they search and open pages, within the limits of a request. A tool that replaces ours
+ * may name its arguments differently; its schema says how.
  */
 
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJson, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, cutToChars } from "../../base/text.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { parseResults } from "./web-results.ts";
 
 export interface SearchLimits {
-  /** How many results are given to the model. */
+  /** The most results that the model gets. */
   readonly results: number;
-  /** How much of a page is. */
+  /** The most characters of a page. */
   readonly pageChars: number;
   /** The only hosts that are shown, with those below them; empty for all. */
   readonly domains: readonly string[];
@@ -20,7 +20,7 @@ export interface SearchLimits {
   readonly blocked?: readonly string[] | undefined;
 }
 
-/** More of them make a question that search services refuse. */
+/** With more of them, search services refuse the question. */
 const MAX_SITES = 8;
 
 export function createSearchTool(inner: Tool, limits: SearchLimits): Tool {
@@ -37,7 +37,7 @@ export function createSearchTool(inner: Tool, limits: SearchLimits): Tool {
     async run(_, call) {
       const found = parseResults(await readText(call()));
       const shown = found.filter(({ url }) => url === undefined || isAllowed(url, limits));
-      return shown.slice(0, limits.results) as unknown as Json;
+      return asJson(shown.slice(0, limits.results));
     },
   });
 }
@@ -67,7 +67,7 @@ export function createPageTool(inner: Tool, limits: SearchLimits): Tool {
       const shown = pattern ? findPassages(text, pattern) : text;
       return shown.length <= limits.pageChars
         ? shown
-        : `${cutToChars(shown, limits.pageChars)}\n\n[The page goes on; it was cut here.]`;
+        : `${cutToChars(shown, limits.pageChars)}\n\n[The page continues; the rest was left out.]`;
     },
   });
 }
@@ -76,11 +76,11 @@ type Given = Readonly<Record<string, string | undefined>>;
 
 interface Wrapping {
   readonly description: string;
-  /** What the model says, all of it texts. */
+  /** The arguments that the model writes, all of them texts. */
   readonly fields: Readonly<Record<string, string>>;
   readonly required: readonly string[];
   toInput(given: Given): JsonObject;
-  /** `call` calls the tool inside, once. */
+  /** `call` calls the wrapped tool, once. */
   run(given: Given, call: () => Promise<Json | ToolOutput>): Promise<Json>;
 }
 
@@ -89,7 +89,7 @@ interface Input {
   readonly inner: unknown;
 }
 
-/** Judged by the gate as the tool inside would be: by its effect, its targets and its pin. */
+/** The gate judges it like the wrapped tool: by its effect, its targets and its pin. */
 function wrap(inner: Tool, { description, fields, required, toInput, run }: Wrapping): Tool {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([name, about]) => [name, { type: "string", description: about }]),
@@ -121,7 +121,9 @@ function readGiven(input: Json, names: readonly string[], required: readonly str
   throw new Failure("invalid_request", `\`${missing}\` is missing.`);
 }
 
-/** Each value under the first of the names that the tool knows; the first one where its schema is silent. */
+/**
+ * Each value under the first of the names that the tool knows; the first one if its schema names none.
+ */
 function fitArguments(
   { spec }: Tool,
   wanted: readonly (readonly [readonly string[], Json])[],
@@ -151,7 +153,7 @@ function isAllowed(url: string, { domains, blocked = [] }: SearchLimits): boolea
   return (domains.length === 0 || domains.some(isOf)) && !blocked.some(isOf);
 }
 
-/** Rejects with what the tool says went wrong. */
+/** Rejects with the tool's own message about the failure. */
 async function readText(returned: Promise<Json | ToolOutput>): Promise<string> {
   const output = await returned;
   const { value, failed } =

@@ -1,39 +1,46 @@
 /**
- * `web_search`, under each of its names: models are offered two functions, one that searches and one
- * that opens a page or looks for words in it. Both become `web_search_call` items. `web_fetch` is the second alone.
+ * `web_search`, under each of its names: models are offered two functions, one that searches and one that opens a
+ * page or looks for words in it. Both become `web_search_call` items. `web_fetch` is only the second; a request with
+ * both gets the second from `web_fetch`.
  *
- * The tools that do it are given: this server's own, or those of an MCP server in their place.
+ * The tools are passed in: this server's own, or those of an MCP server.
  */
 
 import { tryParseJson } from "../../base/json.ts";
+import {
+  WEB_SEARCH,
+  type WebSearchPreviewTool,
+  type WebSearchTool,
+} from "../../protocol/hosted-kinds/web-search.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
-import type { Tool, WebSearchPreviewTool, WebSearchTool } from "../../protocol/tools.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { findError, toResultText } from "./result-text.ts";
-import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
+import {
+  type KindRequest,
+  type Offer,
+  type OpenedTool,
+  type ToolKind,
+  typesOf,
+} from "./tool-kind.ts";
 import { type PageResult, parseResults, readResults, toResultsText } from "./web-results.ts";
 import { createPageTool, createSearchTool, type SearchLimits } from "./web-search-tools.ts";
 
 export interface WebSearchParts {
-  /** The tools that answer for a request; one that there is not is undefined. */
+  /** The tools for a request; a missing one is undefined. */
   readonly tools: (request: KindRequest) => Promise<WebTools>;
 }
 
 export interface WebTools {
-  /** Takes a question; gives results with addresses. */
+  /** Takes a question; returns results with addresses. */
   readonly search: GateTool | undefined;
-  /** Takes an address; gives the page's text. */
+  /** Takes an address; returns the page's text. */
   readonly open: GateTool | undefined;
 }
 
-const TOOL_TYPES = [
-  "web_search",
-  "web_search_2025_08_26",
-  "web_search_preview",
-  "web_search_preview_2025_03_11",
-];
-/** Opens pages that the conversation names, and searches for none. */
+const { toolTypes: TOOL_TYPES, itemTypes } = typesOf(WEB_SEARCH);
+/** Opens pages that the conversation names, without searching. */
 const FETCH_TYPE = "web_fetch";
 
 const SEARCH_KEY = "web_search";
@@ -46,15 +53,20 @@ export function createWebSearchKind(parts: WebSearchParts): ToolKind {
   const opened = new WeakMap<KindRequest, Set<string>>();
   return {
     toolTypes: [...TOOL_TYPES, FETCH_TYPE],
-    itemTypes: ["web_search_call"],
+    itemTypes,
     async open(tool: Tool, request) {
-      // Calls do not say which of two tools they are of.
+      // Calls do not say which of two tools they belong to.
       const keys = opened.get(request) ?? new Set<string>();
       opened.set(request, keys);
-      const key = tool.type === (FETCH_TYPE as string) ? OPEN_KEY : SEARCH_KEY;
+      const isFetch = isFetching(tool);
+      const key = isFetch ? OPEN_KEY : SEARCH_KEY;
       if (keys.has(key)) return { offers: [], ignored: [`a second ${tool.type}`] };
       const made = toOpened(tool as WebTool, await parts.tools(request));
-      const offers = made.offers.filter((offer) => !keys.has(offer.key));
+      // A tool that only opens pages says which pages: a search beside it must not open others.
+      const leavesPages = !isFetch && request.tools?.some(isFetching);
+      const offers = made.offers.filter(
+        (offer) => !keys.has(offer.key) && !(leavesPages && offer.key === OPEN_KEY),
+      );
       for (const offer of offers) keys.add(offer.key);
       return { ...made, offers };
     },
@@ -64,20 +76,24 @@ export function createWebSearchKind(parts: WebSearchParts): ToolKind {
   };
 }
 
+function isFetching({ type }: Pick<Tool, "type">): boolean {
+  return type === (FETCH_TYPE as string);
+}
+
 function keyOfAction(type: string | undefined): string {
   return type === "open_page" || type === "find_in_page" ? OPEN_KEY : SEARCH_KEY;
 }
 
-/** Each form has fields that the other has not. */
+/** Each form has fields that the other does not have. */
 type WebTool = Omit<WebSearchTool, "type"> &
   Omit<WebSearchPreviewTool, "type"> & { type: string; max_content_tokens?: number };
 
-/** Of ordinary text. */
+/** For ordinary text. */
 const CHARS_PER_TOKEN = 4;
 
 function toOpened(tool: WebTool, { search, open }: WebTools): OpenedTool {
   const { type } = tool;
-  // Without the outside world there is nothing to search: there is no copy of it here.
+  // Without access to the web there is nothing to search: the server has no copy of it.
   if (tool.external_web_access === false) {
     return { offers: [], ignored: [`${type} (external_web_access: false)`] };
   }
@@ -171,7 +187,7 @@ function toSearchCall({ arguments: text }: FunctionCall, key: string, id: string
   return { type: "web_search_call", id, status: "in_progress", action };
 }
 
-/** A model that did not keep to the form has written the question itself. */
+/** A model that ignored the form has written the question itself. */
 function readArguments(text: string): { query: string; url: string; pattern: string } {
   const given = tryParseJson(text);
   const fields = typeof given === "object" && given !== null ? (given as Partial<Asked>) : {};
@@ -201,7 +217,7 @@ function queryOf(action: Action | null | undefined): string {
   return action?.query ?? action?.queries?.join(" ") ?? "";
 }
 
-/** The results are shown to those who ask for them, and given to the model in any case. */
+/** Clients get the results on request, and the model always. */
 function toMadeCall(item: WebSearchCall, { output, failed }: ToolResult): Item {
   const text = toResultText(output);
   if (failed) return { ...item, status: "failed", error: { message: text } } as unknown as Item;
@@ -219,7 +235,7 @@ function toMadeCall(item: WebSearchCall, { output, failed }: ToolResult): Item {
   } as unknown as Item;
 }
 
-/** A call that the vendor made has no results here; its sources are all there is. */
+/** A call that the vendor made has no results here, only its sources. */
 function toSearchFunctions(item: WebSearchCall, nameOf: (key: string) => string): Item[] {
   const call_id = item.id ?? "";
   const results = "results" in item ? readResults(item.results) : undefined;

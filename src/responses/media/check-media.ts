@@ -1,4 +1,4 @@
-/** What can be said of a request's images and files before it runs: whether they are there and allowed. */
+/** Checks a request's images and files before it runs: do they exist, and are they allowed. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { getFile } from "../files/files.ts";
@@ -14,19 +14,19 @@ export interface MediaOwner {
 }
 
 /**
- * All that a request to a model holds of files and of what was fetched for it. Each part is a copy of
- * its own there, also of the same file.
+ * The most bytes of files and fetched pages in one request to a model. Each part is a copy of its own, also of the
+ * same file.
  */
 export const MAX_MEDIA_BYTES = 64_000_000;
 
-/** Who asks, and whom. */
-export interface Asking extends MediaOwner, Pick<Caller, "keyId"> {
-  /** Whether the model's vendor reads this address itself. */
+/** The tenant and key of a request, and the model's vendor. */
+export interface MediaReader extends MediaOwner, Pick<Caller, "keyId"> {
+  /** True if the model's vendor reads this address itself. */
   readonly readsItself: (url: string) => boolean;
 }
 
 /** Rejects with `invalid_request` and the place: `input[0].content[1].file_id`. */
-export async function checkMedia(media: readonly PlacedMedia[], owner: Asking): Promise<void> {
+export async function checkMedia(media: readonly PlacedMedia[], owner: MediaReader): Promise<void> {
   let bytes = 0;
   for (const { part, path } of media) {
     try {
@@ -41,8 +41,8 @@ export async function checkMedia(media: readonly PlacedMedia[], owner: Asking): 
   }
 }
 
-/** How many bytes it stands for, as far as that is known. */
-async function checkPart(part: MediaPart, asking: Asking): Promise<number> {
+/** The number of bytes that it stands for, as far as that is known. */
+async function checkPart(part: MediaPart, asking: MediaReader): Promise<number> {
   const { kept, tenant, web, keyId, readsItself } = asking;
   const url = urlOf(part);
   const bucket = url && readsItself(url) ? bucketOf(url) : undefined;
@@ -58,7 +58,9 @@ function bucketOf(url: string): string | undefined {
   return BUCKET.exec(url)?.[1];
 }
 
-/** The vendor reads it with the rights of the operator, whose buckets are not for everyone with a key. */
+/**
+ * The vendor reads it with the operator's rights, and not everyone with a key may read the operator's buckets.
+ */
 function checkBucket(
   bucket: string,
   { privateHosts = [] }: WebMediaSettings,

@@ -1,18 +1,18 @@
-/** Documents as files of their words, for models that read no documents of that kind. */
+/** Turns documents into text files, for models that do not read that kind of document. */
 
 import { Failure } from "../../base/failure.ts";
 import type { InputFile } from "../../protocol/content.ts";
 import { toMediaType } from "../files/media-type.ts";
 import type { MediaPart } from "./media-parts.ts";
 
-/** Whether a model reads documents of this media type itself. */
+/** True if a model reads documents of this media type itself. */
 export type ReadsDocuments = (mediaType: string) => boolean;
 
-/** What there are words to be had of: PDFs, and what office programs write. */
+/** Documents whose text can be read: PDFs and office files. */
 const DOCUMENTS =
   /^application\/(pdf|vnd\.openxmlformats-officedocument\.(wordprocessingml|presentationml)\.)/;
 
-/** The part as a document that the model does not read; undefined for any other. */
+/** The part, if it is a document that the model does not read; undefined for any other. */
 export function findUnread(part: MediaPart, reads: ReadsDocuments): Document | undefined {
   if (part.type !== "input_file" || !part.file_data) return undefined;
   const { file_data: data, filename } = part;
@@ -31,7 +31,7 @@ export interface Document {
   readonly bytes: Uint8Array;
 }
 
-/** Rejects what cannot be read, as a fault of the request. */
+/** Rejects a document that cannot be read, as a fault of the request. */
 export async function toTextPart(document: Document, signal: AbortSignal): Promise<InputFile> {
   const { part, filename } = document;
   const { extractText } = await import("../vector-stores/extract-text.ts");
@@ -41,7 +41,7 @@ export async function toTextPart(document: Document, signal: AbortSignal): Promi
     return { ...part, filename, file_data: `data:text/plain;base64,${data}` };
   } catch (cause) {
     if (signal.aborted) throw cause;
-    const message = `The model reads no such files, and the text of \`${filename}\` cannot be had. Send its text.`;
+    const message = `The model does not read such files, and the text of \`${filename}\` cannot be extracted. Send its text.`;
     throw new Failure("invalid_request", message, { param: "input", cause });
   }
 }

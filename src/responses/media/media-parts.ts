@@ -1,4 +1,4 @@
-/** Every image and file in a conversation, with its place, and a way to give each another form. */
+/** Finds every image and file in a conversation, with its place, and can replace each. */
 
 import type {
   ComputerScreenshot,
@@ -13,7 +13,7 @@ export type MediaPart = InputImage | InputFile | ComputerScreenshot;
 
 export interface PlacedMedia {
   readonly part: MediaPart;
-  /** `input[2].content[0]`. */
+  /** For example `input[2].content[0]`. */
   readonly path: string;
 }
 
@@ -31,7 +31,7 @@ export function findMedia(items: readonly Item[]): PlacedMedia[] {
   });
 }
 
-/** The pictures that tools name: what is to be changed of one that is drawn. */
+/** The pictures that tools name: the mask of a picture to be changed. */
 export function findMasks(tools: readonly Tool[]): PlacedMedia[] {
   return tools.flatMap((tool, at) => {
     if (tool.type !== "image_generation" || !tool.input_image_mask) return [];
@@ -43,7 +43,7 @@ export function findMasks(tools: readonly Tool[]): PlacedMedia[] {
 type Fields = Readonly<Record<string, unknown>>;
 export type ChangeMedia = (part: MediaPart) => Promise<MediaPart>;
 
-/** Items that have none are handed on as they are. */
+/** Items without media are passed on unchanged. */
 export async function changeMedia(items: readonly Item[], change: ChangeMedia): Promise<Item[]> {
   return await Promise.all(items.map((item) => changeItem(item, change)));
 }
@@ -59,7 +59,7 @@ async function changeItem(item: Item, change: ChangeMedia): Promise<Item> {
   return { ...item, [field as string]: parts } as Item;
 }
 
-/** The field that may hold parts. */
+/** The field that may contain parts. */
 function toPartsField({ type }: Item): "content" | "output" | undefined {
   if (type === "message" || type === "agent_message") return "content";
   return type.endsWith("_output") ? "output" : undefined;
@@ -72,7 +72,9 @@ function isMedia(part: unknown): part is MediaPart {
   return typeof type === "string" && MEDIA.has(type);
 }
 
-/** The address of what the part does not hold itself; undefined where it does, or names a file. */
+/**
+ * The address of what the part does not contain itself; undefined if it contains it, or names a file.
+ */
 export function urlOf(part: MediaPart): string | undefined {
   const url = part.type === "input_file" ? part.file_url : part.image_url;
   return url && !url.startsWith("data:") ? url : undefined;

@@ -1,8 +1,7 @@
 /**
- * A provider whose requests hold their images and files: those that the tenant has uploaded are read,
- * those at an address are fetched where the vendor does not do that itself, and of documents that a
- * model does not read it is given the words. The record keeps what the client wrote; only the model is
- * given the bytes.
+ * Wraps a provider so that its requests contain their images and files: uploaded ones are read, those at an address
+ * are fetched if the vendor does not do that itself, and a document that the model does not read becomes its text.
+ * The record keeps what the client wrote; only the model gets the bytes.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -15,16 +14,16 @@ import { findUnread, type ReadsDocuments, toTextPart } from "./document-text.ts"
 import { changeMedia, findMedia, type MediaPart, urlOf } from "./media-parts.ts";
 import { createWebMedia, type FetchedMedia } from "./web-media.ts";
 
-/** What a vendor fetches itself. */
+/** The kinds of addresses that a vendor fetches itself. */
 export interface TakesUrls {
   readonly images: boolean;
   readonly files: boolean;
 }
 
-/** What the vendor of a model reads itself. */
+/** The media that the vendor of a model reads itself. */
 export interface VendorMedia {
   readonly takes: TakesUrls;
-  /** Whether the vendor reads this address itself, whatever it fetches else. */
+  /** True if the vendor reads this address itself, whatever else it fetches. */
   readonly readsItself: (url: string) => boolean;
   readonly reads: ReadsDocuments;
 }
@@ -39,7 +38,7 @@ export function provideMedia(provider: Provider, parts: MediaParts): Provider {
     name: provider.name,
     stream(request, call) {
       const needed = findMedia(request.items).some(({ part }) => isNeeded(part, parts));
-      // Most requests have none, and each generator in between costs every event of the answer.
+      // Most requests have none, and each generator in between costs time for every event of the answer.
       return needed ? streamWhole(provider, load, [request, call]) : provider.stream(request, call);
     },
   };
@@ -57,12 +56,12 @@ async function* streamWhole(
   yield* provider.stream({ ...request, items }, call);
 }
 
-/** So many are on their way at once: what does not fit is not even asked for. */
+/** The most reads at once: what does not fit is not even requested. */
 const MAX_AT_ONCE = 4;
-/** What a byte takes as base64. */
+/** The size of a byte in base64. */
 const CHARS_A_BYTE = 4 / 3;
 
-/** For one request, which holds each part whole. Rejects when all together are too much. */
+/** For one request, which holds each part whole. Rejects if all together are too large. */
 function limitLoad(load: Load): Load {
   const turnstile = createTurnstile(MAX_AT_ONCE);
   let left = MAX_MEDIA_BYTES * CHARS_A_BYTE;
@@ -86,7 +85,7 @@ function isNeeded(part: MediaPart, taking: Taking): boolean {
   return isElsewhere(part, taking) || findUnread(part, taking.reads) !== undefined;
 }
 
-/** Whether its bytes are to be had first. */
+/** True if its bytes must be read first. */
 function isElsewhere(part: MediaPart, { takes, readsItself }: Taking): boolean {
   if (part.file_id) return true;
   const url = urlOf(part);
@@ -96,7 +95,7 @@ function isElsewhere(part: MediaPart, { takes, readsItself }: Taking): boolean {
 
 type Load = (part: MediaPart, signal: AbortSignal) => Promise<MediaPart>;
 
-/** Each part is read once a run: every turn sends the whole conversation. */
+/** Each part is read once for a run, although every turn sends the whole conversation. */
 function createLoader(parts: MediaParts): Load {
   const read = createReader(parts);
   const known = new WeakMap<MediaPart, Promise<MediaPart>>();

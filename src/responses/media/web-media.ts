@@ -1,7 +1,7 @@
 /**
- * Images and files that a request names by their address, fetched by this server through the client of
- * the web tools: to public addresses alone, the one that was checked being the one connected to, with
- * limits on size, time and redirects.
+ * Fetches images and files that a request names by their address, through the client of the web tools: only from
+ * public addresses, with a connection to exactly the address that was checked, and with limits on size, time and
+ * redirects.
  */
 
 import { isIP } from "node:net";
@@ -28,12 +28,12 @@ export interface WebMedia {
   get(url: string, kind: "image" | "file", signal: AbortSignal): Promise<FetchedMedia>;
 }
 
-/** The largest that vendors take. */
+/** The largest image that vendors accept. */
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
 const TOTAL_MS = 30_000;
 
-/** For one run: how often it may ask the web is counted in the client. */
+/** For one run: the client counts how often the run may use the web. */
 export function createWebMedia(settings: WebMediaSettings, clock: Clock): WebMedia {
   const { maxImageBytes = MAX_IMAGE_BYTES, maxFileBytes = MAX_FILE_BYTES } = settings;
   const clients = new Map<number, Promise<WebClient>>();
@@ -59,7 +59,7 @@ export function createWebMedia(settings: WebMediaSettings, clock: Clock): WebMed
   };
 }
 
-/** Loaded by the first address. */
+/** Loaded for the first address. */
 async function openClient(
   settings: WebMediaSettings,
   clock: Clock,
@@ -69,8 +69,13 @@ async function openClient(
   const { resolveHost } = await import("../../tools/web/network/resolve-host.ts");
   const { privateHosts = [], userAgent = "offshoot", resolve = resolveHost, dial, ca } = settings;
   return createWebClient({
-    ...{ clock, resolve, dial, ca, privateHosts, userAgent },
-    // The client asked for it, as a person does who opens a link.
+    clock,
+    resolve,
+    dial,
+    ca,
+    privateHosts,
+    userAgent,
+    // The client requested it, like a person who opens a link.
     respectRobots: false,
     limits: { wireBytes: maxBytes, plainBytes: maxBytes, totalMs: TOTAL_MS },
   });
@@ -91,16 +96,16 @@ function read(answer: Answer, { url, kind, maxBytes }: Wanted): FetchedMedia {
   if (isCut) throw wrong(`\`${shown}\` is larger than ${maxBytes} bytes.`);
   const filename = new URL(url).pathname.split("/").at(-1) || kind;
   if (kind === "file") return { filename, mediaType: toMediaType(filename, body), bytes: body };
-  // A name says anything: an image is told by its bytes, or by the server that has it.
+  // A name can say anything: the type of an image comes from its bytes, or from the server that has it.
   const seen = toMediaType("", body);
   const mediaType = seen.startsWith("image/") ? seen : (contentType.split(";", 1)[0] ?? "").trim();
   if (mediaType.startsWith("image/")) return { filename, mediaType, bytes: body };
-  throw wrong(`\`${shown}\` is no image but \`${mediaType || seen}\`.`);
+  throw wrong(`\`${shown}\` is not an image but \`${mediaType || seen}\`.`);
 }
 
 /**
- * Refuses what is plainly no public address, before anything is asked of anybody: also where the vendor
- * fetches it, who may stand in the same network.
+ * Refuses an address that is clearly not public, before any request is sent: also if the vendor fetches it, who may
+ * be in the same network.
  */
 export async function checkMediaUrl(
   url: string,

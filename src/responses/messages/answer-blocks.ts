@@ -1,6 +1,6 @@
 /**
- * Items of an answer as content blocks. The words of a message, thoughts and calls of the client's are told as they
- * come (`message-writer.ts`); what this file makes of them is the same, whole.
+ * Turns items of an answer into content blocks. Messages, thoughts and calls for the client are streamed
+ * (`message-writer.ts`); the blocks of this file are the same, whole.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -11,16 +11,16 @@ import type {
   EmittedText,
 } from "../../protocol/emitted.ts";
 import { BLOCKS, CALL_FIELDS, CONTAINER, FOREIGN } from "../../protocol/messages-blocks.ts";
-import { CALL_PREFIX, OWN_INDEX, toOwnContent } from "./hosted-blocks.ts";
-import type { MessagesAnswer } from "./parse-messages.ts";
+import { CALL_PREFIX, MCP_PREFIX, OWN_INDEX, toOwnContent } from "./hosted-blocks.ts";
+import type { MessagesAnswerOptions } from "./messages-wishes.ts";
 import { toHiddenThought, toThoughtBlock } from "./thought-signature.ts";
 
-type BlockWishes = Pick<MessagesAnswer, "thinking" | "summaryOf">;
+type BlockWishes = Pick<MessagesAnswerOptions, "thinking" | "summaryOf">;
 
-/** A block as it is written; kinds of the vendor's own pass. */
+/** A block of an answer; kinds of the vendor's own pass. */
 export type AnswerBlock = JsonObject & { readonly type: string };
 
-/** All blocks of an answer, in order. `idOf` gives the id that a call is told under. */
+/** All blocks of an answer, in order. `idOf` returns the id under which a call is shown. */
 export function toBlocks(
   output: readonly EmittedItem[],
   answer: BlockWishes,
@@ -41,7 +41,8 @@ export function toBlocks(
     }
     if (item.type !== "function_call") return toWhole(item);
     if (answered.has(item.call_id)) return [];
-    // A client that asked for no thoughts is given one only where its vendor wants it back: before a call.
+    // A client that asked for no thoughts gets one only if its vendor wants it back: before a call. It comes after the
+    // text that it was thought for, because a stream does not know yet whether a call follows.
     const before = held;
     held = [];
     const input = readInput(item.arguments);
@@ -50,24 +51,30 @@ export function toBlocks(
   });
 }
 
-function toThought(item: EmittedReasoning, thinking: MessagesAnswer["thinking"]): AnswerBlock[] {
+function toThought(
+  item: EmittedReasoning,
+  thinking: MessagesAnswerOptions["thinking"],
+): AnswerBlock[] {
   const block = thinking === "hidden" ? toHiddenThought(item) : toThoughtBlock(item);
   if (!block) return [];
   const isBlank = thinking === "omitted" && block.type === "thinking";
   return [(isBlank ? { ...block, thinking: "" } : block) as unknown as AnswerBlock];
 }
 
-/** Calls whose results the response has: the server made them. */
+/** Calls with a result in the response: the server made them. */
 export function answeredCalls(output: readonly EmittedItem[]): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const item of output) if (item.type === "function_call_output") ids.add(item.call_id);
   return ids;
 }
 
-/** Items that are told at once, when they have ended. Of one answer: what a search for tools found names its call. */
+/**
+ * Items that are shown as a whole, when they have ended. For one answer: the result of a search for tools names its
+ * call.
+ */
 export function createWholeBlocks({
   summaryOf,
-}: Pick<MessagesAnswer, "summaryOf">): (item: EmittedItem) => AnswerBlock[] {
+}: Pick<MessagesAnswerOptions, "summaryOf">): (item: EmittedItem) => AnswerBlock[] {
   const searches: string[] = [];
   return (item) => {
     if (item.type === "tool_search_call") searches.push(toCallId(item as unknown as JsonObject));
@@ -76,8 +83,8 @@ export function createWholeBlocks({
   };
 }
 
-interface Around extends Pick<MessagesAnswer, "summaryOf"> {
-  /** The call whose findings these are. */
+interface Around extends Pick<MessagesAnswerOptions, "summaryOf"> {
+  /** The call that these results belong to. */
   readonly search?: string | undefined;
 }
 
@@ -108,8 +115,8 @@ function toWholeBlocks(item: EmittedItem, { search, summaryOf }: Around): Answer
   }
 }
 
-/** Without its words it would count as one that failed. */
-function toCompaction(sealed: string, summaryOf: MessagesAnswer["summaryOf"]): AnswerBlock {
+/** A compaction without text would count as a failed one. */
+function toCompaction(sealed: string, summaryOf: MessagesAnswerOptions["summaryOf"]): AnswerBlock {
   return { type: "compaction", content: summaryOf?.(sealed) ?? null, encrypted_content: sealed };
 }
 
@@ -128,7 +135,7 @@ export function toCitations({
   });
 }
 
-/** Undefined for what the API has no word for. */
+/** Undefined if the API does not have that kind. */
 export function toCitation(annotation: EmittedAnnotation, text: string): JsonObject | undefined {
   const own = (annotation as unknown as JsonObject)[BLOCKS];
   if (isJsonObject(own)) return own;
@@ -139,7 +146,7 @@ export function toCitation(annotation: EmittedAnnotation, text: string): JsonObj
   return { ...place, cited_text, encrypted_index: OWN_INDEX };
 }
 
-/** Clients count on an object; what is none is put where the vendor's own guide puts it. */
+/** Clients expect an object; another value is put where the vendor's own guide puts it. */
 export function readInput(text: string): JsonObject {
   const input = tryParseJson(text === "" ? "{}" : text);
   return isJsonObject(input) ? input : { INVALID_JSON: text };
@@ -161,7 +168,10 @@ function toSearch(item: JsonObject): AnswerBlock[] {
     typeof url === "string"
       ? [
           {
-            ...{ type: "web_search_result", url, title: textOf(title) || url, page_age: null },
+            type: "web_search_result",
+            url,
+            title: textOf(title) || url,
+            page_age: null,
             encrypted_content: toOwnContent({ snippet: textOf(snippet), text: textOf(text) }),
           },
         ]
@@ -203,7 +213,9 @@ function toCode(item: JsonObject): AnswerBlock[] {
   const failed = item["status"] === "failed";
   const printed = logs.join("\n");
   const content = {
-    ...{ type: "code_execution_result", return_code: failed ? 1 : 0, content: [] },
+    type: "code_execution_result",
+    return_code: failed ? 1 : 0,
+    content: [],
     ...(failed ? { stdout: "", stderr: printed } : { stdout: printed, stderr: "" }),
   };
   return [
@@ -227,22 +239,31 @@ function toFoundTools(item: JsonObject, tool_use_id: string): AnswerBlock[] {
 }
 
 function toMcp(item: JsonObject): AnswerBlock[] {
-  const id = `mcptoolu_${textOf(item["id"])}`;
-  const error = item["error"];
-  const failure = isJsonObject(error) ? textOf(error["message"]) : textOf(error);
-  const text = failure || textOf(item["output"]);
+  const id = `${MCP_PREFIX}${textOf(item["id"])}`;
+  const { error = null } = item;
+  const text = error === null ? textOf(item["output"]) : toErrorText(error);
   const server_name = textOf(item["server_label"]);
   const input = readInput(textOf(item["arguments"]));
   return [
     { type: "mcp_tool_use", id, name: textOf(item["name"]), server_name, input },
     {
-      ...{ type: "mcp_tool_result", tool_use_id: id, is_error: failure !== "" },
+      type: "mcp_tool_result",
+      tool_use_id: id,
+      is_error: error !== null,
       content: [{ type: "text", text, citations: null }],
     },
   ];
 }
 
-/** A block that only its vendor understands, as it came. */
+/** A text in older answers. In newer ones, an object with a message, or with the content that the server gave. */
+function toErrorText(error: Json): string {
+  if (!isJsonObject(error)) return textOf(error);
+  const { message, content } = error;
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  return textOf(message) || parts.map((part) => textOf(part["text"])).join("\n");
+}
+
+/** A block that only its vendor understands, unchanged. */
 function toForeign({ type, block }: JsonObject): AnswerBlock[] {
   const kind = textOf(type);
   if (!kind.startsWith(FOREIGN) || !isJsonObject(block)) return [];
@@ -261,7 +282,7 @@ export function findContainer(output: readonly EmittedItem[]): JsonObject | null
   return null;
 }
 
-/** What calls say beside their input, by the ids of the calls. */
+/** Fields of calls besides their input, by the ids of the calls. */
 function findCallFields(output: readonly EmittedItem[]): ReadonlyMap<string, JsonObject> {
   return new Map(output.flatMap((item) => toCallFields(item) ?? []));
 }
@@ -276,4 +297,27 @@ export function toCallFields(item: EmittedItem): [string, JsonObject][] | undefi
 
 function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
+}
+
+/** A whole block as it is streamed: how it begins, and what comes then. */
+export function toDeltas(whole: AnswerBlock): {
+  readonly start: AnswerBlock;
+  readonly deltas: readonly JsonObject[];
+} {
+  const { input, text = "", citations } = whole;
+  if (whole.type === "text") {
+    const cited = (Array.isArray(citations) ? citations : []).map((citation) => ({
+      type: "citations_delta",
+      citation,
+    }));
+    return { start: { type: "text", text: "" }, deltas: [{ type: "text_delta", text }, ...cited] };
+  }
+  if (whole.type === "compaction") {
+    const { content = null, encrypted_content = null } = whole;
+    const start = { ...whole, content: null, encrypted_content: null };
+    return { start, deltas: [{ type: "compaction_delta", content, encrypted_content }] };
+  }
+  if (input === undefined) return { start: whole, deltas: [] };
+  const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
+  return { start: { ...whole, input: {} }, deltas: [delta] };
 }

@@ -1,7 +1,7 @@
 /**
  * Tools that Anthropic publishes and its clients carry out: a shell, an editor, a screen and a memory. Claude knows
- * them by their type. Any other model is offered them as functions with the inputs that the published API documents,
- * so that the client finds in a call what it looks for.
+ * them by their type. Any other model is offered them as functions with the documented inputs, so that the client
+ * finds the expected fields in a call.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -10,7 +10,7 @@ import type { ToolParam } from "./messages-request.ts";
 
 interface ClientTool {
   readonly type: RegExp;
-  /** The name of the function where the tool has none: the published one. */
+  /** The name of the function if the tool has none: the published one. */
   readonly name: string;
   readonly description: (tool: JsonObject) => string;
   readonly properties: (type: string) => JsonObject;

@@ -1,6 +1,6 @@
 /**
- * `context_management` of a Messages request: what of the conversation is left out before the model reads it. Done
- * here and not by the vendor, so that it works on every model. Compaction is our own. Pure.
+ * Applies `context_management` of a Messages request: what of the conversation is left out before the model reads it.
+ * Done here and not by the vendor, so that it works on every model. Compaction is our own. Pure.
  */
 
 import { estimateItem, estimateTokens } from "../../agent/context/token-estimate.ts";
@@ -9,7 +9,7 @@ import type { FunctionCall, FunctionCallOutput, Item } from "../../protocol/item
 import type { CreateResponse } from "../../protocol/request.ts";
 import type { ContextEdit } from "./messages-request.ts";
 
-/** As the answer reports it. */
+/** The form in which the answer reports it. */
 export type AppliedEdit =
   | {
       type: "clear_thinking_20251015";
@@ -52,7 +52,7 @@ export function editContext(
   return { items: edited, applied, fields, ignored };
 }
 
-/** Our own words make it short, and the answer goes on behind it. */
+/** The server compacts it with its own summary, and the answer continues after it. */
 function leftOutOf(edit: JsonObject, at: number): string[] {
   const wishes = ["instructions", "pause_after_compaction"].filter((name) => edit[name]);
   return wishes.map((name) => `context_management.edits[${at}].${name}`);
@@ -68,7 +68,7 @@ function note(all: AppliedEdit[], { items, applied }: Edited): readonly Item[] {
   return items;
 }
 
-/** The published default of `compact_20260112`, and the least that it takes. */
+/** The published default of `compact_20260112`, and the least that it accepts. */
 const COMPACT_TOKENS = 150_000;
 const LEAST_COMPACT_TOKENS = 1000;
 
@@ -104,7 +104,9 @@ function clearThinking(items: readonly Item[], { keep }: JsonObject): Edited {
   };
 }
 
-/** The number of the assistant's turn that each item stands in: a user's message begins the next. */
+/**
+ * The number of the assistant's turn that each item belongs to: a user's message begins the next.
+ */
 function toTurns(items: readonly Item[]): number[] {
   let turn = 0;
   return items.map((item) => {
@@ -175,7 +177,7 @@ function sum(items: readonly Item[]): number {
   return items.reduce((total, item) => total + estimateItem(item), 0);
 }
 
-/** `{"type": "tool_uses", "value": 3}`. */
+/** For example `{"type": "tool_uses", "value": 3}`. */
 function countOf(value: Json | undefined, usual: number): number {
   const count = isJsonObject(value) ? value["value"] : undefined;
   return typeof count === "number" && count >= 0 ? Math.floor(count) : usual;

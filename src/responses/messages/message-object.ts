@@ -1,4 +1,4 @@
-/** A finished response as a `message`, and what its stream shares with it. */
+/** Turns a finished response into a `message`, with the parts that its stream shares. */
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -7,9 +7,11 @@ import type { OwnField } from "../fold/ignored.ts";
 import { type AnswerBlock, answeredCalls, findContainer, toBlocks } from "./answer-blocks.ts";
 import type { AppliedEdit } from "./context-edits.ts";
 import { type MessageUsage, toMessageUsage } from "./message-usage.ts";
-import type { MessagesAnswer } from "./parse-messages.ts";
+import type { MessagesAnswerOptions } from "./messages-wishes.ts";
 
-/** The reasons that this server gives. It never pauses a turn: what a vendor pauses is gone on with here. */
+/**
+ * The stop reasons of this server. It never pauses a turn: a turn that a vendor pauses is continued here.
+ */
 type StopReason =
   | ("end_turn" | "tool_use" | "max_tokens" | "refusal")
   | ("stop_sequence" | "model_context_window_exceeded" | "compaction");
@@ -20,7 +22,7 @@ export interface MessageEnd {
   stop_details: { type: "refusal"; category: null; explanation: string | null } | null;
 }
 
-export interface Message {
+export interface MessageObject {
   id: string;
   type: "message";
   role: "assistant";
@@ -32,18 +34,18 @@ export interface Message {
   usage: MessageUsage;
   container: JsonObject | null;
   context_management: { applied_edits: readonly AppliedEdit[] } | null;
-  /** This server's own: what of the request was left out. Not there where nothing was. */
+  /** A field of this server: which fields of the request were left out. Absent if none was. */
   offshoot?: OwnField;
 }
 
-/** Rejects where there is no answer to give: the response failed, was cancelled or still runs. */
-export function toMessage(response: EmittedResponse, answer: MessagesAnswer): Message {
+/** Rejects if there is no answer: the response failed, was cancelled or still runs. */
+export function toMessage(response: EmittedResponse, answer: MessagesAnswerOptions): MessageObject {
   checkAnswered(response);
   const { output, usage } = response;
   const { id, type, role, model } = toMessageHead(response, answer);
   const { stop_reason, stop_sequence, stop_details } = toEnd(response, answer);
-  // One literal and no spreads: of plain answers this is most of what this API costs (bench/gateway.ts).
-  const message: Message = {
+  // One literal and no spreads: for plain answers this is most of this API's cost (bench/gateway.ts).
+  const message: MessageObject = {
     id,
     type,
     role,
@@ -63,25 +65,27 @@ export function toMessage(response: EmittedResponse, answer: MessagesAnswer): Me
 
 export function toMessageHead(
   { id, model }: EmittedResponse,
-  answer: MessagesAnswer,
-): Pick<Message, "id" | "type" | "role" | "model"> {
+  answer: MessagesAnswerOptions,
+): Pick<MessageObject, "id" | "type" | "role" | "model"> {
   const name = answer.model ?? model;
   const own = id.startsWith("resp_") ? `msg_${id.slice("resp_".length)}` : id;
   return { id: own, type: "message", role: "assistant", model: name };
 }
 
-export function toApplied({ applied }: MessagesAnswer): Message["context_management"] {
+export function toApplied({ applied }: MessagesAnswerOptions): MessageObject["context_management"] {
   return applied.length > 0 ? { applied_edits: applied } : null;
 }
 
-/** Wishes that the request did not name itself: leaving them out changes nothing that the client asked for. */
+/**
+ * Parameters that the request did not name itself: leaving them out changes nothing that the client asked for.
+ */
 const HINTS: ReadonlySet<string> = new Set([
   ...["prompt_cache_breakpoint", "reasoning.effort", "reasoning.summary", "service_tier", "user"],
 ]);
 
 export function toOwnField(
   { offshoot }: EmittedResponse,
-  { ignored }: MessagesAnswer,
+  { ignored }: MessagesAnswerOptions,
 ): OwnField | undefined {
   if (!offshoot?.ignored && ignored.length === 0) return undefined;
   const told = (offshoot?.ignored ?? []).filter(
@@ -91,8 +95,8 @@ export function toOwnField(
   return all.length > 0 ? { ignored: all } : undefined;
 }
 
-/** Why an ended response ended. */
-export function toEnd(response: EmittedResponse, answer: MessagesAnswer): MessageEnd {
+/** The reason why an ended response ended. */
+export function toEnd(response: EmittedResponse, answer: MessagesAnswerOptions): MessageEnd {
   const { incomplete_details, output, offshoot } = response;
   const none = { stop_sequence: null, stop_details: null };
   if (incomplete_details?.reason === "content_filter" || output.some(isRefusal)) {
@@ -109,7 +113,7 @@ export function toEnd(response: EmittedResponse, answer: MessagesAnswer): Messag
   if (hasOpenCall(output)) return { stop_reason: "tool_use", ...none };
   const stop = offshoot?.stop;
   if (stop?.reason !== "stop_sequence") return { stop_reason: "end_turn", ...none };
-  // A vendor that does not say which one came up can have met no other.
+  // A vendor that does not say which stop sequence occurred can only have met this one.
   const only = answer.stops.length === 1 ? answer.stops[0] : undefined;
   const stop_sequence = stop.sequence ?? only ?? null;
   return { stop_reason: "stop_sequence", stop_sequence, stop_details: null };
@@ -119,7 +123,7 @@ function isRefusal(item: EmittedItem): boolean {
   return item.type === "message" && item.content.some(({ type }) => type === "refusal");
 }
 
-/** Whether a call waits for the client. */
+/** True if a call waits for the client. */
 function hasOpenCall(output: readonly EmittedItem[]): boolean {
   if (!output.some(({ type }) => type === "function_call")) return false;
   const answered = answeredCalls(output);
@@ -127,26 +131,31 @@ function hasOpenCall(output: readonly EmittedItem[]): boolean {
 }
 
 /**
- * Most vendors have one word for both limits; a window that is full is known by what was counted. Where tools of the
- * server have run, the count is of several model calls and says nothing.
+ * Most vendors have one word for both limits; a full window is recognised by the number of tokens. If tools of the
+ * server have run, that number covers several model calls and says nothing.
  */
-function fillsWindow(response: EmittedResponse, { contextTokens }: MessagesAnswer): boolean {
+function fillsWindow(response: EmittedResponse, { contextTokens }: MessagesAnswerOptions): boolean {
   const { offshoot, usage, output } = response;
   if (offshoot?.stop?.reason === "context_window") return true;
   if (contextTokens === undefined || !output.every(({ type }) => ONE_CALL.has(type))) return false;
   return (usage?.total_tokens ?? 0) >= contextTokens;
 }
 
-/** Items that one model call brings. */
+/** Items that can come from a single model call. */
 const ONE_CALL: ReadonlySet<string> = new Set(["message", "reasoning", "function_call"]);
 
-/** Ids of calls must differ over the whole conversation, and some servers count them anew in each answer. */
+/**
+ * Ids of calls must differ over the whole conversation, and some servers count them from the beginning in each
+ * answer.
+ */
 export function createIds(taken: ReadonlySet<string>): (callId: string) => string {
-  const known = new Map<string, string>();
+  // Made by the first call: most answers have none.
+  let known: Map<string, string> | undefined;
   let used: Set<string> | undefined;
   return (callId) => {
-    const before = known.get(callId);
+    const before = known?.get(callId);
     if (before !== undefined) return before;
+    known ??= new Map();
     used ??= new Set(taken);
     let id = callId;
     for (let count = 2; used.has(id); count++) id = `${callId}_${count}`;

@@ -1,4 +1,6 @@
-/** Tokens and calls of an answer, as the Messages API counts them: what came from a cache is no input there. */
+/**
+ * Tokens and calls of an answer, as the Messages API counts them: tokens from a cache are not input there.
+ */
 
 import type { EmittedItem } from "../../protocol/emitted.ts";
 import type { Usage } from "../../protocol/usage.ts";
@@ -34,7 +36,7 @@ export function toMessageUsage(usage: Usage | null, output: readonly EmittedItem
   };
 }
 
-/** Before the answer: the input as we estimate it. Clients show how full the context is by it. */
+/** Before the answer: our estimate of the input. Clients use it to show how full the context is. */
 export function toEstimatedUsage(inputTokens: number): MessageUsage {
   const none = { cached_tokens: 0, cache_write_tokens: 0 };
   return toMessageUsage(
@@ -49,13 +51,14 @@ export function toEstimatedUsage(inputTokens: number): MessageUsage {
   );
 }
 
-/** The vendor's own count where it has made calls, and those that were made here. */
+/** The vendor's own count of its calls, plus the calls that were made here. */
 function toServerCalls(
   usage: Usage | null,
   output: readonly EmittedItem[],
 ): MessageUsage["server_tool_use"] {
   const { web_search = 0, web_fetch = 0 } = usage?.native_calls ?? {};
-  let [searches, pages] = [web_search, web_fetch];
+  let searches = web_search;
+  let pages = web_fetch;
   for (const item of output) {
     if (item.type !== "web_search_call") continue;
     if (item.action?.type !== "search") pages++;

@@ -1,10 +1,10 @@
 /**
- * The events of a response as the frames of a Messages stream.
+ * Writes the events of a response as the frames of a Messages stream.
  *
- * Order: nothing until there is output, so that a server may still answer with a status of its own; then
+ * Order: nothing before there is output, so that a server may still answer with a status of its own; then
  * `message_start`, blocks strictly one after the other and numbered from 0 without gaps, `message_delta`,
- * `message_stop`. Clients lose what comes in any other order, so a block that begins while another is open waits
- * for it. A stream that breaks ends with an `error`.
+ * `message_stop`. Clients lose what comes in any other order, so a block that begins while another is open waits for
+ * it. A stream that breaks ends with an `error`.
  */
 
 import { FAILURES, Failure, type FailureCode } from "../../base/failure.ts";
@@ -23,6 +23,7 @@ import {
   findContainer,
   toCallFields,
   toCitation,
+  toDeltas,
 } from "./answer-blocks.ts";
 import {
   CANCELLED,
@@ -33,7 +34,7 @@ import {
   toOwnField,
 } from "./message-object.ts";
 import { toEstimatedUsage, toMessageUsage } from "./message-usage.ts";
-import type { MessagesAnswer } from "./parse-messages.ts";
+import type { MessagesAnswerOptions } from "./messages-wishes.ts";
 import {
   THOUGHT_BREAK,
   toHiddenThought,
@@ -42,15 +43,15 @@ import {
 } from "./thought-signature.ts";
 
 export interface MessageWriterOptions {
-  readonly answer: MessagesAnswer;
-  /** How many tokens the request has, as we estimate it; asked for once. */
+  readonly answer: MessagesAnswerOptions;
+  /** Our estimate of the request's tokens; called once. */
   readonly estimate: () => number;
-  /** An error in the API's words. */
+  /** An error in the API's form. */
   readonly toError: (failure: Failure) => object;
 }
 
 export interface MessageWriter {
-  /** What one event means, as whole frames; empty for most beginnings. */
+  /** The frames for one event; empty for most beginnings. */
   write(event: EmittedEvent): string;
 }
 
@@ -71,11 +72,11 @@ interface Block {
   /** JSON of deltas that wait for those before it. */
   readonly waiting: string[];
   isEnded: boolean;
-  /** How much of its text was told. */
+  /** Length of the text that was written. */
   told: number;
 }
 
-/** The text that came last, which the next one nearly always goes on with. */
+/** The text of the last event, which the next event nearly always continues. */
 interface LastText {
   readonly item: number;
   readonly part: number;
@@ -89,17 +90,17 @@ class BlockWriter {
   #out = "";
   #isOpen = false;
   #isOver = false;
-  /** The number of the first of `#queue`, which is the open one. */
+  /** The index of the first block in `#queue`, which is the open one. */
   #index = 0;
   readonly #queue: Block[] = [];
   /** By item and part: `3:0`; calls by their item alone. */
   readonly #blocks = new Map<string, Block>();
   #last: LastText | undefined;
-  /** Which piece of a thought came last, by item. */
+  /** The last piece of each thought, by item. */
   readonly #pieces = new Map<number, string>();
   readonly #callFields = new Map<string, JsonObject>();
   readonly #toWhole: (item: EmittedItem) => AnswerBlock[];
-  /** Thoughts that are told only where a call follows them. */
+  /** Thoughts that are only written if a call follows them, also after a text: `answer-blocks.ts` says why. */
   #held: AnswerBlock[] = [];
 
   constructor(options: MessageWriterOptions) {
@@ -141,7 +142,7 @@ class BlockWriter {
     }
   }
 
-  /** A text's `done` brings what no delta did: not every vendor sends its answer in pieces. */
+  /** `done` has the text that no delta had: not every vendor sends its answer in pieces. */
   #readPart(event: EmittedEvent): void {
     switch (event.type) {
       case "response.output_text.done":
@@ -160,7 +161,7 @@ class BlockWriter {
       case "response.reasoning_summary_text.delta":
         return this.#think(event.output_index, `s${event.summary_index}`, event.delta);
       default:
-      // The rest is about items that are told when they have ended.
+      // The other events are about items that are written when they have ended.
     }
   }
 
@@ -178,8 +179,6 @@ class BlockWriter {
   #textOf(item: number, part: number): Block {
     const key = `${item}:${part}`;
     const block = this.#blocks.get(key) ?? this.#begin({ type: "text", text: "" }, key);
-    // Words follow: the thoughts before them were for nobody.
-    this.#held = [];
     this.#last = { item, part, block };
     return block;
   }
@@ -255,7 +254,7 @@ class BlockWriter {
     }
   }
 
-  /** Clients read a call's input from deltas alone, so there is at least one. */
+  /** Clients read a call's input only from deltas, so there is at least one. */
   #endCall(place: number, whole: string): void {
     const block = this.#blocks.get(`${place}`);
     if (!block) return;
@@ -283,28 +282,11 @@ class BlockWriter {
     this.#close(block);
   }
 
-  /** A block that is known as a whole. */
+  /** Writes a block that is complete. */
   #tell(whole: AnswerBlock): void {
-    const { input, text, citations, content, encrypted_content } = whole;
-    if (whole.type === "text") {
-      const block = this.#begin({ type: "text", text: "" });
-      this.#add(block, { type: "text_delta", text });
-      for (const citation of Array.isArray(citations) ? citations : [])
-        this.#add(block, { type: "citations_delta", citation });
-      return this.#close(block);
-    }
-    if (whole.type === "compaction") {
-      const block = this.#begin({ ...whole, content: null, encrypted_content: null });
-      this.#add(block, {
-        type: "compaction_delta",
-        content: content ?? null,
-        encrypted_content: encrypted_content ?? null,
-      });
-      return this.#close(block);
-    }
-    if (input === undefined) return this.#close(this.#begin(whole));
-    const block = this.#begin({ ...whole, input: {} });
-    this.#add(block, { type: "input_json_delta", partial_json: JSON.stringify(input) });
+    const { start, deltas } = toDeltas(whole);
+    const block = this.#begin(start);
+    for (const delta of deltas) this.#add(block, delta);
     this.#close(block);
   }
 
@@ -333,7 +315,7 @@ class BlockWriter {
     else block.waiting.push(json);
   }
 
-  /** Also closes those behind it that have ended meanwhile. */
+  /** Also closes the blocks after it that have ended meanwhile. */
   #close(block: Block): void {
     block.isEnded = true;
     while (this.#queue[0]?.isEnded) {
@@ -354,7 +336,9 @@ class BlockWriter {
     const message = {
       ...toMessageHead(this.#response, answer),
       content: [],
-      ...{ stop_reason: null, stop_sequence: null, stop_details: null },
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
       usage: toEstimatedUsage(estimate()),
       container: null,
       context_management: null,
@@ -383,8 +367,7 @@ class BlockWriter {
   }
 
   #fail({ error }: EmittedResponse): void {
-    const code = error?.code === "rate_limit_exceeded" ? "provider_overloaded" : "provider_failed";
-    this.#break(new Failure(code, error?.message ?? "The response failed."));
+    this.#break(new Failure(toCode(error?.code ?? null), error?.message ?? "The response failed."));
   }
 
   /** Once: an `error` event comes before the `response.failed` that says the same. */
@@ -394,7 +377,8 @@ class BlockWriter {
   }
 }
 
-/** A failure's own code, which the event of our API has; the published ones mean that the model's server failed. */
+/** The failure's own code. Of the published codes, one says that the model's server is busy, the others that it failed. */
 function toCode(code: string | null): FailureCode {
+  if (code === "rate_limit_exceeded") return "provider_overloaded";
   return code !== null && Object.hasOwn(FAILURES, code) ? (code as FailureCode) : "provider_failed";
 }

@@ -1,4 +1,4 @@
-/** Blocks of what a user, a tool or the model says as parts of items. */
+/** Turns blocks of a user, a tool or the model into parts of items. */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Annotation, ContentPart, OutputText } from "../../protocol/content.ts";
@@ -7,16 +7,18 @@ import { OWN_INDEX } from "./hosted-blocks.ts";
 import type {
   BlockParam,
   DocumentParam,
+  MessagesSource,
   SearchResultParam,
-  Source,
   TextParam,
 } from "./messages-request.ts";
 
-/** How messages are read. */
+/** The context in which messages are read. */
 export interface Reading {
-  /** What has no place in items, each once, by name. */
+  /** Names of fields that items do not have, each once. */
   readonly ignored: Set<string>;
-  /** Whether the model's server speaks this API itself: what only it has a word for goes on to it. */
+  /**
+   * True if the model's server uses this API itself: fields that only it knows are passed on to it.
+   */
   readonly isVendor: boolean;
 }
 
@@ -24,7 +26,9 @@ interface Marked {
   readonly cache_control?: unknown;
 }
 
-/** A hint where to cache, and for how long. Vendors that have no word for it are not told, and neither is the client. */
+/**
+ * A hint where to cache, and for how long. Vendors without such hints do not get it, and the client is not told.
+ */
 export function markOf({
   cache_control,
 }: Marked): Pick<ContentPart & { type: "input_text" }, "prompt_cache_breakpoint"> {
@@ -33,7 +37,7 @@ export function markOf({
   return { prompt_cache_breakpoint: { mode: "explicit", ...ttl } };
 }
 
-/** None for a kind that is not content, or that nobody here knows. */
+/** Undefined for a kind that is not content, or that is unknown. */
 export function toInputParts(block: BlockParam, reading: Reading): ContentPart[] | undefined {
   switch (block.type) {
     case "text":
@@ -51,12 +55,12 @@ export function toInputParts(block: BlockParam, reading: Reading): ContentPart[]
   }
 }
 
-/** A block that the vendor is given as it is. */
+/** A block that the vendor gets unchanged. */
 export function toOwnPart(block: BlockParam): ContentPart {
   return { type: "input_text", text: "", [BLOCKS]: block } as unknown as ContentPart;
 }
 
-/** Only Claude cites what it is given; other models answer without saying where they have it from. */
+/** Only Claude cites its documents; other models answer without naming the source. */
 const CITATIONS = "messages.content.citations";
 
 function asksForCitations(block: object): boolean {
@@ -64,7 +68,7 @@ function asksForCitations(block: object): boolean {
   return isJsonObject(citations) && citations["enabled"] === true;
 }
 
-function toImage(source: Source): Extract<ContentPart, { type: "input_image" }> {
+function toImage(source: MessagesSource): Extract<ContentPart, { type: "input_image" }> {
   if (source.type === "url") return { type: "input_image", image_url: source.url, detail: "auto" };
   if (source.type === "file")
     return { type: "input_image", file_id: source.file_id, detail: "auto" };
@@ -75,7 +79,7 @@ function toImage(source: Source): Extract<ContentPart, { type: "input_image" }> 
 function toDocument(block: DocumentParam, reading: Reading): ContentPart[] {
   const { source, title, context, citations } = block;
   const { isVendor, ignored } = reading;
-  // Pictures of another address, or of a file, are looked at by the server first.
+  // Pictures at another address, or in a file, are checked by the server first.
   if (isVendor && source.type === "content" && isTextAlone(source.content)) {
     return [toOwnPart(block)];
   }
@@ -96,7 +100,11 @@ function isTextAlone(content: string | readonly JsonObject[]): boolean {
   return typeof content === "string" || content.every(({ type }) => type === "text");
 }
 
-function toFile(source: Source): { file_url?: string; file_id?: string; file_data?: string } {
+function toFile(source: MessagesSource): {
+  file_url?: string;
+  file_id?: string;
+  file_data?: string;
+} {
   if (source.type === "url") return { file_url: source.url };
   if (source.type === "file") return { file_id: source.file_id };
   if (source.type === "text") {
@@ -114,12 +122,12 @@ function toInner(content: string | readonly JsonObject[], reading: Reading): Con
   return content.flatMap((block) => toInputParts(block as unknown as BlockParam, reading) ?? []);
 }
 
-/** Models of other vendors read a result of a search as text, with its address. */
+/** Models of other vendors read a search result as text, with its address. */
 function toFoundText({ title, source, content }: SearchResultParam): string {
   return [`[${title}](${source})`, ...content.map(({ text }) => text)].join("\n");
 }
 
-/** What the model said, with what it cites. */
+/** The model's text, with its citations. */
 export function toSaidPart(block: TextParam): OutputText {
   const { text, citations } = block;
   const annotations = (citations ?? [])
@@ -128,7 +136,7 @@ export function toSaidPart(block: TextParam): OutputText {
   return { type: "output_text", text, annotations, ...markOf(block) } as OutputText;
 }
 
-/** A citation that this server made is not the vendor's to take back. */
+/** The vendor would not accept a citation that this server made. */
 function toCited(citation: JsonObject, { length }: string): Annotation {
   const annotation = toAnnotation(citation, length);
   if (citation["encrypted_index"] !== OWN_INDEX) return annotation;

@@ -1,21 +1,21 @@
 /**
- * Failures in the words that clients of the Messages API act on. A conversation that does not fit is one: told in
- * the vendor's own form, with its numbers, they compact it and go on, or ask for a shorter answer where that is what
- * does not fit beside it. Told in any other, their session is stuck.
+ * Words failures as clients of the Messages API expect them. If a conversation does not fit, the vendor's own
+ * wording, with its numbers, makes them compact it and continue, or ask for a shorter answer if that is what does not
+ * fit. With any other wording their session is stuck.
  */
 
 import { Failure } from "../../base/failure.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
-import type { Upstream } from "./parse-messages.ts";
+import type { UpstreamFacts } from "./messages-wishes.ts";
 
 export interface Overflow {
-  /** How many tokens the request has, as we estimate it. */
+  /** Our estimate of the request's tokens. */
   readonly estimate: () => number;
-  readonly upstream: Pick<Upstream, "contextTokens">;
+  readonly upstream: Pick<UpstreamFacts, "contextTokens">;
   readonly request: Pick<CreateResponse, "max_output_tokens">;
 }
 
-/** Any other failure as it is. */
+/** Returns any other failure unchanged. */
 export function toMessagesFailure(failure: Failure, overflow: Overflow): Failure {
   if (failure.code !== "context_exceeded") return failure;
   const { message } = failure;
@@ -39,12 +39,12 @@ function toTold(message: string, overflow: Overflow): string {
 
 interface Split {
   readonly input: number;
-  /** What the answer was to have at most. */
+  /** The longest answer that was requested. */
   readonly output: number;
   readonly window: number;
 }
 
-/** How servers of the field tell the two apart: OpenAI's older form, SGLang's, and vLLM's newer one. */
+/** How servers give the two numbers: OpenAI's older form, SGLang's, and vLLM's newer one. */
 const SPLITS: readonly RegExp[] = [
   /maximum context length is (?<window>[\d,]+) tokens.*?(?<input>[\d,]+) (?:tokens )?in the (?:messages|prompt).*?(?<output>[\d,]+) (?:tokens )?in the completion/s,
   /maximum context length of (?<window>[\d,]+) tokens.*?(?<input>[\d,]+) tokens from the input.*?(?<output>[\d,]+) tokens for the completion/s,
@@ -65,21 +65,29 @@ function toNumber(text: string): number {
   return Number(text.replace(/[,_]/g, ""));
 }
 
-/** Whoever refused it has counted it: the larger number is the request's. Else our own estimate. */
+/**
+ * The server that refused it has counted it: the largest number is the request's, and the known window is the limit,
+ * or else the smallest number. Without such a pair, our own estimate counts.
+ */
 function toNumbers(
   message: string,
   { estimate, upstream: { contextTokens } }: Overflow,
 ): { has: number; most: number } {
-  const numbers = (message.match(/\d[\d,_]*\d/g) ?? [])
+  const numbers = (message.match(NUMBERS) ?? [])
     .map(toNumber)
     .filter((number) => number >= LEAST_WINDOW);
-  const [most, has] = [Math.min(...numbers), Math.max(...numbers)];
+  const most = Math.min(...numbers);
+  const has = Math.max(...numbers);
+  if (contextTokens !== undefined && has > contextTokens) return { has, most: contextTokens };
   if (numbers.length > 1 && has > most) return { has, most };
   const window = contextTokens ?? (numbers.length > 0 ? most : undefined);
   const counted = estimate();
   const limit = window ?? Math.max(1, counted - 1);
   return { has: Math.max(counted, limit + 1), most: limit };
 }
+
+/** Digits that are joined to a letter or a dash belong to a name or a date, except in `8192-token`. */
+const NUMBERS = /(?<![\w.-])\d[\d,_]*\d(?!\w|-(?!token))/g;
 
 /** Smaller numbers in such a message are not about windows. */
 const LEAST_WINDOW = 1000;

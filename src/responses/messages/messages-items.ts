@@ -1,6 +1,6 @@
 /**
- * Messages as items. A turn holds what are several items here: a user's turn words and results of calls, an
- * assistant's turn thoughts, words, calls, and what tools of the server did.
+ * Turns messages into items. One turn contains what are several items here: a user's turn has words and results of
+ * calls; an assistant's turn has thoughts, words, calls, and results of the server's tools.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -12,19 +12,19 @@ import { BLOCKS, CALL_FIELDS, FOREIGN, fieldsOfCall } from "../../protocol/messa
 import { createHostedReader } from "./hosted-blocks.ts";
 import { markOf, type Reading, toInputParts, toOwnPart, toSaidPart } from "./messages-content.ts";
 import type { BlockParam, MessageParam, ToolResultParam } from "./messages-request.ts";
-import { fromRedacted, fromThinking } from "./thought-signature.ts";
+import { fromRedacted, fromThinking, isHiddenThought } from "./thought-signature.ts";
 
 export interface MessagesItems {
   readonly items: Item[];
-  /** What of the messages has no place in items, each once. */
+  /** Fields of the messages that items do not have, each once. */
   readonly ignored: readonly string[];
   /** Tools that results have named: they are offered from there on. */
   readonly references: ReadonlySet<string>;
 }
 
 /**
- * Rejects a second result of one call: the model could not tell which one counts. `isVendor` says whether the model's
- * server speaks this API itself.
+ * Rejects a second result of one call: the model could not tell which one counts. `isVendor` says if the model's
+ * server uses this API itself.
  */
 export function toMessagesItems(
   messages: readonly MessageParam[],
@@ -41,12 +41,14 @@ class ItemList {
   readonly references = new Set<string>();
   readonly #items: Item[] = [];
   readonly #answered = new Set<string>();
-  readonly #hosted = createHostedReader((name) => this.references.add(name));
+  readonly #hosted: ReturnType<typeof createHostedReader>;
   #said: OutputText[] = [];
   #heard: ContentPart[] = [];
 
   constructor(isVendor: boolean) {
     this.reading = { ignored: new Set(), isVendor };
+    const onReference = (name: string): unknown => this.references.add(name);
+    this.#hosted = createHostedReader({ isVendor, onReference });
   }
 
   add({ role, content }: MessageParam, at: number): void {
@@ -62,7 +64,7 @@ class ItemList {
     this.#flush(role);
   }
 
-  /** The beginning of an answer stands at the end. */
+  /** The beginning of an answer is at the end. */
   finish(): Item[] {
     const last = this.#items.at(-1);
     const isBegun = last?.type === "message" && last.role === "assistant";
@@ -70,7 +72,7 @@ class ItemList {
     return this.#items;
   }
 
-  /** Instructions stay where they are with the vendor, which has a role for them there. */
+  /** Instructions stay in their place for the vendor, which has a role for them there. */
   #toPlace(role: MessageParam["role"]): object {
     return role === "system" && this.reading.isVendor ? { [BLOCKS]: { in_place: true } } : {};
   }
@@ -98,11 +100,13 @@ class ItemList {
 
   #say(block: BlockParam): boolean {
     if (block.type === "text") {
-      // Some vendors refuse a text of nothing, and it says nothing.
+      // Some vendors refuse an empty text, and it says nothing.
       if (block.text !== "") this.#said.push(toSaidPart(block));
       return true;
     }
-    this.#flush("assistant");
+    // A hidden thought was told after the text that it was thought for. Vendors want it before the text.
+    if (block.type !== "redacted_thinking" || !isHiddenThought(block.data))
+      this.#flush("assistant");
     switch (block.type) {
       case "thinking":
         this.#items.push(fromThinking(block.thinking, block.signature));
@@ -130,11 +134,11 @@ class ItemList {
     });
   }
 
-  /** What the server's tools did, here or at the vendor; what nobody here knows is the vendor's own. */
+  /** Results of hosted tools, here or at the vendor; an unknown one is the vendor's own. */
   #addHosted(block: JsonObject): boolean {
     const { type, encrypted_content } = block;
     const items = this.#hosted.read(block);
-    // One that this server sealed; the vendor's own goes back to the vendor.
+    // Sealed by this server; the vendor's own goes back to the vendor.
     const isOwn =
       typeof encrypted_content === "string" && encrypted_content.startsWith("offshoot1.");
     if (type === "compaction" && isOwn) this.#items.push({ type, encrypted_content });
@@ -144,7 +148,7 @@ class ItemList {
     return true;
   }
 
-  /** Of a conversation that another server has made short there is nothing but this. */
+  /** Of a conversation that another server has compacted, only this is left. */
   #addSummary({ content }: JsonObject): void {
     if (typeof content !== "string" || content === "") return;
     this.#items.push({ type: "message", role: "user", content });
@@ -203,7 +207,7 @@ class ItemList {
   }
 }
 
-/** One text stays a text: it is what the fast way takes, and every server. */
+/** A single text stays a text: the fast path and every server accept it. */
 function toContent(parts: ContentPart[]): string | ContentPart[] {
   const [first] = parts;
   const isPlain =
@@ -214,7 +218,7 @@ function toContent(parts: ContentPart[]): string | ContentPart[] {
   return isPlain ? first.text : parts;
 }
 
-/** The items with the end of the conversation marked for the cache, where the request asks for that as a whole. */
+/** Marks the end of the conversation for the cache, if the request asks for that. */
 export function markLast(items: readonly Item[], cache_control: unknown): readonly Item[] {
   const mark = markOf({ cache_control });
   const last = items.at(-1);

@@ -1,16 +1,17 @@
 /**
- * MCP servers of a request, which this server reaches itself, whoever answers: so they work on every model, and under
- * the same guard. Which tools of a server the model may use says its toolset among the tools, or, in the older form,
+ * MCP servers of a request. This server reaches them itself, for every model, so they work everywhere and under the
+ * same guard. The tools that the model may use are in the server's toolset among the tools or, in the older form, in
  * the server's own entry.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { McpTool, Tool } from "../../protocol/tools.ts";
+import type { McpTool } from "../../protocol/hosted-kinds/mcp.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { McpServerParam, MessagesRequest, ToolParam } from "./messages-request.ts";
 
-/** Says which tools of `mcp_servers` are meant; the servers themselves are what is offered. */
+/** A toolset names tools of `mcp_servers`; it is not a tool itself. */
 export function isToolset(type: string | null | undefined): boolean {
   return type === "mcp_toolset";
 }

@@ -1,7 +1,7 @@
 /**
- * The body of `POST /v1/messages`: blocks, tools and parameters of the published API and of its betas. What is known
- * is checked; fields, blocks and kinds of tools that nobody here knows pass, because clients send new ones every
- * month and a refusal ends their session.
+ * The schema of the body of `POST /v1/messages`: blocks, tools and parameters of the published API and of its betas.
+ * Known ones are checked; unknown fields, blocks and kinds of tools pass, because clients send new ones every month
+ * and a refusal ends their session.
  */
 
 import { z } from "zod";
@@ -18,20 +18,20 @@ const TextParam = open({
 });
 export type TextParam = z.infer<typeof TextParam>;
 
-const Source = openUnion([
+const MessagesSource = openUnion([
   open({ type: z.literal("base64"), media_type: z.string(), data: z.string() }),
   open({ type: z.literal("url"), url: z.string() }),
   open({ type: z.literal("file"), file_id: z.string() }),
   open({ type: z.literal("text"), data: z.string() }),
   open({ type: z.literal("content"), content: textOr(z.array(JsonObject)) }),
 ]);
-export type Source = z.infer<typeof Source>;
+export type MessagesSource = z.infer<typeof MessagesSource>;
 
-const ImageParam = open({ type: z.literal("image"), source: Source, cache_control });
+const ImageParam = open({ type: z.literal("image"), source: MessagesSource, cache_control });
 
 const DocumentParam = open({
   type: z.literal("document"),
-  source: Source,
+  source: MessagesSource,
   title: z.string().nullable().optional(),
   context: z.string().nullable().optional(),
   citations: JsonObject.nullable().optional(),
@@ -90,7 +90,7 @@ const MessageParam = open({
 export type MessageParam = z.infer<typeof MessageParam>;
 
 const ToolParam = open({
-  /** `custom` where it is left out; else one of the vendor's own kinds, with its version. */
+  /** `custom` when left out; else one of the vendor's own kinds, with its version. */
   type: z.string().nullable().optional(),
   name: z.string().nullable().optional(),
   description: z.string().nullable().optional(),
@@ -127,7 +127,9 @@ const McpServerParam = open({
 export type McpServerParam = z.infer<typeof McpServerParam>;
 
 export const MessagesRequest = open({
-  /** Both are required by the published API. A server may have a default model, and each model has a limit. */
+  /**
+   * The published API requires both. A server may have a default model, and each model has a limit.
+   */
   model: z.string().nullable().optional(),
   max_tokens: z.int().min(1).nullable().optional(),
   messages: z.array(MessageParam).refine((messages) => messages.length > 0, {
@@ -157,7 +159,7 @@ export const MessagesRequest = open({
   mcp_servers: z.array(McpServerParam).nullable().optional(),
   metadata: open({ user_id: z.string().nullable().optional() }).nullable().optional(),
   service_tier: z.string().nullable().optional(),
-  /** This server's own: keeps the response, so that it is in the record of runs. */
+  /** A field of this server: stores the response, so that it is in the record of runs. */
   store: z.boolean().nullable().optional(),
 });
 export type MessagesRequest = z.infer<typeof MessagesRequest>;

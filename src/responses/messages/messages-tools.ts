@@ -1,10 +1,10 @@
 /**
- * Tools and the choice among them. A model of the vendor's own is given the vendor's kinds as they stand; for any
- * other model each becomes the kind of ours that does the same, or a function.
+ * Translates tools and the choice among them. A model of the vendor gets the vendor's kinds unchanged; for any other
+ * model each becomes the equivalent kind of ours, or a function.
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { BLOCKS } from "../../protocol/messages-blocks.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
@@ -12,10 +12,12 @@ import { toClientFunction } from "./client-tools.ts";
 import { isToolset, toMcpTools } from "./messages-mcp.ts";
 import type { MessagesRequest, ToolChoiceParam, ToolParam } from "./messages-request.ts";
 
-export interface AskedTools {
-  /** Whether the model's server speaks this API itself, and runs its tools. */
+export interface OfferedMessagesTools {
+  /** True if the model's server uses this API itself, and runs its tools. */
   readonly isVendor: boolean;
-  /** Tools that the conversation has found: of those with `defer_loading` the model is told of no others. */
+  /**
+   * Tools that the conversation has found: of those with `defer_loading`, the model gets no others.
+   */
   readonly references: ReadonlySet<string>;
 }
 
@@ -27,7 +29,7 @@ export interface MessagesTools {
   readonly ignored: readonly string[];
 }
 
-export function toTools(request: MessagesRequest, asked: AskedTools): MessagesTools {
+export function toTools(request: MessagesRequest, asked: OfferedMessagesTools): MessagesTools {
   const given = request.tools ?? [];
   const chosen = request.tool_choice?.type === "tool" ? request.tool_choice.name : undefined;
   const finds = given.some(({ type }) => isToolSearch(type));
@@ -45,19 +47,22 @@ export function toTools(request: MessagesRequest, asked: AskedTools): MessagesTo
   }));
   const servers = toMcpTools(request);
   const tools = [...read.flatMap(({ made }) => (made ? [made] : [])), ...servers];
-  const ignored = read.flatMap(({ made }, at) =>
-    made || isToolset(told[at]?.type) ? [] : [`tools (${told[at]?.type})`],
-  );
+  const most = toMostCalls(told, asked.isVendor);
+  const ignored = told.flatMap((tool, at) => {
+    if (isToolset(tool.type) || asked.isVendor) return [];
+    if (!read[at]?.made) return [`tools (${tool.type})`];
+    const names = leftOutOf(tool, most.max_tool_calls !== undefined);
+    return names.map((name) => `tools[${given.indexOf(tool)}].${name}`);
+  });
   if (tools.length === 0) return { fields: {}, ignored };
   const named = new Map(
     read.flatMap(({ name, made }) => (name && made ? [[name, made] as const] : [])),
   );
-  const most = toMostCalls(told, asked.isVendor);
   return { ignored, fields: { tools, ...most, ...toChoice(request.tool_choice, named) } };
 }
 
-/** Undefined for a kind that nobody but the vendor has. */
-function toTool(tool: ToolParam, at: number, asked: AskedTools): Tool | undefined {
+/** Undefined for a kind that only the vendor has. */
+function toTool(tool: ToolParam, at: number, asked: OfferedMessagesTools): Tool | undefined {
   const { type } = tool;
   if (!type || type === "custom") return toFunction(tool, at, asked);
   if (isToolset(type)) return undefined;
@@ -67,7 +72,7 @@ function toTool(tool: ToolParam, at: number, asked: AskedTools): Tool | undefine
   return (toHosted(type, tool as unknown as JsonObject) as unknown as Tool) ?? undefined;
 }
 
-function toFunction(tool: ToolParam, at: number, asked: AskedTools): FunctionTool {
+function toFunction(tool: ToolParam, at: number, asked: OfferedMessagesTools): FunctionTool {
   const { type: _, name, description, input_schema, strict, ...more } = tool;
   if (!name) throw missing(at, "name");
   if (!input_schema) throw missing(at, "input_schema");
@@ -79,7 +84,7 @@ function toFunction(tool: ToolParam, at: number, asked: AskedTools): FunctionToo
     ...(description ? { description } : {}),
     parameters: input_schema,
     strict: strict === true,
-    // The vendor finds such tools itself.
+    // The vendor searches such tools itself.
     ...(isDeferred ? { defer_loading: true } : {}),
     ...(Object.keys(own).length > 0 ? { [BLOCKS]: own } : {}),
   };
@@ -98,14 +103,35 @@ function missing(at: number, field: string): Failure {
   );
 }
 
-/** A mark for the cache stands at its end, where the wire puts it. */
+/** Fields of a function that are read, and hints that change nothing about its calls. */
+const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
+  ...["type", "name", "description", "input_schema", "strict", "defer_loading"],
+  ...["cache_control", "eager_input_streaming"],
+]);
+
+/** Fields of a tool that only the vendor could heed. */
+function leftOutOf(tool: ToolParam, isLimited: boolean): string[] {
+  const given = presentIn(tool as unknown as JsonObject);
+  const { type, allowed_callers: callers, citations } = given;
+  if (!type || type === "custom") {
+    const isDirect = Array.isArray(callers) && callers.includes("direct");
+    return Object.keys(given).filter(
+      (name) => !FUNCTION_FIELDS.has(name) && !(isDirect && name === "allowed_callers"),
+    );
+  }
+  const cites = isJsonObject(citations) && citations["enabled"] === true;
+  const isCut = HOSTED.test(tool.type ?? "") && !isLimited && given["max_uses"] !== undefined;
+  return [...(isCut ? ["max_uses"] : []), ...(cites ? ["citations"] : [])];
+}
+
+/** A mark for the cache is at its end, where the wire puts it. */
 function toVendors({ cache_control: _, ...tool }: ToolParam & { cache_control?: unknown }): object {
   return tool;
 }
 
 function toHosted(type: string, tool: JsonObject): JsonObject | undefined {
   if (/^web_search_\d+$/.test(type)) {
-    // Who blocks sites means it, and not every vendor's own search can.
+    // A client that blocks sites needs that to work, and not every vendor's own search can do it.
     const execution = tool["blocked_domains"] ? { execution: "server" } : {};
     return { type: "web_search", ...toSites(tool), ...pick(tool, ["user_location"]), ...execution };
   }
@@ -118,7 +144,7 @@ function toHosted(type: string, tool: JsonObject): JsonObject | undefined {
   return isToolSearch(type) ? { type: "tool_search" } : undefined;
 }
 
-/** How often the server's tools may be used, all together: the vendor counts each by itself. */
+/** The limit on calls of all server tools together; the vendor counts each tool separately. */
 function toMostCalls(
   tools: readonly ToolParam[],
   isVendor: boolean,
@@ -171,7 +197,7 @@ function toChoice(
   }
 }
 
-/** One that is not offered is refused with what else is wrong with a request. */
+/** A tool that is not offered is refused with the other errors of the request. */
 function toNamed(name: string, named: ReadonlyMap<string, Tool>): ToolChoice {
   const tool = named.get(name);
   if (!tool || tool.type === "function") return { type: "function", name };

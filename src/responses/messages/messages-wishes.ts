@@ -1,22 +1,63 @@
-/** What a Messages request asks beside its conversation and its tools, in the words of the Responses API. */
+/**
+ * The parameters of a Messages request besides its conversation and its tools, in the names of the Responses API.
+ */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import { THINKING_BUDGETS } from "../../protocol/messages-blocks.ts";
 import type { CreateResponse, Effort, ServiceTier } from "../../protocol/request.ts";
+import type { AppliedEdit } from "./context-edits.ts";
 import { markOf } from "./messages-content.ts";
-import type { MessagesRequest, TextParam } from "./messages-request.ts";
-import type { Asking, MessagesAnswer, Upstream } from "./parse-messages.ts";
+import { MessagesRequest, type TextParam } from "./messages-request.ts";
+
+/** Facts about the model behind a name, known before it is asked. */
+export interface UpstreamFacts {
+  /**
+   * True if its server is Anthropic's, or uses the same API: the vendor's own fields are passed on to it.
+   */
+  readonly isVendor: boolean;
+  /** True if it may think unasked, and can be told not to. */
+  readonly canStopThinking: boolean;
+  readonly maxOutputTokens: number | undefined;
+  readonly contextTokens: number | undefined;
+}
+
+export interface MessagesOrigin extends Pick<MessagesAnswerOptions, "summaryOf"> {
+  readonly upstreamOf: (model: string | null | undefined) => UpstreamFacts;
+  /** The client's own session, by which its runs are grouped. */
+  readonly session?: string | undefined;
+}
+
+/** The form of the client's answer. */
+export interface MessagesAnswerOptions {
+  /** The requested name; the model's own if none was given. */
+  readonly model: string | undefined;
+  /** `hidden` shows no thoughts; `omitted` shows that there were some. */
+  readonly thinking: "shown" | "omitted" | "hidden";
+  readonly applied: readonly AppliedEdit[];
+  /** Ids of calls in the conversation: ids of new calls must differ. */
+  readonly takenIds: ReadonlySet<string>;
+  /** Fields of the request that were left out. */
+  readonly ignored: readonly string[];
+  /** The stop sequences. */
+  readonly stops: readonly string[];
+  /** The size of the model's window in tokens; undefined if it is not known. */
+  readonly contextTokens: number | undefined;
+  /** True if the summary of the conversation is the whole answer. */
+  readonly isCompaction?: boolean | undefined;
+  /** Opens a summary that this server has sealed. When left out, none can be read. */
+  readonly summaryOf?: ((sealed: string) => string | undefined) | undefined;
+}
 
 /**
- * Claude Code begins with a line that tells its vendor whom to bill. Its value changes, which would end every
- * cache of the prompt behind it, and it means nothing to anybody else.
+ * Claude Code begins with a line that tells its vendor whom to bill. Its value changes, which would invalidate every
+ * cache of the prompt after it, and it has no meaning for other vendors.
  */
 const ATTRIBUTION = /^x-anthropic-billing-header:/;
 
 interface System {
   readonly instructions: string;
-  /** What follows the first block, for the vendor: each block may end a prefix that is cached. */
+  /** The blocks after the first, for the vendor: each block may end a cached prefix. */
   readonly items: readonly Item[];
 }
 
@@ -24,7 +65,7 @@ export function toSystem(system: MessagesRequest["system"], isVendor: boolean): 
   if (typeof system === "string" || !system) return { instructions: system ?? "", items: [] };
   if (isVendor) {
     const said = system.filter(({ text }) => text.trim() !== "");
-    // Instructions have no place for a mark.
+    // Instructions cannot have a mark.
     if (said[0]?.cache_control) return { instructions: "", items: said.map(toSystemItem) };
     const [first, ...rest] = said;
     return { instructions: first?.text ?? "", items: rest.map(toSystemItem) };
@@ -39,7 +80,7 @@ function toSystemItem(block: TextParam): Item {
   return { type: "message", role: "system", content };
 }
 
-export function toSampling(given: MessagesRequest, upstream: Upstream): CreateResponse {
+export function toSampling(given: MessagesRequest, upstream: UpstreamFacts): CreateResponse {
   const { max_tokens, temperature, top_p, top_k, stop_sequences, stream } = given;
   const isNumber = (value: number | null | undefined): value is number => typeof value === "number";
   return {
@@ -52,20 +93,20 @@ export function toSampling(given: MessagesRequest, upstream: Upstream): CreateRe
   };
 }
 
-/** Under which the session of a client stands in the metadata of its responses. */
+/** The metadata key for a client's session. */
 const SESSION_KEY = "client_session";
 const MAX_SESSION_CHARS = 128;
 
 export function toService(
   { metadata, service_tier, store }: MessagesRequest,
-  { session }: Asking,
-  { isVendor }: Upstream,
+  { session }: MessagesOrigin,
+  { isVendor }: UpstreamFacts,
 ): CreateResponse {
   const user = metadata?.user_id;
   const kept = store ?? (session === undefined ? false : undefined);
   return {
     ...(kept === undefined ? {} : { store: kept }),
-    // Who it is stays with the vendor that the client means to tell.
+    // The user's id is only passed to the vendor for which the client set it.
     ...(isVendor && user ? { user } : {}),
     ...(isVendor && service_tier ? { service_tier: service_tier as ServiceTier } : {}),
     ...(session === undefined
@@ -85,17 +126,17 @@ export function toFormat({ output_config, output_format }: MessagesRequest): Cre
 
 interface AskedThinking {
   readonly fields: Pick<CreateResponse, "reasoning">;
-  readonly shows: MessagesAnswer["thinking"];
+  readonly shows: MessagesAnswerOptions["thinking"];
   readonly ignored: readonly string[];
 }
 
-/** What the published API takes where a request that thinks says no more. */
+/** The effort that the published API assumes for a request that only says that it thinks. */
 const USUAL_EFFORT = "high";
 
-/** A request that says nothing of thinking asks for none. */
+/** A request without the field does not ask for thinking. */
 export function toThinking(
   { thinking, output_config }: MessagesRequest,
-  { canStopThinking }: Upstream,
+  { canStopThinking }: UpstreamFacts,
 ): AskedThinking {
   const effort = output_config?.effort ?? undefined;
   const isOff = !thinking || thinking.type === "disabled";
@@ -111,19 +152,22 @@ export function toThinking(
   return { fields: { reasoning: { effort: wanted, ...summary } }, shows, ignored: [] };
 }
 
-/** The strongest effort whose budget fits. */
+/** The effort whose budget is nearest; the weaker one of two that are equally near. */
 function toEffort(budget: number): Effort {
-  const fitting = Object.entries(THINKING_BUDGETS).filter(([, tokens]) => tokens <= budget);
-  return (fitting.at(-1)?.[0] ?? "minimal") as Effort;
+  const rows = Object.entries(THINKING_BUDGETS) as [Effort, number][];
+  const distance = ([, tokens]: readonly [Effort, number]): number => Math.abs(tokens - budget);
+  return rows.reduce((best, row) => (distance(row) < distance(best) ? row : best))[0];
 }
 
 const SEAL = "reasoning.encrypted_content";
 const FOUND = ["web_search_call.results", "web_search_call.action.sources"];
 
-/** What it thought comes back with the next request, of one with tools in any case: vendors want it with calls. */
+/**
+ * Thoughts come back with the next request. For a request with tools they always do: vendors want them with calls.
+ */
 export function toInclude(
   { tools }: MessagesRequest,
-  shows: MessagesAnswer["thinking"],
+  shows: MessagesAnswerOptions["thinking"],
   hasTools: boolean,
 ): Pick<CreateResponse, "include"> {
   const seals = shows !== "hidden" || hasTools ? [SEAL] : [];
@@ -132,7 +176,10 @@ export function toInclude(
   return include.length > 0 ? { include: include as CreateResponse["include"] } : {};
 }
 
-/** What the vendor has alone, and is given where the key may say so (`providers/carried-fields.ts`). Others name it. */
+/**
+ * Fields that only the vendor knows. They are sent if the key may set them (`providers/carried-fields.ts`); for other
+ * models they are reported as left out.
+ */
 export const VENDOR_FIELDS: readonly string[] = [
   "container",
   "inference_geo",
@@ -140,15 +187,22 @@ export const VENDOR_FIELDS: readonly string[] = [
   "fallbacks",
 ];
 
-/** Parameters of the API, or of its clients, that ask for what only the vendor could do, and is not asked to. */
-const LEFT_OUT: readonly string[] = [
-  ...["user_profile_id", "diagnostics", "fallback_credit_token"],
-];
+/** Fields of the request that are read somewhere. Any other field is left out, and named. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.keys(MessagesRequest.shape),
+  ...VENDOR_FIELDS,
+  ...["thread", "compaction"],
+]);
 
 export function pickFields(given: MessagesRequest, names: readonly string[]): JsonObject {
   const fields = given as unknown as JsonObject;
-  const present = names.filter((name) => fields[name] !== undefined && fields[name] !== null);
+  const present = names.filter((name) => isGiven(given, name));
   return Object.fromEntries(present.map((name) => [name, fields[name]]));
+}
+
+function isGiven(given: object, name: string): boolean {
+  const value = (given as JsonObject)[name];
+  return value !== undefined && value !== null;
 }
 
 export function leftOut(given: MessagesRequest): string[] {
@@ -156,14 +210,14 @@ export function leftOut(given: MessagesRequest): string[] {
   const { task_budget } = (given.output_config ?? {}) as { task_budget?: unknown };
   const { compaction } = given as { compaction?: unknown };
   return [
-    ...Object.keys(pickFields(given, LEFT_OUT)),
+    ...Object.keys(given).filter((name) => isGiven(given, name) && !KNOWN.has(name)),
     ...(format && format.type !== "json_schema" ? ["output_config.format"] : []),
     ...(task_budget ? ["output_config.task_budget"] : []),
     ...(isJsonObject(compaction) && compaction["instructions"] ? ["compaction.instructions"] : []),
   ];
 }
 
-/** A client's usual limit may be more than the model behind the name has. */
-export function clamp(tokens: number, { maxOutputTokens }: Upstream): number {
+/** A client's usual limit may be more than the model allows. */
+export function clamp(tokens: number, { maxOutputTokens }: UpstreamFacts): number {
   return maxOutputTokens === undefined ? tokens : Math.min(tokens, maxOutputTokens);
 }

@@ -1,19 +1,21 @@
 /**
- * A request of the Messages API as one of the Responses API. Clients bring the whole conversation each time, so
- * nothing is looked up for it; it is stored where the client names its session, or asks for it.
+ * Parses a request of the Messages API into one of the Responses API. Clients send the whole conversation each time,
+ * so nothing is looked up; it is stored if the client names its session, or asks for it.
  */
 
 import { estimateTokens } from "../../agent/context/token-estimate.ts";
 import { Failure } from "../../base/failure.ts";
 import { fromInput, type Item } from "../../protocol/items.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
-import { type AppliedEdit, editContext } from "./context-edits.ts";
+import { editContext } from "./context-edits.ts";
 import { markLast, toMessagesItems } from "./messages-items.ts";
 import { type MessagesRequest, parseMessagesRequest } from "./messages-request.ts";
 import { toTools } from "./messages-tools.ts";
 import {
   clamp,
   leftOut,
+  type MessagesAnswerOptions,
+  type MessagesOrigin,
   pickFields,
   toFormat,
   toInclude,
@@ -21,61 +23,28 @@ import {
   toService,
   toSystem,
   toThinking,
+  type UpstreamFacts,
   VENDOR_FIELDS,
 } from "./messages-wishes.ts";
 import { isPlainMessages } from "./plain-messages.ts";
 
-/** What is known of the model behind a name before it is asked. */
-export interface Upstream {
-  /** Whether its server is Anthropic's, or speaks for it: the vendor's own words go on to it. */
-  readonly isVendor: boolean;
-  /** Whether it may think where nobody asks, and can be told not to. */
-  readonly canStopThinking: boolean;
-  readonly maxOutputTokens: number | undefined;
-  readonly contextTokens: number | undefined;
-}
-
-export interface Asking extends Pick<MessagesAnswer, "summaryOf"> {
-  readonly upstreamOf: (model: string | null | undefined) => Upstream;
-  /** The client's own session, which its runs are grouped by. */
-  readonly session?: string | undefined;
-}
-
-/** How the client wants to be answered. */
-export interface MessagesAnswer {
-  /** The name that was asked for; the model's own where none was. */
-  readonly model: string | undefined;
-  /** `hidden` shows no thoughts; `omitted` shows that there were some. */
-  readonly thinking: "shown" | "omitted" | "hidden";
-  readonly applied: readonly AppliedEdit[];
-  /** Ids of calls that the conversation has: those of new ones differ from them. */
-  readonly takenIds: ReadonlySet<string>;
-  /** What of the request was left out. */
-  readonly ignored: readonly string[];
-  /** The texts at which the model was to stop. */
-  readonly stops: readonly string[];
-  /** How many tokens the model's window has; undefined where nobody knows. */
-  readonly contextTokens: number | undefined;
-  /** Whether the conversation in short is the whole answer. */
-  readonly isCompaction?: boolean | undefined;
-  /** The words of a conversation in short that this server has sealed; nobody reads them when left out. */
-  readonly summaryOf?: ((sealed: string) => string | undefined) | undefined;
-}
-
 export interface ParsedMessages {
   readonly request: CreateResponse;
-  readonly answer: MessagesAnswer;
-  readonly upstream: Upstream;
-  /** How many tokens the request has, as we estimate it; found out once. */
+  readonly answer: MessagesAnswerOptions;
+  readonly upstream: UpstreamFacts;
+  /** Our estimate of the request's tokens; computed once. */
   readonly estimate: () => number;
 }
 
-/** Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does. */
-export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages {
+/**
+ * Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does.
+ */
+export function toCreateResponse(body: unknown, asking: MessagesOrigin): ParsedMessages {
   const isPlain = isPlainMessages(body);
   const given = isPlain ? (body as MessagesRequest) : parseMessagesRequest(body);
   const upstream = asking.upstreamOf(given.model);
-  if (isPlain && !hasPlaces(given, upstream)) return fitWindow(toPlain(given, asking, upstream));
+  if (isPlain && !hasPlaces(given, upstream))
+    return fitWindow(toPlain(given, asking, upstream), { isPlain });
   refuseThread(given);
   const isCompaction = asksForCompaction(given);
   const { isVendor } = upstream;
@@ -104,34 +73,35 @@ export function toCreateResponse(body: unknown, asking: Asking): ParsedMessages 
     ...toInclude(given, thinking.shows, hasTools),
     ...pickFields(given, VENDOR_FIELDS),
   };
-  return fitWindow({
-    request,
-    upstream,
-    answer: {
-      ...{ model: given.model ?? undefined, thinking: thinking.shows, isCompaction },
-      summaryOf: asking.summaryOf,
-      applied: context.applied,
-      takenIds: toCallIds(items),
-      stops: given.stop_sequences ?? NOTHING,
-      contextTokens: upstream.contextTokens,
-      ignored: [
-        ...ignored,
-        ...tools.ignored,
-        ...context.ignored,
-        ...thinking.ignored,
-        ...leftOut(given),
-      ],
-    },
-  });
+  const answer: MessagesAnswerOptions = {
+    model: given.model ?? undefined,
+    thinking: thinking.shows,
+    isCompaction,
+    summaryOf: asking.summaryOf,
+    applied: context.applied,
+    takenIds: toCallIds(items),
+    stops: given.stop_sequences ?? NOTHING,
+    contextTokens: upstream.contextTokens,
+    ignored: [
+      ...ignored,
+      ...tools.ignored,
+      ...context.ignored,
+      ...thinking.ignored,
+      ...leftOut(given),
+    ],
+  };
+  return fitWindow({ request, upstream, answer }, { isPlain: false });
 }
 
-/** Whether the vendor has to be told where a message stands: instructions in the middle, an answer that is begun. */
-function hasPlaces({ messages }: MessagesRequest, { isVendor }: Upstream): boolean {
+/**
+ * True if the vendor must know the place of a message: instructions in the middle, an answer that has begun.
+ */
+function hasPlaces({ messages }: MessagesRequest, { isVendor }: UpstreamFacts): boolean {
   if (!isVendor) return false;
   return messages.at(-1)?.role === "assistant" || messages.some(({ role }) => role === "system");
 }
 
-/** Has the conversation made short, in place of an answer. */
+/** Asks for a summary of the conversation in place of an answer. */
 const COMPACT = { type: "compaction_trigger" } as unknown as Item;
 
 function asksForCompaction(given: MessagesRequest): boolean {
@@ -143,43 +113,55 @@ function asksForCompaction(given: MessagesRequest): boolean {
   throw new Failure("invalid_request", message, { param: "compaction" });
 }
 
-/** Up to this part of the window an answer is taken to fit beside the conversation. */
+/**
+ * A whole answer of up to this part of the window is assumed to fit beside a conversation of words alone: an estimate
+ * would be most of what such a request costs here. Other requests are estimated anyway, or cost much more.
+ */
 const SMALL_PART = 0.25;
 /** An estimate may be too low. */
 const ESTIMATE_FACTOR = 1.1;
-/** With less room than this it is the conversation that is too long. */
+/** With less room than this, the conversation is what is too long. */
 const LEAST_ROOM = 1000;
 
 /**
- * Servers refuse a conversation and an answer that do not fit into the window together, and clients ask for the
- * longest answer in every request. The vendor says so in words that its clients act on.
+ * Servers refuse a conversation and an answer that together do not fit in the window, and clients ask for the longest
+ * answer in every request. The vendor reports it in words that its clients react to.
  */
-function fitWindow(parsed: Omit<ParsedMessages, "estimate">): ParsedMessages {
+function fitWindow(
+  parsed: Omit<ParsedMessages, "estimate">,
+  { isPlain }: { readonly isPlain: boolean },
+): ParsedMessages {
   const { request, upstream, answer } = parsed;
   let known: number | undefined;
   const estimate = (): number => {
-    const { input, instructions, tools } = request;
-    const items = fromInput(input ?? []);
-    known ??= estimateTokens({ items, instructions: instructions ?? "", tools: tools ?? [] });
+    known ??= estimateRequest(request);
     return known;
   };
-  const { contextTokens = Number.POSITIVE_INFINITY, isVendor } = upstream;
-  const { max_output_tokens: asked } = request;
-  if (!isVendor && asked && asked > contextTokens * SMALL_PART) {
+  const { contextTokens, isVendor } = upstream;
+  const { max_output_tokens: asked, stream } = request;
+  if (isVendor || !asked || contextTokens === undefined)
+    return { request, upstream, answer, estimate };
+  const isAssumed = isPlain && !stream && asked <= contextTokens * SMALL_PART;
+  if (!isAssumed) {
     const room = contextTokens - Math.ceil(estimate() * ESTIMATE_FACTOR);
     if (room >= LEAST_ROOM && room < asked) request.max_output_tokens = room;
   }
   return { request, upstream, answer, estimate };
 }
 
+function estimateRequest({ input, instructions, tools }: CreateResponse): number {
+  const items = fromInput(input ?? []);
+  return estimateTokens({ items, instructions: instructions ?? "", tools: tools ?? [] });
+}
+
 const NO_IDS: ReadonlySet<string> = new Set();
 const NOTHING: readonly never[] = [];
 
-/** Words alone, with no blocks and no tools: most requests to a gateway, at a third of the cost. */
+/** Only words, no blocks and no tools: most requests to a gateway, at a third of the cost. */
 function toPlain(
   given: MessagesRequest,
-  asking: Asking,
-  upstream: Upstream,
+  asking: MessagesOrigin,
+  upstream: UpstreamFacts,
 ): Omit<ParsedMessages, "estimate"> {
   const { model, messages, system, stream, max_tokens, temperature, top_p } = given;
   const request: CreateResponse = {
@@ -199,7 +181,7 @@ function toPlain(
   if (upstream.canStopThinking) request.reasoning = { effort: "none" };
   if (asking.session !== undefined)
     Object.assign(request, { store: undefined }, toService(given, asking, upstream));
-  const answer: MessagesAnswer = {
+  const answer: MessagesAnswerOptions = {
     model: model ?? undefined,
     thinking: "hidden",
     applied: NOTHING,
@@ -212,10 +194,13 @@ function toPlain(
   return { request, upstream, answer };
 }
 
-/** Where a client looks for it in an error, to go on without a thread by itself. */
+/** Clients look for this in an error, and then continue without a thread by themselves. */
 export const NO_THREADS = "thread_unsupported_request";
 
-/** A conversation that the server holds. Ignored, the client would send the next turn without those before it. */
+/**
+ * A conversation that the server stores. If it were ignored, the client would send the next turn without the earlier
+ * ones.
+ */
 function refuseThread(given: MessagesRequest): void {
   const { thread } = given as { thread?: unknown };
   if (thread === undefined || thread === null) return;

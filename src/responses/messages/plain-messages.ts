@@ -1,6 +1,6 @@
 /**
- * The Messages requests that most clients of a gateway send, recognised without their schema, as
- * `protocol/plain-request.ts` does for the Responses API: it says yes only to what the schema would take.
+ * Recognises the Messages requests that most clients of a gateway send, without their schema, as
+ * `protocol/plain-request.ts` does for the Responses API: it accepts only what the schema would accept.
  */
 
 type Fields = Readonly<Record<string, unknown>>;

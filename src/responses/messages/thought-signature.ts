@@ -1,6 +1,7 @@
 /**
- * Thinking blocks and reasoning items. Clients send thinking back as they got it, so what a vendor needs to go on
- * thinking travels in the block's `signature`: Claude's own as it is, any other's in an envelope of ours.
+ * Translates between thinking blocks and reasoning items. Clients send thinking back as they got it, so data that a
+ * vendor needs to continue thinking travels in the block's `signature`: Claude's own unchanged, any other in an
+ * envelope of ours.
  */
 
 import { isJsonObject } from "../../base/json.ts";
@@ -10,24 +11,24 @@ import { type RedactedBlock, SEALER, type ThinkingBlock } from "../../protocol/m
 import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
 
 /**
- * Says whether the text was the vendor's summary of a thought (`s`) or the thought itself (`c`). A signature that a
- * server of ours behind this one has made is that server's to open: it gets an envelope of its own (`v`).
+ * Says if the text was the vendor's summary of a thought (`s`) or the thought itself (`c`). A signature that another
+ * server of ours has made can only be opened there: it gets an envelope of its own (`v`).
  */
 const ENVELOPE = /^offshoot-([scv])\.(.*)$/s;
 
-/** Claude's own as it is. */
+/** Claude's own unchanged. */
 function toOuter(signature: string): string {
   return ENVELOPE.test(signature) ? `offshoot-v.${signature}` : signature;
 }
 
-/** Between two pieces of thinking, which are separate texts in a response. */
+/** Separates two pieces of thinking, which are separate texts in a response. */
 export const THOUGHT_BREAK = "\n\n";
 
 type Thought = Pick<EmittedReasoning, "summary" | "content" | "encrypted_content">;
 
 export type ThoughtBlock = ThinkingBlock | RedactedBlock;
 
-/** Undefined for a thought of which there is nothing to show and nothing to keep. */
+/** Undefined for a thought with nothing to show and nothing to keep. */
 export function toThoughtBlock(thought: Thought): ThoughtBlock | undefined {
   const own = unseal(SEALER, thought.encrypted_content);
   if (isJsonObject(own)) return toOwnBlock(own as unknown as ThoughtBlock);
@@ -38,7 +39,7 @@ export function toThoughtBlock(thought: Thought): ThoughtBlock | undefined {
     : { type: "thinking", thinking, signature };
 }
 
-/** The same without its words, for a client that did not ask to see any. */
+/** The same without its words, for a client that did not ask for them. */
 export function toHiddenThought(thought: Thought): RedactedBlock | undefined {
   const own = unseal(SEALER, thought.encrypted_content);
   if (isJsonObject(own) && own["type"] === "redacted_thinking") {
@@ -58,7 +59,7 @@ function textsOf({ summary, content = [] }: Thought): string[] {
   return [...summary, ...content].map(({ text }) => text).filter((text) => text !== "");
 }
 
-/** Empty where the vendor has sealed nothing: clients give such a block back, too. */
+/** Empty if the vendor has sealed nothing: clients send such a block back too. */
 export function toSignature({ summary, encrypted_content }: Thought): string {
   if (!encrypted_content) return "";
   const own = unseal(SEALER, encrypted_content);
@@ -72,16 +73,21 @@ export function fromThinking(thinking: string, signature: string | null | undefi
     return { ...toTexts(thinking, kind), encrypted_content: sealed };
   const plain = toTexts(thinking, "c");
   if (!signature) return plain;
-  // No envelope of ours: it is Claude's, which wants the whole block back.
+  // Not an envelope of ours: it is Claude's, which wants the whole block back.
   const block = { type: "thinking", thinking, signature: kind === "v" ? sealed : signature };
   return { ...plain, encrypted_content: seal(SEALER, block) };
 }
 
+/** True for what `toHiddenThought` writes for a vendor that is not Anthropic. */
+export function isHiddenThought(data: string): boolean {
+  const kind = ENVELOPE.exec(data)?.[1];
+  return kind === "s" || kind === "c";
+}
+
 export function fromRedacted(data: string): Reasoning {
   const [, kind, sealed = ""] = ENVELOPE.exec(data) ?? [];
-  const isOwn = kind === "s" || kind === "c";
   const block = { type: "redacted_thinking", data: kind === "v" ? sealed : data };
-  const encrypted_content = isOwn ? sealed : seal(SEALER, block);
+  const encrypted_content = isHiddenThought(data) ? sealed : seal(SEALER, block);
   return { type: "reasoning", summary: [], content: [], encrypted_content };
 }
 

@@ -1,14 +1,16 @@
-/** Models of a server's requests, opened once and kept: opening costs more than asking. */
+/** Opened models of a server's requests: opening a model costs more than asking it. */
 
 import type { ModelTarget } from "./model-target.ts";
 import type { ThinkingWish } from "./response-model.ts";
 
-/** Enough for every model that a server is asked for in earnest. */
+/** More than a server really uses. */
 export const MAX_KEPT = 200;
 
 type Open<Model> = (wish: ModelTarget & ThinkingWish) => Promise<Model>;
 
-/** Nothing of a run is in an opened model, so that runs can share it. What fails is tried again. */
+/**
+ * An opened model holds nothing of a run, so runs can share it. A failed opening is tried again.
+ */
 export function keepModels<Model>(open: Open<Model>): Open<Model> {
   const kept = new Map<string, Promise<Model>>();
   return (wish) => {
@@ -25,7 +27,7 @@ export function keepModels<Model>(open: Open<Model>): Open<Model> {
 
 export function toModelKey(target: ModelTarget): string {
   const { model, provider, url, api_key_name, deployments, fell_back = false } = target;
-  // Built again for each request: JSON costs more than all else here.
+  // Built again for each request, where JSON would cost more than all else.
   if (!deployments) return `${model} ${provider} ${url} ${api_key_name} ${fell_back}`;
   return deployments.map((one) => `${toModelKey(one)} ${one.weight} ${one.fallback}`).join("\n");
 }

@@ -1,4 +1,6 @@
-/** Which model a request means, and how to reach it, as the record of a run names both. */
+/**
+ * The model of a request, and how to reach it, in the form in which the record of a run names both.
+ */
 
 import type { AgentTask } from "../../agent/task.ts";
 

@@ -1,4 +1,4 @@
-/** What the agents of a team can do with each other: the functions that models are offered for it. */
+/** The actions of a team's agents on each other: the functions that models are offered for them. */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -47,7 +47,7 @@ const DEFINITIONS: Readonly<Record<Action, { description: string; properties: Js
   },
   followup_task: {
     description:
-      "Give an agent that you started another task. It goes on with all that it knows; one that still works begins when it is done.",
+      "Give an agent that you started another task. It continues with all that it knows. If it is still working, it begins when it is done.",
     properties: { target, message: { type: "string" } },
   },
   wait_agent: {
@@ -63,12 +63,12 @@ const DEFINITIONS: Readonly<Record<Action, { description: string; properties: Js
         type: "integer",
         minimum: 1,
         maximum: MAX_WAIT_MS,
-        description: `How long to wait at most; ${WAIT_MS} where it is left out.`,
+        description: `How long to wait at most; ${WAIT_MS} when left out.`,
       },
     },
   },
   interrupt_agent: {
-    description: "Stop what an agent that you started is doing. It keeps what it knows.",
+    description: "Stop the work of an agent that you started. It keeps what it knows.",
     properties: { target },
   },
   list_agents: {
@@ -102,7 +102,7 @@ export function toActionSpec(action: Action): FunctionTool {
   };
 }
 
-/** What a call says, checked; what the action does not need is empty. */
+/** The checked arguments of a call; fields that the action does not need are empty. */
 export interface ActionInput {
   readonly taskName: string;
   readonly message: string;

@@ -1,19 +1,19 @@
 /**
- * What an agent of a team does, as the one that has started it knows it. Pure.
+ * The states of an agent of a team, as the run that started it knows them. Pure.
  *
  * | it is | what happens | and then it is |
  * |---|---|---|
  * | not there | `starts` | `running` |
  * | `running` | `answers` | `completed` |
- * | `running` | `fails`: an error, a limit, or nothing is left of its budget | `failed` |
+ * | `running` | `fails`: an error, a limit, or its budget is used up | `failed` |
  * | `running` | `stops`: it was interrupted, or ended with its team | `interrupted` |
- * | `running` | `asks`: it can do nothing before the client has answered calls of its own, or of one below it | `waiting_for_client` |
+ * | `running` | `asks`: it needs client answers, for itself or an agent below it | `waiting_for_client` |
  * | `running` | another task | `running`: the task waits in a queue |
  * | `completed`, `failed`, `interrupted` | `starts`, with another task | `running` |
  * | `waiting_for_client` | `starts`, with the client's answers | `running` |
- * | `waiting_for_client` | `fails`: nothing is left of its budget to go on with | `failed` |
+ * | `waiting_for_client` | `fails`: it has no budget to continue | `failed` |
  *
- * Whatever else is a defect: an agent has one run at a time, and a run one end.
+ * Every other change is a defect: an agent has one run at a time, and a run has one end.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -37,7 +37,7 @@ const NEXT: Readonly<Record<AgentState, Partial<Record<AgentChange, AgentState>>
   waiting_for_client: { starts: "running", fails: "failed" },
 };
 
-/** Throws for a change that cannot be. `now` is undefined for an agent that was never started. */
+/** Throws for an impossible change. `now` is undefined for an agent that was never started. */
 export function toNextState(now: AgentState | undefined, change: AgentChange): AgentState {
   const next = now === undefined ? RESTS : NEXT[now];
   const state =
@@ -46,7 +46,7 @@ export function toNextState(now: AgentState | undefined, change: AgentChange): A
   throw new Failure("internal", `An agent that is ${now ?? "not there"} cannot change: ${change}.`);
 }
 
-/** What the end of its run means. */
+/** The change that the end of its run means. */
 export function toChange({ ending, waits }: Pick<ChildReport, "ending" | "waits">): AgentChange {
   if (ending === "cancelled") return "stops";
   if (ending !== "completed") return "fails";

@@ -1,4 +1,7 @@
-/** Whose calls the client answers in the middle of a response. All of its items fit, or none is taken. Pure. */
+/**
+ * Finds whose calls the client answers in the middle of a response. All of its items must fit, or none is taken.
+ * Pure.
+ */
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -12,20 +15,20 @@ import { agentOf, answeredBy, findOpen } from "./team-history.ts";
 interface Said {
   /** Before the response. */
   readonly before: readonly Item[];
-  /** In it, and what was answered in it. */
+  /** In the response, with the answers in it. */
   readonly output: readonly Item[];
 }
 
 /**
- * One event for each agent that is answered. Rejects with `invalid_request` what is no answer, and what
- * answers a call that is not open.
+ * One event for each agent that gets answers. Rejects with `invalid_request` an item that is not an answer, or that
+ * answers a call which is not open.
  */
 export function toClientInputs(
   { before, output }: Said,
   given: readonly Item[],
   nowMs: number,
 ): ClientInput[] {
-  // Agents may still wait from before; the head has gone on since.
+  // Agents may still wait from before; the first agent has continued since.
   const others = before.filter((item) => !isHeads(item) || answeredBy(item) !== undefined);
   const open = findOpen([...others, ...output]);
   const byAgent = new Map<string, Item[]>();
@@ -36,7 +39,10 @@ export function toClientInputs(
   }
   if (byAgent.size === 0) throw refuse("There are no items.", "input");
   return [...byAgent].map(([agent, items]) => ({
-    ...{ type: "client_input", agent, items, at_ms: nowMs },
+    type: "client_input",
+    agent,
+    items,
+    at_ms: nowMs,
   }));
 }
 
@@ -44,11 +50,11 @@ export function toClientInputs(
 interface Given {
   readonly key: string;
   readonly items: readonly Item[];
-  /** Whether the team takes no more. */
+  /** True if the team accepts no further answers. */
   readonly isLate: boolean;
 }
 
-/** What the head's log says of them: that they were taken, or why not. */
+/** The event for the first run's log: that the answers were taken, or why not. */
 export function judgeAnswers(
   said: Said,
   { key, items, isLate }: Given,
@@ -82,7 +88,7 @@ function findAsker(open: ReadonlyMap<string, Item>, item: Item, param: string): 
     throw refuse(message, param);
   }
   const agent = agentOf(call) ?? ROOT;
-  // The others are asked anew with the tools that were found; this one has its tools already.
+  // The other agents start again with the tools that were found; this one already has its tools.
   if (agent === ROOT && type === "tool_search_output") {
     const message = `The tools found for \`${shown}\` come with another request: ${ROOT} cannot be given tools while it answers.`;
     throw refuse(message, param);

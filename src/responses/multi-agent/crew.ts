@@ -1,9 +1,9 @@
 /**
- * The runs of a team's agents that were started from one run: in the background, with all that they say
- * told again in the log of the run that started them.
+ * The runs of a team's agents that one run has started: they work in the background, and their events are copied to
+ * the log of the run that started them.
  *
- * Told again from the number in their logs at which it was left, so that nothing is told twice or lost
- * over a restart. What they say may come at any time, so it is told outside of the run's steps.
+ * Copying continues at the number in their logs where it stopped, so that nothing is copied twice or lost over a
+ * restart. Their events may come at any time, so they are written outside of the run's steps.
  */
 
 import { toResolvers } from "../../base/async.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../delegation/spawn.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
-import { toToldAgain } from "./told-again.ts";
+import { toToldAgain } from "./child-events.ts";
 
 interface CrewParts {
   readonly context: RunContext;
@@ -31,17 +31,17 @@ export interface Member {
   readonly name: string;
   /** The id of its run. */
   readonly id: string;
-  /** How it ended, once all that it said is told. Rejects when this run is over. */
+  /** How it ended, once all of its events are copied. Rejects when this run is over. */
   readonly report: Promise<ChildReport>;
-  /** Ends it and what is below it. */
+  /** Ends it and the runs below it. */
   stop(): void;
 }
 
 interface StartedAgent {
   readonly name: string;
-  /** Its place below this run. */
+  /** The agent's place below this run. */
   readonly key: string;
-  /** The call that asked for it. */
+  /** The call that started it. */
   readonly callKey: string;
 }
 
@@ -50,24 +50,28 @@ interface KnownAgent extends StartedAgent {
   readonly task: Parameters<typeof adoptChild>[1]["task"];
   readonly timeoutMs: number;
   readonly requested: JsonObject;
-  /** The last number of its log that was told. */
+  /** The last number of its log that was copied. */
   readonly told: number;
 }
 
 export interface Crew {
-  /** Resolves when the agent is written down. Rejects for what is refused: depth, budget. */
+  /** Resolves when the agent is written down. Rejects if it is refused: depth, budget. */
   start(agent: StartedAgent, wish: ChildWish): Promise<Member>;
   adopt(agent: KnownAgent): Member;
-  /** Tells what is left of an agent that has ended. */
+  /** Copies the remaining events of an agent that has ended. */
   tell(name: string, runId: string, after: number): Promise<void>;
-  /** Writes to the run's log from outside of any call. */
+  /** Writes to the run's log outside of any call. */
   emit(events: readonly RunEvent[]): Promise<number>;
 }
 
 export function createCrew({ context, engine, node }: CrewParts): Crew {
   const toSpawning = ({ key, callKey }: StartedAgent, signal: AbortSignal): Spawning => ({
-    // The agents that work may wait for a word of this one.
-    ...{ callKey, key, signal, executor: "in_process", isUrgent: true },
+    // Working agents may wait for a message of this one.
+    callKey,
+    key,
+    signal,
+    executor: "in_process",
+    isUrgent: true,
   });
 
   async function tell(name: string, runId: string, after: number): Promise<void> {
@@ -86,11 +90,11 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
       });
     });
     const id = `${context.id}/${key}`;
-    // A start that fails is told by `begun.failed`, to whoever waits for the start and for the report.
+    // A start that fails is reported by `begun.failed` to the code that waits for the start and for the report.
     started.then(begun.started, () => {});
     const told = started.then(() => tell(name, id, begun.told));
     const report = Promise.all([begun.report, told]).then(([ended]) => ended);
-    // Of one that could not be started nobody asks for the report.
+    // If it could not be started, its report is not read.
     report.catch(() => {});
     return { name, id, report, stop: begun.stop };
   }
@@ -115,7 +119,7 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
   };
 }
 
-/** An agent on its way: the promises of its beginning and its end. */
+/** A started agent: the promises of its beginning and its end. */
 interface Begun {
   readonly told: number;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * Answers of the client to calls of a response that still runs. They are left as a message for its run,
- * which takes them wherever it runs; what became of them is in its log (`client_input`, `client_refused`).
+ * Takes the client's answers to calls of a response that still runs. They are left as a message for its run, in
+ * whichever process it works; the result is in its log (`client_input`, `client_refused`).
  */
 
 import { parseTask } from "../../agent/task.ts";
@@ -29,17 +29,20 @@ interface Injection {
   readonly caller: Caller;
 }
 
-/** More than a client has to say at once; the run reads its log for each of them. */
+/** More than a client sends at once; the run reads its log for each of them. */
 const MAX_WAITING = 64;
 
 export function createInject(parts: InjectParts): (injection: Injection) => Promise<void> {
-  /** How many messages to each response this process waits for. */
+  /** The number of messages that this process waits for, by response. */
   const waiting = new Map<string, number>();
   return async (injection) => {
     const { id } = injection;
     const count = waiting.get(id) ?? 0;
     if (count >= MAX_WAITING) {
-      throw new Failure("rate_limited", "Too much is sent to this response at once.");
+      throw new Failure(
+        "rate_limited",
+        "Too many requests to this response are waiting. Try again when one has been answered.",
+      );
     }
     waiting.set(id, count + 1);
     try {
@@ -64,7 +67,7 @@ async function inject(parts: InjectParts, { id, input, caller }: Injection): Pro
   throw new Failure("conflict", "This response has ended.");
 }
 
-/** The run of a response that has a team and goes on. */
+/** The run of a response that has a team and still works. */
 async function findTeam(
   { durable, passing }: InjectParts,
   id: string,
@@ -84,7 +87,7 @@ async function findTeam(
   throw new Failure("not_found", "This response waits for no call.");
 }
 
-/** Throws why the answers were not taken. */
+/** Throws the reason if the answers were not taken. */
 function isTaken({ event }: LoggedEvent, key: string): boolean {
   if (event.type === "client_refused" && event.key === key) {
     const { code, message, param } = event.error;

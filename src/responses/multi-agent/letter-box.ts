@@ -1,4 +1,4 @@
-/** The letters that a run of a team has seen: those for its own agent, and those for agents below it. */
+/** The letters that a run of a team has seen: for its own agent, and for agents below it. */
 
 import type { Item } from "../../protocol/items.ts";
 import { isBelow } from "../fold/agent-name.ts";
@@ -13,24 +13,24 @@ export class LetterBox {
     this.#me = me;
   }
 
-  /** False for one that is there already. */
+  /** False if it is already there. */
   add(letter: Letter): boolean {
     if (this.#letters.has(letter.id)) return false;
     this.#letters.set(letter.id, letter);
     return true;
   }
 
-  /** Its agent has been given these, by their ids. */
+  /** Notes that its agent has got the letters with these ids. */
   mark(ids: Iterable<string>): void {
     for (const id of ids) this.#delivered.add(id);
   }
 
-  /** What has come for its agent and was not given to it yet. */
+  /** Letters for its agent that the agent has not got yet. */
   get unread(): readonly Letter[] {
     return this.to(this.#me).filter(({ id }) => !this.#delivered.has(id));
   }
 
-  /** Those, as items. They count as given from here on. */
+  /** The waiting letters, as items. They count as delivered from here on. */
   deliver(): Item[] {
     const letters = this.unread;
     this.mark(letters.map(({ id }) => id));
@@ -41,7 +41,14 @@ export class LetterBox {
     return [...this.#letters.values()].filter((letter) => letter.recipient === recipient);
   }
 
-  /** Those for an agent and for all below it. */
+  /** Letters to an agent that are not among the items that it knows. */
+  unsaid(recipient: string, known: readonly Item[]): Item[] {
+    const said = new Set(messageIds(known));
+    const items = this.to(recipient).map(toMessageItem);
+    return items.filter((item) => !messageIds([item]).some((id) => said.has(id)));
+  }
+
+  /** The letters for an agent and for all below it. */
   within(name: string): readonly Letter[] {
     return [...this.#letters.values()].filter(
       ({ recipient }) => recipient === name || isBelow(recipient, name),

@@ -1,6 +1,6 @@
 /**
- * Says which words of an agent are its answer and which are said on the way: clients of a team pick the
- * answer out by that. Known when the next thing is said, so the end of a message waits for it.
+ * Marks which texts of an agent are its answer and which come before it: clients of a team select the answer by that.
+ * It is known when the next item begins, so the end of a message waits for it.
  */
 
 import type { ItemEnd, ModelEvent } from "../../protocol/model-events.ts";
@@ -19,7 +19,7 @@ export function withPhases(provider: Provider): Provider {
   };
 }
 
-/** Nothing is held back at the end of an answer: its last event is no end of a message. */
+/** Nothing is withheld at the end of an answer: its last event is not the end of a message. */
 function createPhases(): (event: ModelEvent) => ModelEvent[] {
   let held: ItemEnd | undefined;
   return (event) => {

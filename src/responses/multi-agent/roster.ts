@@ -1,13 +1,13 @@
 /**
- * The agents that a run has started: who works, who waits, who has answered (`agent-states.ts`). Found again from
- * the run's log after a restart, and from the conversation in a later request.
+ * The agents that a run has started: which work, which wait, which have answered (`agent-states.ts`). After a restart
+ * they are found from the run's log, and in a later request from the conversation.
  *
- * Answers of the client to agents that wait are taken into the log of the team's head, in one write, and handed
- * down (`team-post.ts`); each run writes those that are for it or for its agents into its own log. So every log is
- * enough to go on from.
+ * The client's answers to waiting agents are taken into the log of the team's first run, in one write, and passed
+ * down (`team-post.ts`); each run writes those for itself or its agents into its own log. So each log is enough to
+ * continue from.
  *
- * What no call waits for (an agent's end, a message) is an errand: errands are done one after the other, and what
- * goes wrong with one is the failure of whoever looks next, so of the run.
+ * Work that no call waits for (an agent's end, a message) is an errand. Errands run one after the other; a failed
+ * errand fails the next operation on the roster, and so the run.
  */
 
 import { parseTask } from "../../agent/task.ts";
@@ -15,7 +15,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type Failure, toFailure } from "../../base/failure.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import { toReport } from "../../delegation/executors/in-process.ts";
-import { createNews, type News } from "../../delegation/news.ts";
+import { type ChildrenNews, createNews } from "../../delegation/news.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import { findChildren } from "../../delegation/past-children.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
@@ -29,10 +29,9 @@ import { LetterBox, messageIds } from "./letter-box.ts";
 import {
   findReady,
   findTasks,
-  isPaused,
   toAgentItems,
-  toOwnItems,
   toTaskMessage,
+  waitsForClient,
 } from "./team-history.ts";
 import { findLeft, nameIn, RESUMED, readTeamLog, type TeamLog } from "./team-log.ts";
 import {
@@ -40,12 +39,11 @@ import {
   type TakenAnswer,
   toAnswerText,
   toLetterId,
-  toMessageItem,
 } from "./team-messages.ts";
 import { TeamPost } from "./team-post.ts";
 
 export interface RosterParts {
-  /** Whose team it is. */
+  /** The name of the agent whose team it is. */
   readonly me: string;
   readonly context: RunContext;
   readonly engine: Pick<Engine, "follow" | "input" | "result">;
@@ -53,7 +51,7 @@ export interface RosterParts {
   readonly clock: Clock;
   /** The conversation before this run's answer. */
   readonly before: readonly Item[];
-  /** The last number of the head's log whose answers are in there. */
+  /** The last number of the first run's log whose answers are in it. */
   readonly heard: number;
   /** The run of an agent that begins with these items. */
   readonly toWish: (name: string, begins: Pick<NewTask, "items" | "heard">) => ChildWish;
@@ -61,9 +59,9 @@ export interface RosterParts {
 
 interface NewTask {
   readonly items: readonly Item[];
-  /** The last number of the head's log whose answers are in the items. */
+  /** The last number of the first run's log whose answers are in the items. */
   readonly heard: number;
-  /** Null for an agent that goes on with the client's answers. */
+  /** Null for an agent that continues with the client's answers. */
   readonly message: string | null;
   readonly callKey: string;
 }
@@ -72,22 +70,22 @@ export class Roster {
   readonly box: LetterBox;
   readonly post: TeamPost;
   readonly #crew: Crew;
-  readonly #news: News;
+  readonly #news: ChildrenNews;
   readonly #parts: RosterParts;
   readonly #members = new Map<string, Member>();
   readonly #states = new Map<string, AgentState>();
   readonly #lastTasks = new Map<string, string>();
-  /** How many runs each agent had in this one. */
+  /** The number of runs that each agent had in this one. */
   readonly #runs = new Map<string, number>();
-  /** The agents that calls have given something to do: a call that is made again does not do it again. */
+  /** The agents that calls have given a task: a repeated call does not give it again. */
   readonly #calls = new Map<string, string>();
   readonly #queued = new Map<string, string[]>();
-  /** The client's messages that the log tells of: a run that was taken over gets them again. */
+  /** The client's messages that are in the log: a run that was taken over gets them again. */
   readonly #handled = new Set<string>();
   #heard: number;
-  /** What went wrong with an errand. */
+  /** The failure of an errand. */
   #failure: Failure | undefined;
-  /** Nobody is started any more, and no answers are taken. */
+  /** True once no agent is started any more and no answers are taken. */
   #isClosed = false;
   #isOver = false;
 
@@ -99,7 +97,9 @@ export class Roster {
     this.#crew = createCrew({ context, engine, node });
     this.box = new LetterBox(me);
     this.post = new TeamPost({
-      ...{ me, context, box: this.box },
+      me,
+      context,
+      box: this.box,
       runOf: (name) => this.#members.get(name)?.id,
       onInjected: (answers) => this.#takeInjected(answers),
       onTaken: (answer) => this.#takeHanded(answer),
@@ -107,7 +107,7 @@ export class Roster {
     });
   }
 
-  /** Whether any agent was started in this run. */
+  /** True if any agent was started in this run. */
   get isUsed(): boolean {
     return this.#runs.size > 0;
   }
@@ -116,7 +116,7 @@ export class Roster {
     return this.#members.size > 0;
   }
 
-  /** Whether nobody works, and nobody is about to. */
+  /** True if no agent works or is about to. */
   get isIdle(): boolean {
     return this.#members.size === 0 && this.#news.jobs === 0;
   }
@@ -148,23 +148,20 @@ export class Roster {
     return readTeamLog(await this.#parts.context.readLog(), this.#parts.me);
   }
 
-  /** Resolves when something has happened, or the time is over. Rejects with what went wrong meanwhile. */
+  /** Resolves when something has changed, or the time is over. Rejects if an errand has failed. */
   async changed(limitMs: number, signal: AbortSignal): Promise<void> {
     await this.#news.changed(limitMs, signal);
     if (this.#failure) throw this.#failure;
   }
 
-  /** Writes to the run's log from outside of any call. Returns the number of the last event. */
+  /** Writes to the run's log outside of any call. Returns the number of the last event. */
   async emit(events: readonly RunEvent[]): Promise<number> {
     return await this.#crew.emit(events);
   }
 
-  /**
-   * Agents of earlier answers, and those that this run has started before it was taken over. Those that
-   * have the client's answers go on. Takes messages from then on. Run code.
-   */
+  /** Finds agents of earlier answers and of this run before a takeover, and takes messages from then on. Run code. */
   async restore(): Promise<void> {
-    // What ends meanwhile waits until all are found.
+    // Ends that come meanwhile wait until all agents are found.
     await this.#news.inOrder(() => this.#restore());
     this.post.listen((job) => this.#doLater(job)).catch((thrown) => this.#fail(thrown));
   }
@@ -174,8 +171,7 @@ export class Roster {
     const ready = findReady(before, me);
     for (const { name, message } of findTasks(before, me)) {
       this.#lastTasks.set(name, message);
-      const own = toOwnItems(toAgentItems(before, name, me), name);
-      const waits = isPaused(own) || ready.includes(name);
+      const waits = waitsForClient(before, name, me) || ready.includes(name);
       this.#states.set(name, waits ? "waiting_for_client" : "completed");
     }
     const log = await this.log();
@@ -194,13 +190,13 @@ export class Roster {
     await this.#resume();
   }
 
-  /** Stops taking the client's answers. False, and they are taken on, while an agent works or an errand is open. */
+  /** Stops taking client answers. False, and still open, while an agent or an errand is at work. */
   tryClose(): boolean {
     this.#isClosed ||= this.isIdle;
     return this.#isClosed;
   }
 
-  /** Starts an agent, or has one go on. Resolves when it is written down. */
+  /** Starts an agent, or lets one continue. Resolves when it is written down. */
   async start(name: string, { items, heard, message, callKey }: NewTask): Promise<void> {
     const { me, toWish } = this.#parts;
     const count = (this.#runs.get(name) ?? 0) + 1;
@@ -212,7 +208,7 @@ export class Roster {
     await this.#join(member);
   }
 
-  /** Another task for an agent that is there; it waits while the agent works. */
+  /** Gives an existing agent another task, which waits while the agent works. */
   async follow(name: string, message: string, callKey: string): Promise<void> {
     if (this.#members.has(name)) {
       this.#queued.set(name, [...(this.#queued.get(name) ?? []), message]);
@@ -226,14 +222,11 @@ export class Roster {
     const { me } = this.#parts;
     const { items: said, heard } = await this.look();
     const known = toAgentItems(said, name, me);
-    const letters = this.box.to(name).map(toMessageItem);
-    const had = new Set(messageIds(known));
-    const unread = letters.filter((item) => !messageIds([item]).some((id) => had.has(id)));
-    const items = [...known, ...unread, toTaskMessage(message)];
+    const items = [...known, ...this.box.unsaid(name, known), toTaskMessage(message)];
     await this.start(name, { items, heard, message, callKey });
   }
 
-  /** False for one that does nothing. */
+  /** False if the agent is not working. */
   stop(name: string): boolean {
     const member = this.#members.get(name);
     this.#queued.delete(name);
@@ -241,13 +234,13 @@ export class Roster {
     return member !== undefined;
   }
 
-  /** Ends all of them; nobody is started any more. */
+  /** Ends all agents; none is started any more. */
   stopAll(): void {
     this.#isClosed = true;
     for (const name of this.#members.keys()) this.stop(name);
   }
 
-  /** Resolves when nobody works any more. Rejects with what went wrong meanwhile. */
+  /** Resolves when no agent works any more. Rejects if an errand has failed. */
   async settled(signal: AbortSignal): Promise<void> {
     while (!this.isIdle) await this.changed(MINUTE_MS, signal);
     if (this.#failure) throw this.#failure;
@@ -257,17 +250,17 @@ export class Roster {
     this.#states.set(name, toNextState(this.#states.get(name), change));
   }
 
-  /** An errand: no call waits for it, and the roster owns it. */
+  /** Runs an errand: no call waits for it, and the roster owns it. */
   #doLater(job: () => Promise<void>): void {
     this.#news.inOrder(job).catch((thrown) => this.#fail(thrown));
   }
 
-  /** Nobody waits for anything any more: what is left of the messages ends with the run. */
+  /** Nothing waits for messages any more: the remaining ones end with the run. */
   leave(): void {
     this.#isOver = true;
   }
 
-  /** Of a run that is over, or that another process has, nothing can go wrong any more. */
+  /** Ignored once the run is over or another process owns it. */
   #fail(thrown: unknown): void {
     const { context } = this.#parts;
     if (context.isLost || context.signal.aborted || this.#isOver) return;
@@ -275,7 +268,7 @@ export class Roster {
     this.#news.tell();
   }
 
-  /** Takes the client's answers into the log, or says there why not. All of them or none. Of the head alone. */
+  /** Logs the client's answers, all of them or none, or why not. Only in the first run. */
   async #takeInjected({ key, items }: InjectedAnswers): Promise<void> {
     if (this.#handled.has(key)) return;
     this.#handled.add(key);
@@ -283,8 +276,7 @@ export class Roster {
     const { output } = await this.log();
     const answers = { key, items, isLate: this.#isClosed };
     const events = judgeAnswers({ before, output }, answers, clock.now());
-    const last = await this.emit(events);
-    const first = last - events.length + 1;
+    const first = (await this.emit(events)) - events.length + 1;
     const taken = events.flatMap((event, at) =>
       event.type === "client_input" ? [{ seq: first + at, event }] : [],
     );
@@ -292,7 +284,7 @@ export class Roster {
     await this.#resume();
   }
 
-  /** Writes down what the client has answered this run's agent, or one below it. Not of the head. */
+  /** Logs client answers for this run's agent or one below it. Not in the first run. */
   async #takeHanded(answer: TakenAnswer): Promise<void> {
     const { seq, event } = answer;
     if (this.#parts.me === ROOT || this.#isClosed || seq <= this.#heard) return;
@@ -302,12 +294,12 @@ export class Roster {
     await this.#resume();
   }
 
-  /** Its end is an errand, once it has come. */
+  /** Follows a member. Its end is handled as an errand. */
   async #join(member: Member): Promise<void> {
     const { name } = member;
     this.#members.set(name, member);
     this.#change(name, "starts");
-    // Its run may have been begun while all were ended.
+    // The member's run may have begun while all were being ended.
     if (this.#isClosed) member.stop();
     member.report.then(
       (report) => this.#doLater(() => this.#leave(member, report)),
@@ -321,7 +313,7 @@ export class Roster {
     await this.#resume();
   }
 
-  /** The agent's run cannot be told to its end: this run is over or another process has it, or it is a defect. */
+  /** Handles a log that cannot be read to its end: this run is over or lost, or it is a defect. */
   #lose(member: Member, thrown: unknown): void {
     this.#members.delete(member.name);
     this.#change(member.name, "fails");
@@ -329,7 +321,7 @@ export class Roster {
     this.#news.tell();
   }
 
-  /** Those that have all their answers go on, and those that waited for one of them. */
+  /** Agents that have all their answers continue, and so do those that waited for one of them. */
   async #resume(): Promise<void> {
     if (![...this.#states.values()].includes("waiting_for_client")) return;
     const { me } = this.#parts;
@@ -346,14 +338,14 @@ export class Roster {
     }
   }
 
-  /** An agent that cannot go on, because nothing is left of its budget, has failed; another failure is the run's. */
+  /** An agent without budget to continue has failed; any other failure fails the run. */
   #refuse(name: string, callKey: string, failure: Failure): void {
     if (failure.code !== "budget_exceeded" && failure.code !== "forbidden") throw failure;
     this.#change(name, "fails");
     this.#addAnswer(name, `${this.#parts.context.id}/${callKey}`, `Error: ${failure.message}`);
   }
 
-  /** It stays among those at work until its next task has begun: another task for it waits in the queue. */
+  /** The agent counts as working until its next task has begun: another task for it waits in the queue. */
   async #finish({ name, id }: Pick<Member, "name" | "id">, report: ChildReport): Promise<void> {
     const change = toChange(report);
     this.#change(name, change);
@@ -368,18 +360,17 @@ export class Roster {
   }
 
   #addAnswer(author: string, id: string, text: string): void {
-    const recipient = this.#parts.me;
-    this.box.add({ id: toLetterId(id), author, recipient, text });
+    this.box.add({ id: toLetterId(id), author, recipient: this.#parts.me, text });
     this.#news.tell();
   }
 
-  /** An agent that this run had started before another process, or this one, took it up again. */
+  /** An agent that this run had started before this or another process took the run over. */
   async #takeUp(start: ChildStart, { ends, told }: TeamLog): Promise<void> {
     const { engine, context } = this.#parts;
     const { child_id: id, call_key: callKey } = start;
     const name = nameIn(start) ?? "";
     const input = await engine.input(id);
-    // One that was never written down is started again by its call, which is made again.
+    // If it was never written down, the repeated call starts it again.
     if (input === undefined) return;
     this.#runs.set(name, (this.#runs.get(name) ?? 0) + 1);
     this.#calls.set(callKey, name);

@@ -1,7 +1,6 @@
 /**
- * Whose items are whose in a conversation that several agents wrote. All they know is in the items: an
- * agent that stopped for the client's answer goes on from them in another request, or after a restart.
- * Pure.
+ * Assigns the items of a conversation that several agents wrote. All that they know is in the items: an agent that
+ * stopped for the client's answer continues from them in another request, or after a restart. Pure.
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -10,7 +9,7 @@ import { textOfPart } from "../../protocol/part-text.ts";
 import { isForClient } from "../bridge/client-calls.ts";
 import { isBelow, isChild, toAgentName } from "../fold/agent-name.ts";
 
-/** The agent that an item says it is of; undefined for one that says nothing. */
+/** The agent that an item names; undefined if it names none. */
 export function agentOf(item: Item): string | undefined {
   const { agent } = item as { readonly agent?: { readonly agent_name?: string } | null };
   return agent?.agent_name;
@@ -22,7 +21,9 @@ function withoutAgent(item: Item): Item {
   return rest as Item;
 }
 
-/** What `me` has said, was told and was answered; items that name no agent are its own. */
+/**
+ * The items that `me` wrote, was sent, and got as answers; items that name no agent are its own.
+ */
 export function toOwnItems(items: readonly Item[], me: string): readonly Item[] {
   if (!items.some((item) => agentOf(item) !== undefined)) return items;
   const owners = findOwners(items);
@@ -32,9 +33,9 @@ export function toOwnItems(items: readonly Item[], me: string): readonly Item[] 
   });
 }
 
-/** A task that an agent was given: by whom, in which words. */
+/** A task of an agent: who gave it, and its words. */
 interface GivenTask {
-  /** Who is to do it. */
+  /** The agent that does it. */
   readonly name: string;
   readonly message: string;
   readonly forkTurns: string;
@@ -43,10 +44,12 @@ interface GivenTask {
   readonly call: Item;
 }
 
-/** The tasks that were given and taken, oldest first. `me` is who speaks in items that name nobody. */
+/**
+ * The tasks that were given and accepted, oldest first. `me` is the agent of items that name none.
+ */
 export function findTasks(items: readonly Item[], me: string): GivenTask[] {
   const taken: GivenTask[] = [];
-  // There are models that count their calls anew in every answer: an output is of the last such call.
+  // Some models count their calls from the beginning in every answer: an output belongs to the last call of that id.
   const given = new Map<string, GivenTask[]>();
   for (const item of items) {
     if (item.type !== "multi_agent_call" && item.type !== "multi_agent_call_output") continue;
@@ -77,7 +80,7 @@ function toTask(action: string, given: JsonObject, author: string, call: Item): 
 }
 
 /**
- * What an agent below `me` goes on with: its tasks, its own items, and those of the agents below it,
+ * The items from which an agent below `me` continues: its tasks, its own items, and those of the agents below it,
  * which keep their names.
  */
 export function toAgentItems(items: readonly Item[], name: string, me: string): Item[] {
@@ -102,7 +105,9 @@ export function toTaskMessage(message: string): Item {
   return { type: "message", role: "user", content: message };
 }
 
-/** The last turns of a conversation, each from a user's message on. Calls of the team stay behind. */
+/**
+ * The last turns of a conversation, each from a user's message on. Calls of the team are left out.
+ */
 export function forkItems(items: readonly Item[], turns: string): Item[] {
   if (turns === "none") return [];
   const said = items.filter(({ type }) => FORKED.has(type));
@@ -115,34 +120,40 @@ export function forkItems(items: readonly Item[], turns: string): Item[] {
 
 const FORKED: ReadonlySet<string> = new Set(["message", "compaction"]);
 
-/** Whether an agent can do nothing until the client has answered. Of its own items. */
+/** Whether the agent `name` below `me` can do nothing until the client has answered. */
+export function waitsForClient(items: readonly Item[], name: string, me: string): boolean {
+  return isPaused(toOwnItems(toAgentItems(items, name, me), name));
+}
+
+/** True if an agent, by its own items, can do nothing until the client has answered. */
 export function isPaused(own: readonly Item[]): boolean {
   return findOpen(own).size > 0 || isStoppedWait(own.findLast(({ type }) => type !== "reasoning"));
 }
 
 /**
- * The calls that the client has not answered, by the ids under which it does. There are models that
- * count their calls anew in every answer: one that is made again is open again.
+ * The calls that the client has not answered, by the ids for the answers. Some models count their calls from the
+ * beginning in every answer: a repeated id is open again.
  */
 export function findOpen(items: readonly Item[]): Map<string, Item> {
   const open = new Map<string, Item>();
   for (const item of items) {
-    const [called, answered] = [calledBy(item), answeredBy(item)];
+    const called = calledBy(item);
+    const answered = answeredBy(item);
     if (called !== undefined) open.set(called, item);
     if (answered !== undefined) open.delete(answered);
   }
   return open;
 }
 
-/** Whether the client's answers are the last that an agent was told. Of its own items. */
+/** True if the client's answers are the last items of an agent. `own` are its items. */
 function isReady(own: readonly Item[]): boolean {
   const last = own.at(-1);
   return last !== undefined && answeredBy(last) !== undefined && !isPaused(own);
 }
 
 /**
- * The agents right below `me` that can go on: they have their answers, or somebody below them has, for
- * whom they wait.
+ * The agents directly below `me` that can continue: they have their answers, or an agent below them has, for which
+ * they wait.
  */
 export function findReady(items: readonly Item[], me: string): string[] {
   const names = new Set(findTasks(items, me).map(({ name }) => name));
@@ -158,7 +169,7 @@ export function findReady(items: readonly Item[], me: string): string[] {
   );
 }
 
-/** Whether an item says that a wait ended because all that is left waits for the client. */
+/** True if an item says that a wait ended because all remaining agents wait for the client. */
 export function isStoppedWait(item: Item | undefined): boolean {
   if (item?.type !== "multi_agent_call_output" || item.action !== "wait_agent") return false;
   const said = tryParseJson(item.output.map((part) => textOfPart(part) ?? "").join(""));
@@ -166,17 +177,18 @@ export function isStoppedWait(item: Item | undefined): boolean {
   return Array.isArray(names) && names.length > 0;
 }
 
-/** Whose call each answer of the client belongs to. */
+/** The owner of the call that each answer of the client belongs to. */
 function findOwners(items: readonly Item[]): Map<string, string> {
   return new Map(
     items.flatMap((item) => {
-      const [id, agent] = [calledBy(item), agentOf(item)];
+      const id = calledBy(item);
+      const agent = agentOf(item);
       return id === undefined || agent === undefined ? [] : [[id, agent] as const];
     }),
   );
 }
 
-/** The id under which the client answers a call. */
+/** The id with which the client answers a call. */
 export function calledBy(item: Item): string | undefined {
   if (!isForClient(item)) return undefined;
   const { call_id, id } = item as { readonly call_id?: string; readonly id?: string };
@@ -191,7 +203,7 @@ export function answeredBy(item: Item): string | undefined {
   return call_id ?? id;
 }
 
-/** What was being said when an agent was stopped is not gone on with. */
+/** True for output that was interrupted when an agent was stopped: it is not continued. */
 function isCut(item: Item): boolean {
   return "status" in item && (item.status === "incomplete" || item.status === "in_progress");
 }

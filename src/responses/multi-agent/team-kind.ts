@@ -1,11 +1,12 @@
 /**
- * `multi_agent` as a kind of tool: what agents do with each other are calls of this server's, with items
- * of their own, and what they tell each other is a message of the user's to the model that reads it.
+ * `multi_agent` as a kind of tool: actions between agents are calls of this server, with items of their own, and
+ * messages between agents are user messages for the model that reads them.
  */
 
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
+import { STORED_ITEMS } from "../../protocol/stored-items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
@@ -13,7 +14,7 @@ import { toResultText } from "../kinds/result-text.ts";
 import type { Offer, ServerRun, ToolKind } from "../kinds/tool-kind.ts";
 import { ACTIONS, type Action, toActionSpec } from "./actions.ts";
 
-/** Stands among a request's tools where it has a team; clients ask for one with a field. */
+/** Represents the team among a request's tools; clients ask for one with a field. */
 export const TEAM_TOOL = { type: "multi_agent" } as unknown as Tool;
 
 /** Reads conversations that a team has written; offers nothing. */
@@ -41,8 +42,12 @@ function toOffer(action: Action, tool: GateTool): Offer {
     shows: "nothing",
     toItem: ({ call_id, arguments: text }, id): Item =>
       ({
-        ...{ type: "multi_agent_call", id, call_id, action, arguments: text },
-        // Says that it is still to be made; it is not there when it was.
+        type: "multi_agent_call",
+        id,
+        call_id,
+        action,
+        arguments: text,
+        // Says that the call is still to be made; removed when it was made.
         status: "in_progress",
       }) as Item,
     run: toRun(tool),
@@ -71,9 +76,9 @@ function messagesIn({ details }: ToolResult): Item[] {
   return Array.isArray(messages) ? (messages as unknown as Item[]) : [];
 }
 
-/** What a call gives to those who show it; see `messagesIn`. */
+/** The details of a call's result for its readers; see `messagesIn`. */
 export function toDetails(messages: readonly Item[]): Json {
-  return { messages: messages as unknown as Json };
+  return { messages: STORED_ITEMS.write(messages) };
 }
 
 function toKey(action: string): string {

@@ -1,4 +1,7 @@
-/** What a run's own log tells of its team: whom it has started, what was told, what was handed on. Pure. */
+/**
+ * Reads a run's own log for its team: which agents it has started, which events were copied, which answers were
+ * passed on. Pure.
+ */
 
 import { findAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -9,24 +12,24 @@ import { agentOf, answeredBy, calledBy, findTasks } from "./team-history.ts";
 import type { TakenAnswer } from "./team-messages.ts";
 
 export interface TeamLog {
-  /** The runs of agents that were started, oldest first, each once. */
+  /** The runs of started agents, oldest first, each once. */
   readonly starts: readonly ChildStart[];
   readonly ends: ReadonlyMap<string, ChildEnd>;
-  /** The last number of each run's log that was told again. */
+  /** The last copied number of each run's log. */
   readonly told: ReadonlyMap<string, number>;
-  /** The messages that this run's agent has been given, by their ids. */
+  /** The ids of the messages that this run's agent has got. */
   readonly delivered: ReadonlySet<string>;
-  /** All that was said so far, by everybody, and what the client answered meanwhile. */
+  /** All output so far, of all agents, and what the client answered meanwhile. */
   readonly output: readonly Item[];
-  /** What the client has answered to the calls of this run's last turn. */
+  /** The client's answers to the calls of this run's last turn. */
   readonly answers: readonly Item[];
-  /** Whether there are calls of that turn that it has not answered. */
+  /** True if the client has not answered all calls of that turn. */
   readonly isAsking: boolean;
-  /** The last number of the head's log up to which the client's answers are in this one. */
+  /** The last number of the first run's log up to which the client's answers are in this one. */
   readonly heard: number;
-  /** All answers of the client that are in this log, with their numbers in the head's. */
+  /** All answers of the client in this log, with their numbers in the first run's log. */
   readonly taken: readonly TakenAnswer[];
-  /** The client's messages that the log tells of, by their keys. */
+  /** The keys of the client's messages that are in the log. */
   readonly handled: ReadonlySet<string>;
 }
 
@@ -61,7 +64,7 @@ function readTaken(log: readonly LoggedEvent[]): Pick<TeamLog, "taken" | "handle
   return { taken, handled };
 }
 
-/** What a takeover abandoned does not count: its calls are made again. */
+/** Work that a takeover abandoned does not count: its calls are made again. */
 function readAnswers(
   log: readonly LoggedEvent[],
   me: string,
@@ -86,10 +89,10 @@ function readAnswers(
   return { answers, isAsking: open.size > 0, heard };
 }
 
-/** The call key of agents that go on with the client's answers, without a task. */
+/** The call key of agents that continue with the client's answers, without a task. */
 export const RESUMED = "resumed";
 
-/** Tasks that were taken and not begun, by agent. */
+/** Tasks that were accepted and not begun, by agent. */
 export function findLeft(
   tasks: readonly { readonly name: string; readonly message: string }[],
   starts: readonly ChildStart[],
@@ -102,13 +105,13 @@ export function findLeft(
   return new Map([...left].filter(([, messages]) => messages.length > 0));
 }
 
-/** The agent that a child was started as; undefined for a child that is none of a team. */
+/** The agent that a child was started as; undefined for a child that is not part of a team. */
 export function nameIn({ requested }: ChildStart): string | undefined {
   const { agent } = requested;
   return typeof agent === "string" && agent.startsWith("/") ? agent : undefined;
 }
 
-/** All agents that were started, in the log of the team's head, with their last tasks. */
+/** All agents that were started, from the log of the team's first run, with their last tasks. */
 export function findAgents(log: readonly LoggedEvent[]): ReadonlyMap<string, string> {
   const agents = new Map<string, string>();
   for (const { event } of log) {

@@ -1,17 +1,18 @@
 /**
- * What is left for the runs of a team, as messages of the engine on one topic. The client's answers and all
- * letters go to the team's head, and from there down: each run hands on what is for its own agents. What a run
- * has taken is in its journal, so whoever takes it over reads it again.
+ * Messages for the runs of a team: messages of the engine on one topic. The client's answers and all letters go to
+ * the team's first run, and from there down: each run passes on those for its own agents. The messages that a run has
+ * taken are in its journal, so a process that takes it over reads them again.
  */
 
-import { isJsonObject, type Json } from "../../base/json.ts";
+import { asJson, isJsonObject, type Json } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import type { ChildReport } from "../../delegation/child.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ClientInput } from "../../protocol/run-events.ts";
 
 export const TEAM_TOPIC = "team";
 
-/** What one agent tells another. */
+/** A message of one agent to another. */
 export interface Letter {
   readonly id: string;
   readonly author: string;
@@ -19,14 +20,14 @@ export interface Letter {
   readonly text: string;
 }
 
-/** Answers of the client as they come, for the head alone. */
+/** Answers of the client as they come, for the first run only. */
 export interface InjectedAnswers {
-  /** Names the message, and what becomes of it in the log. */
+  /** Names the message, and its result in the log. */
   readonly key: string;
   readonly items: readonly Item[];
 }
 
-/** Answers that the head has taken into its log, under this number. */
+/** Answers that the first run has taken into its log, under this number. */
 export interface TakenAnswer {
   readonly seq: number;
   readonly event: ClientInput;
@@ -37,9 +38,9 @@ export type TeamMessage =
   | { readonly kind: "taken"; readonly answer: TakenAnswer }
   | { readonly kind: "letter"; readonly letter: Letter };
 
-/** A message as it is left: the same again is left once. */
+/** The message in the engine's form: the same message twice is left once. */
 export function toSignal(message: TeamMessage): { readonly key: string; readonly body: Json } {
-  return { key: `${message.kind}:${keyOf(message)}`, body: message as unknown as Json };
+  return { key: `${message.kind}:${keyOf(message)}`, body: asJson(message) };
 }
 
 function keyOf(message: TeamMessage): string {
@@ -53,11 +54,13 @@ function keyOf(message: TeamMessage): string {
   }
 }
 
-/** Written by this package: taken at its word, except for its being one. */
+/** Written only by this package, so checked only for its kind. */
 export function readMessage(body: Json): TeamMessage | undefined {
   const isOne = isJsonObject(body) && KINDS.has(String(body["kind"]));
-  return isOne ? (body as unknown as TeamMessage) : undefined;
+  return isOne ? STORED_MESSAGE.read(body) : undefined;
 }
+
+const STORED_MESSAGE = storedObject<TeamMessage>("a message of a team", ["kind"]);
 
 const KINDS: ReadonlySet<string> = new Set(["injected", "taken", "letter"]);
 
@@ -66,7 +69,7 @@ export function toLetterId(cause: string): string {
   return `amsg_${cause.replace(/^run_/, "").replace(/[^A-Za-z0-9_-]/g, "_")}`;
 }
 
-/** What an agent's end is to the one that started it. */
+/** The text about an agent's end for the agent that started it. */
 export function toAnswerText({
   ending,
   text,
@@ -77,7 +80,7 @@ export function toAnswerText({
   return `${text}\n\n[It could not finish: ${message}]`;
 }
 
-/** A letter as its recipient's conversation has it. */
+/** A letter as an item of its recipient's conversation. */
 export function toMessageItem({ id, author, recipient, text }: Letter): Item {
   const content = [{ type: "input_text" as const, text }];
   return { type: "agent_message", id, author, recipient, content };

@@ -1,18 +1,18 @@
 /** The outcome of a run that has a team. Pure. */
 
 import type { Amount } from "../../agent/limits.ts";
-import type { Json } from "../../base/json.ts";
+import { asJson } from "../../base/json.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { TeamLog } from "./team-log.ts";
 
-/** Whether it ended because the client has to answer its calls. */
+/** True if it ended because the client has to answer its calls. */
 export function isWaiting({ events }: RunOutcome): boolean {
   return events.some((event) => event.type === "run_end" && event.waits === true);
 }
 
-/** With all that the team has used. */
+/** Adds the usage of the whole team. */
 export function withTeam(outcome: RunOutcome, log: TeamLog, spent: Amount): RunOutcome {
   const { usage, costUsd } = usageBelow(log);
   return mapEnd(outcome, (end) => ({
@@ -23,7 +23,7 @@ export function withTeam(outcome: RunOutcome, log: TeamLog, spent: Amount): RunO
   }));
 }
 
-/** What the agents that were started have used, with all below them. */
+/** The usage of the started agents, with all runs below them. */
 function usageBelow({ starts, ends }: TeamLog): {
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -41,5 +41,5 @@ function usageBelow({ starts, ends }: TeamLog): {
 function mapEnd(outcome: RunOutcome, change: (end: RunEnd) => RunEnd): RunOutcome {
   const events = outcome.events.map((event) => (event.type === "run_end" ? change(event) : event));
   const end = events.find((event) => event.type === "run_end");
-  return { ...outcome, events, result: (end ?? outcome.result) as unknown as Json };
+  return { ...outcome, events, result: asJson(end ?? outcome.result) };
 }

@@ -1,9 +1,9 @@
 /**
- * The messages of one run of a team: it takes those that are for it, and hands on those for agents below it to
- * the runs that they have now.
+ * The messages of one run of a team: it takes those for itself, and passes those for agents below it to the runs that
+ * these have now.
  *
- * An agent that does not work has no run to hand anything to. What came for it is kept here, and its next run is
- * handed all of it: a message that comes twice is known by its name, or by its number in the head's log.
+ * An agent that does not work has no run to pass anything to. Its messages are kept here, and its next run gets all
+ * of them: a message that comes twice is recognised by its name, or by its number in the first run's log.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -24,20 +24,20 @@ interface PostParts {
   readonly me: string;
   readonly context: Pick<RunContext, "id" | "waitFor" | "runs">;
   readonly box: LetterBox;
-  /** The run of an agent right below this one that works now. */
+  /** The working run of an agent directly below this one. */
   readonly runOf: (name: string) => string | undefined;
-  /** Takes the client's answers, at the head. */
+  /** Takes the client's answers, in the first run. */
   readonly onInjected: (answers: InjectedAnswers) => Promise<void>;
-  /** Takes what the head has taken, further down. */
+  /** Takes answers that the first run has taken, further down. */
   readonly onTaken: (answer: TakenAnswer) => Promise<void>;
-  /** A letter has come for this run's own agent. */
+  /** Called when a letter for this run's own agent has come. */
   readonly onLetter: () => void;
 }
 
 export class TeamPost {
   readonly #parts: PostParts;
   readonly #headId: string;
-  /** The client's answers so far, oldest first, to this run's agent and those below it. */
+  /** The client's answers so far, oldest first, for this run's agent and those below it. */
   readonly #taken: TakenAnswer[] = [];
 
   constructor(parts: PostParts) {
@@ -49,7 +49,7 @@ export class TeamPost {
     return this.#headId;
   }
 
-  /** Takes messages for as long as this process has the run; rejects then. Run code. */
+  /** Takes messages for as long as this process owns the run; rejects then. Run code. */
   async listen(work: (job: () => Promise<void>) => void): Promise<never> {
     for (;;) {
       const body = await this.#parts.context.waitFor(TEAM_TOPIC, Number.POSITIVE_INFINITY);
@@ -58,24 +58,24 @@ export class TeamPost {
     }
   }
 
-  /** Sends a letter, by way of the head: it alone can reach every agent. */
+  /** Sends a letter through the first run: only that one can reach every agent. */
   async send(letter: Letter): Promise<void> {
     const message: TeamMessage = { kind: "letter", letter };
     await this.#parts.context.runs.signal(this.#headId, TEAM_TOPIC, toSignal(message));
   }
 
-  /** The client's answers that are in this run's log now: those for agents below are handed on. */
+  /** Call it when client answers are in this run's log: those for agents below are passed on. */
   async note(answers: readonly TakenAnswer[]): Promise<void> {
     this.#taken.push(...answers);
     for (const answer of answers) await this.#handOn({ kind: "taken", answer }, answer.event.agent);
   }
 
-  /** The same at a takeover: whoever works hears of them when it is found again. */
+  /** Keeps answers at a takeover: a working agent gets them when it is found again. */
   remember(answers: readonly TakenAnswer[]): void {
     this.#taken.push(...answers);
   }
 
-  /** Hands all that came for an agent and those below it to the run that it has now. */
+  /** Passes all messages for an agent and the agents below it to the run that it has now. */
   async handAll(name: string): Promise<void> {
     for (const letter of this.#parts.box.within(name)) {
       await this.#handOn({ kind: "letter", letter }, letter.recipient);
@@ -113,14 +113,14 @@ export class TeamPost {
   }
 }
 
-/** The agent right below `me` on the way to another; undefined for one that is not below it. */
+/** The agent directly below `me` on the way to another; undefined if that one is not below it. */
 export function toNext(name: string, me: string): string | undefined {
   if (!isBelow(name, me)) return undefined;
   const [first = ""] = name.slice(me.length + 1).split("/");
   return `${me}/${first}`;
 }
 
-/** An agent that has just ended is handed it with its next run. */
+/** An agent that has just ended gets it with its next run. */
 function refuseUnlessEnded(thrown: unknown): void {
   if (!(thrown instanceof Failure) || thrown.code !== "conflict") throw thrown;
 }

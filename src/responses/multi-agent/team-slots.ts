@@ -1,17 +1,18 @@
 /**
- * How many agents of a team work at once, counted over its whole tree except for its head.
+ * The number of a team's agents that work at once, counted over its whole tree except for its first agent.
  *
- * The count of one process is the count of all: the agents of a team run where their head runs. They are started
- * there (`executor: in_process`), and whoever takes the head over takes them along, because nobody else takes over a
- * run whose parent goes on (`Engine.start`). What a process still does that was thought dead is fenced off.
+ * The count of one process is the count of all: the agents of a team run in the process of their first run. They are
+ * started there (`executor: in_process`), and a process that takes the first run over takes them too, because a run
+ * whose parent still works is not taken over by others (`Engine.start`). Writes of a process that was thought dead
+ * are refused.
  */
 
 import { createTurnstile, type Turnstile } from "../../base/turnstile.ts";
 
 export interface TeamSlots {
-  /** Resolves when there is room; call what it resolves with to leave. */
+  /** Resolves when there is room; call the returned function to leave. */
   enter(rootId: string, places: number, signal: AbortSignal): Promise<() => void>;
-  /** Called when the head of a team has ended. */
+  /** Called when the first run of a team has ended. */
   forget(rootId: string): void;
 }
 

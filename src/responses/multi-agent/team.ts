@@ -1,20 +1,22 @@
 /**
- * The team of one run: what its agent may do with the agents that it has started, and what it is told of
- * them. An agent is a run of its own that answers for the same client, with the same tools; it has a
- * team too, so teams nest.
+ * The team of one run: the actions of its agent on the agents that it has started, and the messages that it gets
+ * about them. An agent is a run of its own that answers for the same client, with the same tools; it has a team too,
+ * so teams nest.
  *
- * What a team knows is in logs and items (`roster.ts`), so a restart finds it as it was.
+ * All that a team knows is in logs and items (`roster.ts`), so a restart finds it again.
  */
 
-import type { Begun } from "../../agent/loop.ts";
+import type { Begun } from "../../agent/loop-parts.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { storedObject, storedOrNull } from "../../base/stored.ts";
 import { NO_TIMEOUT_MS } from "../../delegation/tools/specs.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
 import { readWholeLog } from "../../engine/read-log.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import { STORED_ITEMS } from "../../protocol/stored-items.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { type Tool as GateTool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { isChild, isTaskName, ROOT, toAgentName } from "../fold/agent-name.ts";
@@ -37,25 +39,28 @@ interface TeamParts extends Pick<RosterParts, "context" | "engine" | "node" | "c
 }
 
 export interface Team {
-  /** What the run's model is offered. */
+  /** The tools that the run's model is offered. */
   readonly kind: ToolKind;
-  /** Resolves when the run's own agent may work; the first of a team always may. */
+  /** Resolves when the run's own agent may work; the first agent of a team always may. */
   enter(signal: AbortSignal): Promise<void>;
   leave(): void;
-  /** The conversation that its agent goes on with; what agents of earlier answers left open goes on too. */
+  /**
+   * The conversation from which its agent continues. Agents of earlier answers continue too, with what they left
+   * open.
+   */
   begin(items: readonly Item[]): Promise<Begun>;
   /**
-   * Asked where the agent can do nothing but wait for the client's answers: they and what others have
-   * sent, once they have come; undefined to end. Run code.
+   * Called when the agent can only wait for the client's answers. Resolves with them and with what others have sent,
+   * or with undefined to end the run. Run code.
    */
   answered(turn: number): Promise<readonly Item[] | undefined>;
-  /** The outcome with all that the team did in it. Nobody of it works any more then. */
+  /** The outcome with all that the team did. No agent of it works any more then. */
   end(outcome: RunOutcome): Promise<RunOutcome>;
-  /** Gives back what is open, where there was no outcome. */
+  /** Releases what is open if there was no outcome. */
   close(): Promise<void>;
 }
 
-/** How long an agent waits that has nobody of its own to wait for: others may write to it. */
+/** How long an agent waits that has no agents of its own to wait for: others may write to it. */
 const ALONE_MS = 30_000;
 
 export function createTeam(parts: TeamParts): Team {
@@ -78,7 +83,12 @@ class RunTeam implements Team {
     this.#rootId = context.id.split("/", 1)[0] ?? context.id;
     this.#places = wish.multi_agent?.max_concurrent ?? 1;
     this.#roster = new Roster({
-      ...{ me: this.#me, context, engine, node, clock, before: [...before, ...task.items] },
+      me: this.#me,
+      context,
+      engine,
+      node,
+      clock,
+      before: [...before, ...task.items],
       heard: wish.multi_agent?.heard ?? -1,
       toWish: (name, begins) => toAgentWish({ task, wish }, { name, ...begins }),
     });
@@ -100,28 +110,30 @@ class RunTeam implements Team {
     const own = toOwnItems(items, this.#me);
     await this.#roster.restore();
     if (!isStoppedWait(own.at(-1))) return { items: own };
-    const messages = (await context.stage("team", async (step) => {
+    const written = await context.stage("team", async (step) => {
       const came = await this.#waitAgain(own, step.signal);
       step.end(came?.flatMap(toWholeEvents) ?? []);
-      return (came ?? null) as unknown as Json;
-    })) as unknown as Item[] | null;
+      return STORED_MESSAGES.write(came ?? null);
+    });
+    const messages = STORED_MESSAGES.read(written);
     if (messages) return { items: [...own, ...messages] };
     return { items: own, done: { usage: NO_USAGE, cost_usd: 0 }, waits: true };
   }
 
   async answered(turn: number): Promise<readonly Item[] | undefined> {
-    const came = (await this.#parts.context.stage(`answers:${turn}`, async (step) => {
+    const written = await this.#parts.context.stage(`answers:${turn}`, async (step) => {
       const found = await this.#outside(step.signal, () => this.#untilAnswered(step.signal));
       step.end(found?.messages.flatMap(toWholeEvents) ?? []);
-      return (found ?? null) as unknown as Json;
-    })) as unknown as Came | null;
+      return STORED_ANSWERS.write(found ?? null);
+    });
+    const came = STORED_ANSWERS.read(written);
     return came ? [...came.answers, ...came.messages] : undefined;
   }
 
   async end(outcome: RunOutcome): Promise<RunOutcome> {
     const roster = this.#roster;
     if (this.#me === ROOT) this.#parts.slots.forget(this.#rootId);
-    // The others go on while the client has to answer this one; an answer of its own is the end of all.
+    // If the client has to answer this agent, the others continue; if it has answered itself, all end.
     const waits = isWaiting(outcome);
     if (waits) roster.tryClose();
     else roster.stopAll();
@@ -140,7 +152,9 @@ class RunTeam implements Team {
     this.leave();
   }
 
-  /** Calls of a team are made one after the other: a wait is for what was started before it. */
+  /**
+   * Calls of a team are made one after the other: a wait is for agents that were started before it.
+   */
   #toTool(action: Action): GateTool {
     return {
       spec: toActionSpec(action),
@@ -176,7 +190,8 @@ class RunTeam implements Team {
     { taskName, message, forkTurns }: ActionInput,
     { idempotencyKey: callKey }: ToolContext,
   ): Promise<Json> {
-    if (!isTaskName(taskName)) throw wrong(`\`${taskName}\` is no name: letters, digits, _ and -`);
+    if (!isTaskName(taskName))
+      throw wrong(`\`${taskName}\` is not a name: use letters, digits, _ and -`);
     const name = `${this.#me}/${taskName}`;
     if (this.#roster.startedBy(callKey) === name) return { task_name: name };
     if (this.#roster.states.has(name)) {
@@ -253,16 +268,16 @@ class RunTeam implements Team {
     };
   }
 
-  /** Whether a wait has nothing left to wait for. */
+  /** True if a wait has nothing left to wait for. */
   #isOver(names: readonly string[]): boolean {
     const { isIdle } = this.#roster;
     if (names.length > 0) return isIdle || !names.some((name) => this.#isExpected(name));
     if (this.#roster.box.unread.length > 0) return true;
-    // Others may write to an agent that has none of its own; to the first nobody else does.
+    // Other agents may write to an agent that has started none; only its own agents write to the first one.
     return isIdle && (this.#me === ROOT || this.#findPaused().length > 0);
   }
 
-  /** Whether there may be news of an agent: the client may answer one that waits while others work. */
+  /** True if an agent may still report: the client may answer one that waits while others work. */
   #isExpected(name: string): boolean {
     const status = this.#roster.states.get(name);
     return status === "running" || status === "waiting_for_client";
@@ -274,7 +289,7 @@ class RunTeam implements Team {
     );
   }
 
-  /** An agent that waits does no work: another one may meanwhile. */
+  /** A waiting agent does no work: another one may work meanwhile. */
   async #outside<Out>(signal: AbortSignal, wait: () => Promise<Out>): Promise<Out> {
     const hadPlace = this.#leave !== undefined;
     this.leave();
@@ -284,8 +299,8 @@ class RunTeam implements Team {
   }
 
   /**
-   * Goes on with the wait that ended because the client had to answer. Undefined where nothing but the
-   * client is left to wait for; no answers are taken from then on.
+   * Continues the wait that ended because the client had to answer. Undefined if only the client is left to wait for;
+   * no answers are taken from then on.
    */
   async #waitAgain(own: readonly Item[], signal: AbortSignal): Promise<Item[] | undefined> {
     const call = own.findLast((item) => item.type === "multi_agent_call");
@@ -308,7 +323,7 @@ class RunTeam implements Team {
         const messages = await this.#waitAgain(toOwnItems(output, this.#me), signal);
         return messages && { answers, messages };
       }
-      // Whoever has started this one gives it the tools that were found.
+      // The agent that started this one gives it the tools that were found.
       if (answers.some(({ type }) => type === "tool_search_output")) return undefined;
       if (!isAsking) return { answers, messages: roster.box.deliver() };
       if (changes !== roster.changes) continue;
@@ -334,7 +349,9 @@ class RunTeam implements Team {
     return (await this.#readAgents()).has(name);
   }
 
-  /** All agents of the team that were started in this answer, with their last tasks: the head's log has them. */
+  /**
+   * All agents of the team that were started in this answer, with their last tasks, from the first run's log.
+   */
   async #readAgents(): Promise<ReadonlyMap<string, string>> {
     const { context } = this.#parts;
     if (this.#me === ROOT) return findAgents(await context.readLog());
@@ -344,12 +361,15 @@ class RunTeam implements Team {
 
 const MINUTE_MS = 60_000;
 
-/** What came for an agent while it could do nothing. */
+/** The messages for an agent that came while it could do nothing. */
 interface Came {
   /** The client's answers to its calls. */
   readonly answers: readonly Item[];
   readonly messages: readonly Item[];
 }
+
+const STORED_MESSAGES = storedOrNull(STORED_ITEMS);
+const STORED_ANSWERS = storedOrNull(storedObject<Came>("answers", ["answers", "messages"]));
 
 /** An ended run's agents come to their end by themselves. */
 const NEVER = new AbortController().signal;

@@ -1,6 +1,6 @@
 /**
- * Prompts as files of a folder: `<id>.md`, or `<id>@<version>.md` for one version of it. A file may begin
- * with YAML between two lines of dashes. Read anew for each request, so a changed file counts at once.
+ * Reads prompts from files of a folder: `<id>.md`, or `<id>@<version>.md` for one version. A file may begin with YAML
+ * between two lines of dashes. Read again for each request, so a changed file takes effect at once.
  */
 
 import { readdir, readFile } from "node:fs/promises";
@@ -9,10 +9,10 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { FindPrompt, StoredPrompt } from "./prompt.ts";
 
-/** No separators and no leading dot: a name leads nowhere but into the folder. */
+/** No separators and no leading dot: a name cannot lead out of the folder. */
 const NAME = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 
-/** `folder` undefined is a server without prompts. */
+/** `folder` is undefined for a server without prompts. */
 export function createFindPrompt(folder: string | undefined): FindPrompt {
   return async (id, version) => {
     if (folder === undefined || !NAME.test(id)) return undefined;
@@ -23,7 +23,7 @@ export function createFindPrompt(folder: string | undefined): FindPrompt {
   };
 }
 
-/** The names of all, without versions; none where there is no folder. */
+/** The names of all prompts, without versions; none if there is no folder. */
 export async function listPrompts(folder: string | undefined): Promise<readonly string[]> {
   if (folder === undefined) return [];
   const files = await readdir(folder).catch(() => []);

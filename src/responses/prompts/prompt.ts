@@ -1,9 +1,9 @@
 /**
- * A prompt that the operator keeps: defaults for requests that name it, and text with gaps that
- * variables fill. Pure; where prompts are kept is the runtime's.
+ * A prompt that the operator stores: defaults for requests that name it, and text with gaps that variables fill.
+ * Pure; the runtime finds the files.
  *
- * The text is the instructions. Where the prompt has `instructions` of its own, or says `role: user`,
- * the text is what the user says first, and its gaps may be filled with images and files.
+ * The text is the instructions. If the prompt has `instructions` of its own, or says `role: user`, the text is the
+ * user's first message, and its gaps may be filled with images and files.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -11,26 +11,26 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 
 export interface StoredPrompt {
-  /** Parameters of requests, `role`, and nothing else that is known. */
+  /** Parameters of requests and `role`; other fields are refused. */
   readonly fields: JsonObject;
   readonly text: string;
 }
 
-/** Undefined where there is none. `version` undefined means the one that is used now. */
+/** Undefined if there is none. `version` undefined means the present one. */
 export type FindPrompt = (
   id: string,
   version: string | undefined,
 ) => Promise<StoredPrompt | undefined>;
 
-/** What belongs to one request alone, and no prompt can say. */
+/** Parameters of a single request, which a prompt cannot set. */
 const NOT_DEFAULTS = ["role", "input", "prompt", "stream", "store", "background"] as const;
 const NOT_CARRIED = ["previous_response_id", "conversation", "stream_options"] as const;
 
 /**
- * The body of a request with its prompt in it. What the request says wins. A body that names no prompt,
- * or is none at all, is given back as it is: whoever parses it says what is wrong.
+ * The body of a request with its prompt in it. Values of the request win. A body that names no prompt, or is not an
+ * object, is returned unchanged: the parser reports what is wrong with it.
  */
-/** Whether a body has to be filled in at all. */
+/** True if the body names a prompt. */
 export function namesPrompt(body: unknown): boolean {
   return isJsonObject(body) && isJsonObject(body["prompt"]);
 }
@@ -73,7 +73,7 @@ export function gapsOf(prompt: StoredPrompt): readonly string[] {
   return [...new Set([...toWhole(prompt).matchAll(GAP)].map(([, name = ""]) => name))];
 }
 
-/** All of it as one text. Throws for a gap that nothing is given for. */
+/** The whole prompt as one text. Throws if a gap has no value. */
 export function fillPrompt(prompt: StoredPrompt, given: JsonObject): string {
   return fillText(toWhole(prompt), given);
 }
@@ -99,7 +99,7 @@ function fillText(text: string, given: JsonObject): string {
   });
 }
 
-/** Words that follow each other are one part. */
+/** Consecutive texts become one part. */
 function fillParts(text: string, given: JsonObject): JsonObject[] {
   const parts: JsonObject[] = [];
   let words = "";
@@ -131,7 +131,7 @@ function readValue(name: string, given: JsonObject): Json {
   throw invalid(name, "is missing: the prompt has a gap for it");
 }
 
-/** Undefined for what is no text: an image, a file. */
+/** Undefined if it is not text: an image, a file. */
 function toWords(value: Json): string | undefined {
   if (isJsonObject(value)) {
     return value["type"] === "input_text" ? String(value["text"] ?? "") : undefined;

@@ -1,25 +1,29 @@
 /**
- * Where each kept item is, so that it can be referred to by its id alone. An entry goes with what it is
- * in: a response that is deleted takes its entries along, and so does a conversation.
+ * An index of stored items, so that a request can refer to an item by its id alone. An entry is deleted with its
+ * response or conversation.
  *
- * An id is found where it was seen first. The item itself is kept once, by its response or conversation.
+ * An id is found where it was seen first. The item itself is stored once, by its response or conversation.
  */
 
 import { nextTurn } from "../../base/turn.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
+import { STORED_ITEM } from "../../protocol/stored-items.ts";
 import type { NewThing, Shelf } from "../../store/shelf.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
 
+import { toRunOfItem } from "../fold/emitted-item.ts";
 import { toResponseId } from "../fold/response-object.ts";
 import { readOutput } from "../kept/kept-output.ts";
 import { findKept, ITEM_KIND, readInput } from "../kept/kept-response.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
-/** Entries of conversations are of a kind of their own: one id may be in a response and in one of those. */
+/**
+ * Entries of conversations have a kind of their own: one id may be in a response and in a conversation.
+ */
 const IN_CONVERSATION = `${CONVERSATION_ITEM}_place`;
 
-export interface IndexParts extends Pick<ShelfParts, "shelf" | "clock"> {
+export interface ItemIndexParts extends Pick<ShelfParts, "shelf" | "clock"> {
   readonly place: Engine;
 }
 
@@ -30,7 +34,7 @@ export interface ItemHome {
   readonly kind: "response" | "conversation";
 }
 
-/** The entries of items, to be put: one that is there is left as it is. */
+/** The entries of items, to be stored; an existing entry is left as it is. */
 export function toEntries(
   { tenant, parent, kind }: ItemHome,
   items: readonly { readonly id?: unknown }[],
@@ -39,23 +43,25 @@ export function toEntries(
   const entry = { tenant, parent, kind: kind === "response" ? ITEM_KIND : IN_CONVERSATION };
   const rest = { body: null, created_at_ms: nowMs, expires_at_ms: null };
   const ids = items.flatMap(({ id }) => (typeof id === "string" && id !== "" ? [id] : []));
-  // What says itself where it is needs no entry.
+  // An id that names its own place needs no entry.
   return ids.filter((id) => toHome(id) !== parent).map((id) => ({ ...entry, ...rest, id }));
 }
 
-/** Repeatable: an entry that is there is left as it is. */
+/** May be repeated: an existing entry is left as it is. */
 export async function indexItems(
-  { shelf, clock }: Pick<IndexParts, "shelf" | "clock">,
+  { shelf, clock }: Pick<ItemIndexParts, "shelf" | "clock">,
   home: ItemHome,
   items: readonly { readonly id?: unknown }[],
 ): Promise<void> {
   await putEntries(shelf, toEntries(home, items, clock.now()));
 }
 
-/** Written in one transaction: about 10 ms. Ten thousand at once would keep everybody else waiting. */
+/**
+ * Written in one transaction of about 10 ms. Ten thousand at once would delay all other requests.
+ */
 export const ENTRIES_AT_ONCE = 500;
 
-/** Some at a time. */
+/** Writes a limited number at a time. */
 export async function putEntries(shelf: Shelf, entries: readonly NewThing[]): Promise<void> {
   for (let from = 0; from < entries.length; from += ENTRIES_AT_ONCE) {
     if (from > 0) await nextTurn();
@@ -65,8 +71,8 @@ export async function putEntries(shelf: Shelf, entries: readonly NewThing[]): Pr
 
 export type FindItem = (tenant: string, id: string) => Promise<Item | undefined>;
 
-/** Reads each response once, however many of its items are asked for. Made anew for each request. */
-export function createFindItem(parts: IndexParts): FindItem {
+/** Reads each response once, however many of its items are needed. Made for each request. */
+export function createFindItem(parts: ItemIndexParts): FindItem {
   const responses = new Map<string, Promise<readonly Item[]>>();
   const readOnce = (tenant: string, id: string): Promise<readonly Item[]> => {
     const known = responses.get(id) ?? readAll(parts, tenant, id);
@@ -79,7 +85,7 @@ export function createFindItem(parts: IndexParts): FindItem {
     if (inConversation?.parent) {
       const conversation = { tenant, kind: "conversation", id: inConversation.parent };
       const thing = await shelf.get(nameItem(conversation, id));
-      if (thing) return thing.body as unknown as Item;
+      if (thing) return STORED_ITEM.read(thing.body);
     }
     const inResponse = await shelf.get({ tenant, kind: ITEM_KIND, id });
     const home = inResponse?.parent ?? toHome(id);
@@ -88,14 +94,14 @@ export function createFindItem(parts: IndexParts): FindItem {
   };
 }
 
-/** Ids that this server made up for what a model said hold their run's (`emitted-item.ts`). */
+/** Ids that this server made up for input and output of a run name the run. */
 function toHome(id: string): string | undefined {
-  const run = /^[a-z]+_([0-9a-z]{26})_\d+$/.exec(id)?.[1];
-  return run && toResponseId(`run_${run}`);
+  const runId = toRunOfItem(id);
+  return runId && toResponseId(runId);
 }
 
 async function readAll(
-  { shelf, place }: IndexParts,
+  { shelf, place }: ItemIndexParts,
   tenant: string,
   id: string,
 ): Promise<readonly Item[]> {

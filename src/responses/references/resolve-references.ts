@@ -1,4 +1,4 @@
-/** `item_reference`s of a request as the items they stand for. */
+/** Replaces the `item_reference`s of a request by their items. */
 
 import { Failure } from "../../base/failure.ts";
 import { countJsonChars } from "../../base/json-size.ts";
@@ -8,8 +8,8 @@ import { MAX_CONTEXT_CHARS } from "../request/context-size.ts";
 import type { FindItem } from "./item-index.ts";
 
 /**
- * Rejects a reference to what nobody has, by its place: `input[2].id`. A few bytes may stand for a large
- * item, many times, so what they stand for is limited.
+ * Rejects a reference to an unknown item, by its place: `input[2].id`. A few bytes may stand for a large item, many
+ * times, so the total size is limited.
  */
 export async function resolveReferences(
   items: readonly Item[],
@@ -41,7 +41,9 @@ export async function resolveReferences(
   return resolved;
 }
 
-/** A client that goes on with a response may repeat items of it: each counts where it was given last. */
+/**
+ * A client that continues a response may repeat items of it: the last occurrence of each counts.
+ */
 export function withoutRepeated(before: readonly Item[], items: readonly Item[]): readonly Item[] {
   const given = new Set(items.flatMap((item) => ("id" in item && item.id ? [item.id] : [])));
   if (given.size === 0) return before;

@@ -1,6 +1,6 @@
 /**
- * What of a vendor's own fields a caller may send. `options` is asked for by name: what the key may not
- * set is refused. Fields that clients of other servers send along are left out, and named. Pure.
+ * Decides which of a vendor's own fields a caller may send. For `options`, a field that the key may not set is
+ * refused. Fields that clients of other servers add are left out, and reported. Pure.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -15,7 +15,9 @@ import type { AskedResponse } from "./plan-response.ts";
 const MAX_EXTRAS = 32;
 const MAX_NAME_CHARS = 64;
 
-/** Rejects with `invalid_request` what nobody may set, and with `forbidden` what this key may not. */
+/**
+ * Rejects with `invalid_request` a field that no key may set, and with `forbidden` one that this key may not set.
+ */
 export function allowOptions(asked: AskedResponse, caller: Caller): AskedResponse {
   const { options } = asked.request;
   if (options) checkOptions(options, caller);
@@ -47,14 +49,16 @@ function checkOptions(options: JsonObject, caller: Caller): void {
   throw new Failure("forbidden", message, { param: `options.${name}` });
 }
 
-/** What a template is filled with is not for the client to write: the server's own check passed another text. */
+/**
+ * A client must not write the values of the server's template: the server has checked another text.
+ */
 function isOwned(name: string, value: Json | undefined): boolean {
   return findOptionsProblem({ [name]: value }) !== undefined;
 }
 
 /**
- * A router's list of models is a way to others than the key's, and some fields switch on tools of the
- * vendor's: they take a key that names them, not a pattern.
+ * A router's list of models could name others than the key's, and some fields switch on tools of the vendor. Both
+ * need a key that names them, not a pattern.
  */
 function maySet(name: string, { options, models, kinds }: Caller): boolean {
   const isBeyond = (models && NAMES_MODELS.has(name)) || (kinds && NAMES_TOOLS.has(name));

@@ -1,4 +1,4 @@
-/** Results must answer a call: of the request itself, or of what it goes on with. */
+/** Checks that results answer a call: of the request itself, or of what it continues. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -8,7 +8,8 @@ const RESULTS: ReadonlySet<string> = new Set(["function_call_output", "custom_to
 
 /** Rejects a result among `items` whose call is neither before it there nor in `before`. */
 export function checkCalls(before: readonly Item[], items: readonly Item[]): void {
-  // What was made shorter has lost calls that their results may have outlived.
+  if (!items.some(({ type }) => RESULTS.has(type))) return;
+  // A compacted conversation may have results whose calls are gone.
   if ([...before, ...items].some(({ type }) => type === "compaction")) return;
   const called = new Set(before.map(callIdOf));
   for (const [at, item] of items.entries()) {

@@ -1,18 +1,19 @@
 /**
- * `tool_choice` must name tools that the request offers: a forced call that cannot be made is a mistake
- * of the client's, and an answer without it would hide the mistake. Pure.
+ * Checks that `tool_choice` names tools of the request: a forced call that cannot be made is a mistake of the client,
+ * and an answer without it would hide the mistake. Pure.
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import type { McpTool } from "../../protocol/hosted-kinds/mcp.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { McpTool, Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { kindOf } from "./hosted-kinds.ts";
 
 type Choice = ToolChoice | null | undefined;
 
-/** Rejects with `invalid_request` a choice that none of the tools fits. */
+/** Rejects with `invalid_request` a choice that matches no tool. */
 export function checkChoice(choice: Choice, tools: readonly Tool[]): void {
   if (choice === "required" && tools.length === 0) {
     throw invalid("`tool_choice` is `required`, and the request offers no `tools`.");
@@ -22,22 +23,22 @@ export function checkChoice(choice: Choice, tools: readonly Tool[]): void {
   if (toEntries(choice)?.length === 0) throw invalid("`tool_choice.tools` is empty.");
 }
 
-/** Whether the tools of the request itself leave nothing to complain about. */
+/** True if the tools of the request itself match the choice. */
 export function isOffered(choice: Choice, tools: readonly Tool[]): boolean {
   if (choice === "required") return tools.length > 0;
   return findMissing(choice, tools) === undefined;
 }
 
-/** What the tools are offered as, once MCP servers have said what they have. */
+/** The offered tools, once MCP servers have listed theirs. */
 interface Offered {
   readonly listed: readonly Item[];
-  /** `auto` in place of a choice whose tool is not offered. */
+  /** Returns `auto` in place of a choice whose tool is not offered. */
   toolChoice(choice: ToolChoice): ToolChoice;
 }
 
 /**
- * Rejects a choice of a tool that its MCP server does not have. Names `tool_choice` as left out where
- * its tool was: a kind that nobody here knows, a server that is not there.
+ * Rejects a choice of a tool that its MCP server does not have. Reports `tool_choice` as left out if its tool was: an
+ * unknown kind, or a server that is not available.
  */
 export function checkOffered(choice: ToolChoice, { listed, toolChoice }: Offered): string[] {
   if (typeof choice === "string" || toolChoice(choice) !== "auto") return [];
@@ -65,7 +66,7 @@ function toEntries(choice: Choice): readonly JsonObject[] | undefined {
 }
 
 function toEntry(choice: Exclude<ToolChoice, string>): JsonObject {
-  return { ...choice } as unknown as JsonObject;
+  return asJsonObject({ ...choice });
 }
 
 function isMeant(entry: JsonObject, tool: Tool): boolean {
@@ -80,14 +81,14 @@ function isMeant(entry: JsonObject, tool: Tool): boolean {
   return isNamed(entry, tool);
 }
 
-/** By its kind, in any spelling of it, and by its name where it has one. */
+/** By its kind, in any spelling of it, and by its name if it has one. */
 function isNamed({ type, name, namespace }: JsonObject, tool: Tool): boolean {
   if (namespace !== undefined && namespace !== null) return false;
   if (typeof type !== "string" || kindOf({ type }) !== kindOf(tool)) return false;
   return !("name" in tool) || tool.name === name;
 }
 
-/** What a server has is known when it is asked; what the request leaves of it, before. */
+/** The tools of a server are known when it was asked; those that the request leaves out, before. */
 function isServerMeant(entry: JsonObject, { server_label, allowed_tools }: McpTool): boolean {
   const { type, server_label: label, name } = entry;
   if (type !== "mcp" || label !== server_label) return false;

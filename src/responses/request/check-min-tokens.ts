@@ -1,6 +1,6 @@
 /**
- * The least that an answer may be limited to. The Responses API has such a limit and chat completions
- * have none, so it is asked for at the addresses of the one and not where both meet.
+ * Checks the smallest limit on an answer's tokens. The Responses API has such a minimum and chat completions have
+ * none, so only the addresses of the Responses API check it.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -8,7 +8,9 @@ import { isJsonObject } from "../../base/json.ts";
 
 const MIN_OUTPUT_TOKENS = 16;
 
-/** Rejects with `invalid_request` a body that gives less. What else is wrong with it is for others. */
+/**
+ * Rejects with `invalid_request` a body with a smaller limit. Other errors of the body are reported elsewhere.
+ */
 export function checkMinTokens(body: unknown): void {
   const limit = isJsonObject(body) ? body["max_output_tokens"] : undefined;
   if (typeof limit !== "number" || limit >= MIN_OUTPUT_TOKENS) return;

@@ -1,10 +1,12 @@
-/** The model that a request names: whether that can be a name, and whether the caller's key may ask it. */
+/**
+ * Checks the model that a request names: is it a possible name, and may the caller's key ask it.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import type { Caller } from "../tenant/caller.ts";
 
-/** Names are looked for with patterns and are in every answer. */
+/** Names are matched with patterns and are in every answer. */
 const MAX_NAME_CHARS = 512;
 
 export function checkName(name: string | null | undefined): void {

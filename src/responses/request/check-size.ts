@@ -1,4 +1,6 @@
-/** How much one request may hold, beyond the bytes of its body. Pure, and called before anything is opened. */
+/**
+ * Limits the size of one request, besides the bytes of its body. Pure, and called before anything is opened.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { MAX_DEPTH, measureJson } from "../../base/json-shape.ts";
@@ -7,7 +9,7 @@ import type { CreateResponse } from "../../protocol/request.ts";
 export interface SizeLimits {
   readonly maxItems: number;
   readonly maxTools: number;
-  /** Of an image or file that stands in the request itself, decoded. */
+  /** Maximum size of an image or file in the request itself, decoded. */
   readonly maxImageBytes: number;
 }
 
@@ -20,8 +22,8 @@ export const SIZE_LIMITS: SizeLimits = {
 type Sized = Pick<CreateResponse, "input" | "tools">;
 
 /**
- * Rejects a body whose lists are too long, before anybody looks at what is in them: a schema takes a second for
- * 100,000 items of which each is wrong.
+ * Rejects a body whose lists are too long, before their content is examined: a schema takes a second for 100,000
+ * invalid items.
  */
 export function checkCounts(body: unknown, { maxItems, maxTools }: SizeLimits): void {
   if (typeof body !== "object" || body === null) return;
@@ -51,7 +53,9 @@ function checkCount(param: keyof typeof NOUNS, count: number, max: number): void
   throw new Failure("invalid_request", message, { param });
 }
 
-/** A call's arguments are JSON in a text, which some vendors want as JSON: it is written again then. */
+/**
+ * A call's arguments are JSON in a text, which some vendors want as JSON: then it is parsed and written again.
+ */
 function checkArguments(param: string, item: object): void {
   const { arguments: text } = item as { arguments?: unknown };
   if (typeof text !== "string" || measureJson(text).depth <= MAX_DEPTH) return;
@@ -59,7 +63,7 @@ function checkArguments(param: string, item: object): void {
   throw new Failure("invalid_request", message, { param });
 }
 
-/** What a message or a tool's result is made of. */
+/** The parts of a message or of a tool's result. */
 function partsOf(item: object): readonly unknown[] {
   const { content, output } = item as { content?: unknown; output?: unknown };
   const lists = [content, output].filter((list) => Array.isArray(list)) as unknown[][];
@@ -76,7 +80,7 @@ function checkPart(param: string, part: unknown, maxBytes: number): void {
   }
 }
 
-/** Of base64, behind the head of a `data:` URL; an address is never too large. */
+/** The size of base64 after the head of a `data:` URL; other addresses are never too large. */
 function sizeOf(text: string): number {
   return text.startsWith("http") ? 0 : Math.floor((text.length - text.indexOf(",") - 1) * 0.75);
 }

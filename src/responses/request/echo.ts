@@ -1,4 +1,6 @@
-/** The fields of an answer that repeat its request, with what holds where the request says nothing. */
+/**
+ * The fields of an answer that repeat its request, with the defaults for fields that the request left out.
+ */
 
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { CreateResponse, TextFormat } from "../../protocol/request.ts";
@@ -13,10 +15,10 @@ interface Asked {
   readonly background: boolean;
 }
 
-/** What was found outside of the request. */
+/** Facts that were found outside of the request. */
 interface Known {
   readonly instructions: string | null;
-  /** Where the request names none. */
+  /** For a request that names none. */
   readonly model: string;
 }
 
@@ -26,7 +28,7 @@ export function toEcho(asked: Asked, known: Known): Echo {
   return echo;
 }
 
-/** Into what has the defaults already. */
+/** `out` already has the defaults. */
 export function fillEcho(
   echo: Echo & Record<string, unknown>,
   { request, store, background }: Asked,
@@ -50,7 +52,7 @@ export function fillEcho(
   if (service_tier && service_tier !== "auto") echo.service_tier = service_tier;
 }
 
-/** The tier that an answer has: what its model's API is not told of does not happen. */
+/** The service tier in the answer: a tier that the model's API does not know has no effect. */
 export function toUsedTier(
   { service_tier }: Pick<Echo, "service_tier">,
   { omits }: Pick<Provider, "omits">,
@@ -60,7 +62,7 @@ export function toUsedTier(
   return isLost ? ECHO_DEFAULTS.service_tier : service_tier;
 }
 
-/** What holds where a request says nothing. */
+/** The values for fields that a request left out. */
 export const ECHO_DEFAULTS: Readonly<Echo> = {
   instructions: null,
   store: false,
@@ -89,7 +91,7 @@ export const ECHO_DEFAULTS: Readonly<Echo> = {
   user: null,
 };
 
-/** Those that are shown as they were given. */
+/** Fields that are shown as they were given. */
 const ECHOED: ReadonlySet<string> = new Set<keyof Echo & keyof CreateResponse>([
   ...(["metadata", "previous_response_id", "tool_choice", "parallel_tool_calls"] as const),
   ...(["truncation", "max_output_tokens", "max_tool_calls", "temperature", "top_p"] as const),
@@ -97,7 +99,7 @@ const ECHOED: ReadonlySet<string> = new Set<keyof Echo & keyof CreateResponse>([
   ...(["prompt_cache_key", "user", "prompt", "prompt_cache_retention"] as const),
 ]);
 
-/** Every field of a function is there, null where it was not given. */
+/** Every field of a function is there, null if it was not given. */
 function toShownTool(tool: Tool): Tool {
   const shown = hideSecrets(tool);
   if (shown.type !== "function") return shown;
@@ -122,7 +124,7 @@ export function toConversationId(
   return typeof conversation === "string" ? conversation : conversation.id;
 }
 
-/** As answers show it: with every field that its readers rely on. */
+/** In the form of answers: with every field that its readers rely on. */
 export function toShownFormat(format: TextFormat | null | undefined): TextFormat {
   if (!format) return { type: "text" };
   if (format.type !== "json_schema") return format;

@@ -1,6 +1,7 @@
-/** Tools as they are shown again: what opens somebody else's server is not in them. */
+/** Tools in the form in which they are shown again: without the secrets of other servers. */
 
-import type { McpTool, Tool } from "../../protocol/tools.ts";
+import type { McpTool } from "../../protocol/hosted-kinds/mcp.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import { SEALED_FIELD } from "./seal-tools.ts";
 
 interface Sealed {

@@ -1,45 +1,34 @@
 /**
- * Which kinds of tools a key may use. A key that has a list of tools uses the hosted kinds on it and no
- * others: what this server runs, or a vendor runs at this server's cost. What the client runs itself is
- * never narrowed. Pure.
+ * Decides which kinds of tools a key may use. A key with a list of tools may use only the hosted kinds on it: those
+ * that this server runs, or that a vendor runs at this server's cost. Kinds that the client runs itself are never
+ * restricted. Pure.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
+import type { HostedKind } from "../../protocol/hosted-kinds/hosted-kind.ts";
+import { HOSTED_KINDS } from "../../protocol/hosted-kinds/hosted-kinds.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Caller } from "../tenant/caller.ts";
 
-/** Made by the client, unless a tool of a configured MCP server stands in its place. */
-const CLIENT_KINDS: ReadonlySet<string> = new Set([
+/** Tools that the client runs and that are not a kind of this server: its own functions, and Claude's own types. */
+const CLIENT_TOOLS: ReadonlySet<string> = new Set([
   "function",
   "custom",
   "namespace",
-  "tool_search",
-  "local_shell",
-  "apply_patch",
-  "computer",
-  // Claude's own words for what its client does.
   "bash",
   "text_editor",
   "memory",
 ]);
 
-/** Kinds that have several spellings. */
-const SPELLINGS: readonly [RegExp, string][] = [
-  [/^web_search(_preview)?(_\d{4}_\d{2}_\d{2}|_\d{8})?$/, "web_search"],
-  [/^(google_search|googleSearch|browser_search|nova_grounding)$/, "web_search"],
-  [/^(code_execution(_\d{8})?|codeExecution|nova_code_interpreter)$/, "code_interpreter"],
-  [/^(web_fetch_\d{8}|url_context|urlContext)$/, "web_fetch"],
-  [/^computer(_use(_preview)?|_\d{8})?$/, "computer"],
-  [/^(bash|text_editor|memory)_\d{8}$/, "$1"],
-  [/^tool_search_tool_\w+$/, "tool_search"],
-];
+/** A dated name of one of Claude's own types. */
+const CLAUDE_TOOL = /^(bash|text_editor|memory)_\d{8}$/;
 
-/** Whether the server makes the calls of a client's kind itself. */
+/** True if the server makes the calls of a client's kind itself. */
 export type IsBacked = (kind: string) => boolean;
 
-/** Rejects with `forbidden`, naming the tool, what the caller's key may not use. */
+/** Rejects with `forbidden`, naming the tool, if the caller's key may not use it. */
 export function checkKinds(tools: readonly Tool[], caller: Caller, isBacked: IsBacked): void {
   const { kinds } = caller;
   if (!kinds) return;
@@ -57,23 +46,28 @@ export function mayUse(kinds: readonly string[], tool: Tool, isBacked: IsBacked)
   return !isHosted(tool, kind, isBacked) || kinds.some((glob) => matchesGlob(kind, glob));
 }
 
-/** The name that a key's list has for it: `web_search` for each of its spellings, and each vendor's. */
+/**
+ * The name of the kind in a key's list: `web_search` for each of its spellings, and each vendor's.
+ */
 export function kindOf({ type }: { readonly type: string }): string {
-  const [form, name = type] = SPELLINGS.find(([spelling]) => spelling.test(type)) ?? [];
-  return form ? type.replace(form, name) : name;
+  const kind = HOSTED_KINDS.find(({ spellings }) => spellings?.test(type));
+  return kind?.name ?? type.replace(CLAUDE_TOOL, "$1");
 }
 
-/** Whether calls of a kind are not the client's to make. */
+/** True if calls of a kind are not made by the client. */
 export function isForVendor(tool: Tool): boolean {
-  return !CLIENT_KINDS.has(kindOf(tool));
+  return runsOf(kindOf(tool)) !== "client";
 }
 
 function isHosted(tool: Tool, kind: string, isBacked: IsBacked): boolean {
-  if (tool.type === "shell" && !isBacked(kind)) {
-    const place = tool.environment?.type ?? "local";
-    return place !== "local";
-  }
-  // Tools of this server itself are narrowed one by one.
-  if (tool.type === "mcp") return Boolean(tool.server_url || tool.connector_id);
-  return !CLIENT_KINDS.has(kind) || isBacked(kind);
+  if (isBacked(kind)) return true;
+  const runs = runsOf(kind);
+  return typeof runs === "function" ? runs(tool) : runs === "server";
+}
+
+/** The server's, if nothing is known of the kind: a vendor's tool is called at this server's cost. */
+function runsOf(kind: string): HostedKind["runs"] {
+  if (CLIENT_TOOLS.has(kind)) return "client";
+  const known: HostedKind | undefined = HOSTED_KINDS.find(({ name }) => name === kind);
+  return known?.runs ?? "server";
 }

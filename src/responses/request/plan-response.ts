@@ -1,6 +1,6 @@
 /**
- * A request of the Responses API as a task for a run: every parameter is honoured, refused by name, or
- * listed as left out. Pure; what it needs of the outside (models, stored things) is given.
+ * Plans a request of the Responses API as a task for a run: every parameter is applied, refused by name, or listed as
+ * left out. Pure; data from outside (models, stored things) is passed in.
  */
 
 import type { Limits } from "../../agent/limits.ts";
@@ -16,40 +16,52 @@ import {
   type TextFormat,
 } from "../../protocol/request.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
-import type { ModelOptions, OutputFormat, Reasoning } from "../../providers/provider.ts";
+import type { ModelOptions, OutputFormat, ReasoningOptions } from "../../providers/provider.ts";
 import type { ModelTarget } from "../models/model-target.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { toEcho } from "./echo.ts";
 import { KNOWN_PARAMETERS } from "./parameters.ts";
+import type { Echo } from "./response-settings.ts";
 import { encodeWish, type ResponseWish } from "./response-wish.ts";
 
-/** What is asked, before it is known what it goes on with. */
+/** A parsed request, before it is known what it continues. */
 export interface AskedResponse {
   readonly request: CreateResponse;
   readonly stream: boolean;
   readonly store: boolean;
   readonly background: boolean;
   readonly ignored: readonly string[];
-  /** Fields that no parameter has, for the vendor to know; undefined where there are none. */
+  /** Fields that are not parameters, for the vendor; undefined if there are none. */
   readonly extras: JsonObject | undefined;
-  /** What no request can say; left out for a request of a client. */
+  /** Settings that no request can carry; left out for a request of a client. */
   readonly preset?: ResponsePreset | undefined;
 }
 
-/** What this server says of a response that it makes itself, for an agent that it offers: the agent's own bounds. */
+/**
+ * Settings of a response that this server makes itself, for an agent that it offers: the agent's own limits.
+ */
 export interface ResponsePreset
   extends Partial<
     Pick<AgentTask, "agent" | "max_turns" | "options" | "approval_wait_ms" | "mcp_depth">
   > {
   readonly timeoutMs?: number | undefined;
+  /** The fields that the answer repeats of its request if the server has replaced them. */
+  readonly repeats?: Repeated | undefined;
+}
+
+/** Fields of a request as its client wrote them. */
+export interface Repeated {
+  readonly model: string;
+  readonly instructions: string | null;
+  readonly tools: readonly Tool[];
 }
 
 export interface RequestDefaults {
-  /** Whether responses are kept where the request does not say. */
+  /** True to store a response if the request does not say. */
   readonly store: boolean;
 }
 
-/** Rejects what is wrong by name, and what contradicts itself. */
+/** Rejects an invalid field by its name, and fields that contradict each other. */
 export function parseAsked(body: unknown, defaults: RequestDefaults): AskedResponse {
   const request = parseCreateResponse(body);
   const store = request.store ?? defaults.store;
@@ -62,8 +74,8 @@ export function parseAsked(body: unknown, defaults: RequestDefaults): AskedRespo
   }
   if (background && !store) throw invalid("`background` needs `store: true`.", "background");
   const hasInput = request.input !== null && request.input !== undefined;
-  const goesOn = request.previous_response_id || request.conversation || request.prompt;
-  if (!hasInput && !goesOn) throw invalid("`input` is missing.", "input");
+  const isContinuation = request.previous_response_id || request.conversation || request.prompt;
+  if (!hasInput && !isContinuation) throw invalid("`input` is missing.", "input");
   checkFormat(request.text?.format);
   return {
     request,
@@ -88,7 +100,7 @@ function findExtras(request: JsonObject): JsonObject | undefined {
 
 const FORMATS: ReadonlySet<string> = new Set(["text", "json_object", "json_schema"]);
 
-/** Text in place of it would be an answer that its reader cannot use. */
+/** Plain text instead would be an answer that its reader cannot use. */
 function checkFormat(format: TextFormat | null | undefined): void {
   if (!format || FORMATS.has(format.type)) return;
   const known = [...FORMATS].join(", ");
@@ -96,7 +108,7 @@ function checkFormat(format: TextFormat | null | undefined): void {
   throw invalid(message, "text.format.type");
 }
 
-/** Clients ask for what newer servers have; nothing is lost but what they would have shown. */
+/** Clients ask for fields that newer servers have; only those fields are missing then. */
 function isUnknownInclude(name: string): boolean {
   return !INCLUDES.some((known) => known === name);
 }
@@ -105,17 +117,17 @@ function invalid(message: string, param: string): Failure {
   return new Failure("invalid_request", message, { param });
 }
 
-/** What was found for a request outside of it. */
-export interface Found {
+/** The context that was found for a request outside of it. */
+export interface FoundForRequest {
   readonly caller: Caller;
-  /** The model as the record names it, and how to reach it. */
+  /** The model in the form of the record, and how to reach it. */
   readonly model: ModelTarget;
   /** The request's own items: references resolved, files read. */
   readonly items: readonly Item[];
   readonly instructions: string | null;
   readonly conversation: ResponseWish["conversation"];
   readonly root: string;
-  /** Tools with their secrets sealed, those that came as items among them. */
+  /** Tools with sealed secrets, including those that came as items. */
   readonly tools: readonly Tool[];
 }
 
@@ -124,12 +136,12 @@ export interface Planned {
   readonly wish: ResponseWish;
 }
 
-export function planResponse(asked: AskedResponse, found: Found): Planned {
+export function planResponse(asked: AskedResponse, found: FoundForRequest): Planned {
   const wish = toWish(asked, found);
   return { wish, task: toTask(asked, found, wish) };
 }
 
-function toWish(asked: AskedResponse, found: Found): ResponseWish {
+function toWish(asked: AskedResponse, found: FoundForRequest): ResponseWish {
   const { request, store, background, stream, ignored, extras } = asked;
   const { caller, model, items, instructions, conversation, tools } = found;
   const multi = request.multi_agent?.enabled ? request.multi_agent : undefined;
@@ -137,7 +149,7 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
   return {
     tenant: caller.tenant,
     key_id: caller.keyId,
-    echo: toEcho(asked, { instructions, model: model.model }),
+    echo: toRepeated(asked, { instructions, model: model.model }),
     include: request.include ?? [],
     ignored,
     tools,
@@ -160,13 +172,20 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
   };
 }
 
+function toRepeated(asked: AskedResponse, known: Parameters<typeof toEcho>[1]): Echo {
+  const repeats = asked.preset?.repeats;
+  if (!repeats) return toEcho(asked, known);
+  const request = { ...asked.request, ...repeats, tools: [...repeats.tools] };
+  return toEcho({ ...asked, request }, { ...known, instructions: repeats.instructions });
+}
+
 function toTask(
   { request, preset = {} }: AskedResponse,
-  found: Found,
+  found: FoundForRequest,
   wish: ResponseWish,
 ): AgentTask {
   const { model, items, instructions, root } = found;
-  const { timeoutMs: _, ...own } = preset;
+  const { timeoutMs: _, repeats: __, ...own } = preset;
   return {
     model: model.model,
     provider: model.provider,
@@ -194,7 +213,7 @@ function toTask(
     depth: 0,
     summary_prompt: null,
     on_throw: "tell_model",
-    // For its subagents: what is done about its own conversation is the request's to say.
+    // For its subagents: the request itself decides about its own conversation.
     compact: "auto",
     response: encodeWish(wish),
     ...own,
@@ -206,21 +225,23 @@ function toLimits({ max_tool_calls }: CreateResponse, { limits }: Caller): Limit
   return { ...limits, tool_calls: least(max_tool_calls, limits.tool_calls) };
 }
 
-/** A client sees no turns: what bounds an answer is its tokens, its tool calls and its budget. */
+/** A client sees no turns: an answer is bounded by its tokens, its tool calls and its budget. */
 const MAX_TURNS = 200;
 
 function least(a: number, b: number | null): number {
   return b === null ? a : Math.min(a, b);
 }
 
-export function toReasoning({ reasoning }: CreateResponse): Reasoning {
+export function toReasoning({ reasoning }: CreateResponse): ReasoningOptions {
   return {
     effort: reasoning?.effort ?? undefined,
     summary: reasoning?.summary ?? reasoning?.generate_summary ?? undefined,
   };
 }
 
-/** What of a request not every API knows. What changes nothing (a penalty of 0) is not asked for. */
+/**
+ * Parameters of a request that not every API has. A value without effect (a penalty of 0) is not passed on.
+ */
 export function pickOptions(request: CreateResponse): ModelOptions {
   const { stop, include, text, top_logprobs } = request;
   const options: OpenOptions & Record<string, unknown> = {};
@@ -237,7 +258,7 @@ export function pickOptions(request: CreateResponse): ModelOptions {
 
 type OpenOptions = { -readonly [Name in keyof ModelOptions]: ModelOptions[Name] };
 
-/** Those that go to the model's API as they were given. */
+/** Parameters that go to the model's API unchanged. */
 const AS_GIVEN: ReadonlySet<string> = new Set<keyof ModelOptions & keyof CreateResponse>([
   "frequency_penalty",
   "presence_penalty",

@@ -1,6 +1,6 @@
-/** What a run that answers a request of the Responses API knows of it: how its answer looks. */
+/** The settings of a run that answers a request: the form of its answer. */
 
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { RunSettings } from "../../protocol/run-events.ts";
 
@@ -14,19 +14,21 @@ export type Echo = Omit<
 
 export interface ResponseSettings {
   readonly echo: Echo;
-  /** What the client asked to see that is left out by default. */
+  /** Optional fields that the client asked for. */
   readonly include: readonly string[];
-  /** What of the request was left out, by name. */
+  /** Names of the request's fields that were left out. */
   readonly ignored: readonly string[];
-  /** Which agent of a team the run is; undefined where there is no team. */
+  /** The name of the run's agent in a team; undefined without a team. */
   readonly agent?: string | undefined;
 }
 
 export function encodeResponseSettings(settings: ResponseSettings): JsonObject {
-  return settings as unknown as JsonObject;
+  return asJsonObject(settings);
 }
 
-/** Undefined for a run that answers no request. What this package wrote is taken at its word. */
+/**
+ * Undefined for a run that answers no request. Only this package writes it, so it is not checked again.
+ */
 export function readResponseSettings({ response }: RunSettings): ResponseSettings | undefined {
   return response as unknown as ResponseSettings | undefined;
 }

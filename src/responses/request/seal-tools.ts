@@ -1,6 +1,6 @@
 /**
- * The secrets in a request's tools, sealed before the request is written down: a run that goes on after
- * a restart needs them, and the record must not show them. The key is this server's own.
+ * Seals the secrets in a request's tools before the request is written down: a resumed run needs them, and the record
+ * must not show them. The key is this server's own.
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
@@ -12,7 +12,7 @@ const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The field of a tool that holds what was sealed. */
+/** The field of a tool with its sealed secrets. */
 export const SEALED_FIELD = "offshoot_sealed";
 
 interface Secrets {
@@ -28,7 +28,7 @@ export function sealTools(tools: readonly Tool[], key: Uint8Array): readonly Too
   });
 }
 
-/** The same for tools that items bring. Items about MCP servers have no use for secrets. */
+/** Seals the secrets of tools that items bring. Items about MCP servers need no secrets. */
 export function sealItems(items: readonly Item[], key: Uint8Array): Item[] {
   return items.map((item) => {
     if (bringsTools(item)) return { ...item, tools: [...sealTools(item.tools, key)] };
@@ -52,7 +52,7 @@ function withoutSecrets(item: Item): Item {
   return rest as Item;
 }
 
-/** Rejects with `invalid_request` what was sealed with another key, or by nobody. */
+/** Rejects with `invalid_request` a value that was not sealed with this key. */
 export function unsealTools(tools: readonly Tool[], key: Uint8Array): readonly Tool[] {
   return tools.map((tool) => {
     const { [SEALED_FIELD]: sealed, ...open } = tool as Tool & {
@@ -69,7 +69,7 @@ function seal(secrets: Secrets, key: Uint8Array): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
 }
 
-/** Clients can write anything into the field; what this key did not seal does not open. */
+/** Clients can write anything into the field; only values sealed with this key open. */
 function unseal(sealed: unknown, key: Uint8Array): Secrets {
   try {
     const bytes = Buffer.from(String(sealed), "base64");

@@ -1,4 +1,4 @@
-/** One line for a listing of runs: the beginning of what a request asks. */
+/** One line for a list of runs: the beginning of the request's text. */
 
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -11,7 +11,7 @@ export function toTitle(items: readonly Item[]): string {
   if (message?.type !== "message") return clip(items.at(-1)?.type ?? "response", TITLE_CHARS);
   const { content } = message;
   if (typeof content === "string") return clip(content, TITLE_CHARS);
-  // Each part by itself: all of them together may be megabytes.
+  // Part by part: all of them together may be megabytes.
   const shown = content.map((part) => clip(textOfPart(part) ?? `[${part.type}]`, TITLE_CHARS));
   return clip(shown.join(" "), TITLE_CHARS);
 }

@@ -1,11 +1,11 @@
 /**
- * Models that a vendor's own tool asks beside the request's (Claude's `advisor`, tools of routers). A key
- * that has a list of models asks no others, whichever way. Pure.
+ * Checks models that a vendor's own tool asks besides the request's (Claude's `advisor`, tools of routers). A key
+ * with a list of models may ask no others, in any way. Pure.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Caller } from "../tenant/caller.ts";
@@ -29,10 +29,10 @@ export function checkToolModels(
   }
 }
 
-/** Who draws pictures is not asked for words, and has no place in lists of models. */
+/** Models that draw pictures do not answer, and are not in lists of models. */
 function findModels(tool: Tool): readonly string[] {
   if (!isForVendor(tool) || kindOf(tool) === "image_generation") return [];
-  const fields = tool as unknown as JsonObject;
+  const fields = asJsonObject(tool);
   const { parameters } = fields;
   return [...namedIn(fields), ...(isJsonObject(parameters) ? namedIn(parameters) : [])];
 }

@@ -1,6 +1,7 @@
 /**
- * What a response must pass before it is written down: its model takes its input, and its key can pay for its first question. What that may cost is set aside from here on, so that of two requests for the last
- * of a budget one is refused, and not both begun.
+ * Checks a response before it is written down: its model accepts its input, and its key can pay for its first model
+ * call. The cost of that call is reserved from here on, so that of two requests for the rest of a budget one is
+ * refused, and not both begun.
  */
 
 import { createAccount, type Purse } from "../../agent/account.ts";
@@ -18,8 +19,8 @@ import type { ResponseMoney } from "./response-money.ts";
 type Money = Pick<ResponseMoney, "charge" | "openPurse">;
 
 /**
- * Rejects what the run would fail at, and sets aside what its first question may cost; sends nothing.
- * What it gives takes that back, for a run that does not come about.
+ * Rejects a run that would fail, and reserves the possible cost of its first call; sends nothing. The returned
+ * function releases the reservation, for a run that does not begin.
  */
 export type Admit = (runId: string, planned: Planned) => Promise<() => Promise<void>>;
 
@@ -46,12 +47,12 @@ const NOTHING = { tokens: 0, usd: 0 };
 
 function checkInput({ contextTokens, checkInput: check }: ResponseModel, planned: Planned): void {
   const { task, wish } = planned;
-  // What is asked for is a text about it, and that is cut to the window.
+  // A summary is requested, and its input is cut to the window.
   if (wish.is_compaction) return;
   check(toSent(task.items, wish, contextTokens));
 }
 
-/** What is cut to the model's window anyway, or compacted first, is not too long. */
+/** An input that is cut to the model's window, or compacted first, is not too long. */
 function toSent(
   items: readonly Item[],
   { truncation, compact_threshold }: Planned["wish"],
@@ -85,13 +86,13 @@ async function setAside(money: Money, runId: string, asked: Asked): Promise<void
   } catch (thrown) {
     throw toLacking(toFailure(thrown), purse);
   }
-  // One that waits in a queue asks again when it begins: till then its money is of use to others.
+  // A run that waits in a queue reserves when it begins: until then, others may use the budget.
   if (wish.background) await money.charge?.(keyId, NOTHING, runId);
 }
 
-/** When there is more is known to whoever fills the purse. */
+/** The purse knows when there will be more. */
 function toLacking(failure: Failure, { explain }: Purse): Failure {
   if (failure.code !== "budget_exceeded" || !explain) return failure;
-  const { message, retryAfterMs } = explain("tokens");
+  const { message, retryAfterMs } = explain("tokens", { wanted: 0, left: 0 });
   return new Failure("budget_exceeded", message, { cause: failure, retryAfterMs });
 }

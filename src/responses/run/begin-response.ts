@@ -1,8 +1,8 @@
 /**
- * What a run that answers a request does before its first turn, in this order: waits for its turn, says
- * which tools MCP servers have, makes the calls that the client has agreed to.
+ * The work of a response's run before its first turn, in this order: wait for its turn, list the tools of MCP
+ * servers, make the calls that the client has approved.
  *
- * Run code: whatever it does to the log is in steps, under keys of its own.
+ * Run code: all that it writes to the log is in steps, under keys of its own.
  */
 
 import { addResults, type OwnCall } from "../../agent/calls.ts";
@@ -15,37 +15,41 @@ import { clip } from "../../base/text.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import { STORED_ITEMS } from "../../protocol/stored-items.ts";
 import type { Bridge } from "../bridge/bridge.ts";
 import { toApprovedCalls } from "../bridge/response-calls.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import { checkListed } from "../kinds/mcp.ts";
+import { BEGIN_KEY } from "./background-queue.ts";
 
 export interface BeginParts extends ToolParts {
   readonly context: RunContext;
   readonly clock: Clock;
   readonly bridge: Bridge;
-  /** Lists of tools that were told before (`readTold`): those servers are not asked again. */
+  /** Lists of tools that are in the log already (`readTold`): those servers are not asked again. */
   readonly told: readonly Item[];
-  /** Takes an approval for this run. False where another run has used it. */
+  /** Takes an approval for this run. False if another run has used it. */
   readonly useApproval: (id: string) => Promise<boolean>;
   /** Resolves when the run may begin. */
   readonly enter: () => Promise<void>;
-  /** Whether it is told that it waited. */
+  /** True to report in the log that it waited, and to journal the opening then. */
   readonly background: boolean;
+  /** What the response begins with, for the journal (`encodeOpening`). */
+  readonly opening: Json;
 }
 
-/** Returns the conversation that the first turn is asked with. */
+/** Returns the conversation for the first turn. */
 export async function beginResponse(
   parts: BeginParts,
   items: readonly Item[],
 ): Promise<readonly Item[]> {
   const { context, clock, bridge } = parts;
-  // One that was cancelled before it was taken over begins nothing: its first step that is not done rejects.
+  // A run that was cancelled before it was taken over begins nothing: its first unfinished step rejects.
   if (!context.signal.aborted) await parts.enter();
   if (parts.background) {
-    await context.step("begin", async (step) => {
+    await context.step(BEGIN_KEY, async (step) => {
       step.end([{ type: "run_begin", at_ms: clock.now() }]);
-      return null;
+      return parts.opening ?? NOTHING_BEFORE;
     });
   }
   const listed = await listTools(parts, [...parts.told, ...bridge.listed]);
@@ -53,12 +57,15 @@ export async function beginResponse(
   return await callApproved(parts, [...items, ...listed], BEFORE_ALL);
 }
 
-/** The turn that is before all others. */
+/** Not null: nothing that an earlier version has journaled takes its place. */
+const NOTHING_BEFORE = {};
+
+/** A turn number before all others. */
 const BEFORE_ALL = 0;
 
 /**
- * The lists that an earlier owner of the run has told. Whoever goes on with a run offers what the run was
- * offered, whatever servers have by now.
+ * The lists of tools that an earlier owner of the run has written. A process that continues the run offers the same
+ * tools, whatever the servers have by now.
  */
 export async function readTold(context: RunContext): Promise<Item[]> {
   if (context.epoch === 1) return [];
@@ -67,18 +74,18 @@ export async function readTold(context: RunContext): Promise<Item[]> {
   );
 }
 
-/** Where they were told, the journal has them. */
+/** If they were written, the journal has them. */
 async function listTools({ context }: BeginParts, listed: readonly Item[]): Promise<Item[]> {
   if (listed.length === 0) return [];
   const told = await context.step("list_tools", async (step) => {
     const named = listed.map(withId);
     step.end(named.flatMap(toWholeEvents));
-    return named as unknown as Json;
+    return STORED_ITEMS.write(named);
   });
-  return told as unknown as Item[];
+  return [...STORED_ITEMS.read(told)];
 }
 
-/** Runs before every turn, so no place of it is taken. */
+/** Runs before every turn, so its index is free. */
 function toWholeEvents(item: Item, index: number): RunEvent[] {
   const begun = item.type === "mcp_list_tools" ? { ...item, tools: [] } : item;
   return [
@@ -87,7 +94,9 @@ function toWholeEvents(item: Item, index: number): RunEvent[] {
   ];
 }
 
-/** Makes the calls of `items` that the client has agreed to and nobody has made, behind a turn. */
+/**
+ * Makes the calls of `items` that the client has approved and that were not made yet, after a turn.
+ */
 export async function callApproved(
   parts: Omit<BeginParts, "enter" | "background" | "told">,
   items: readonly Item[],
@@ -96,12 +105,13 @@ export async function callApproved(
   const { context, bridge } = parts;
   const wanted = toApprovedCalls(items, bridge);
   if (wanted.length === 0) return items;
-  const named = (await context.step(`approved:${turn}`, async (step) => {
+  const written = await context.step(`approved:${turn}`, async (step) => {
     for (const { item } of wanted) await useApproval(parts, item);
     const calls = wanted.map(({ item }) => withId(item));
     step.end(calls.flatMap(toPendingEvents));
-    return calls as unknown as Json;
-  })) as unknown as Item[];
+    return STORED_ITEMS.write(calls);
+  });
+  const named = STORED_ITEMS.read(written);
   const calls = named.map((item, at): OwnCall => {
     const call = wanted[at] as OwnCall;
     const callId = "id" in item ? String(item.id) : call.callId;

@@ -1,12 +1,14 @@
-/** The run of a response that was answered before it was written down: its log, its ending, what is kept of it. Pure. */
+/**
+ * The run of a response that was answered before it was written down: its log, its ending, its stored things. Pure.
+ */
 
 import { contextNotice } from "../../agent/context/context-notice.ts";
 import { NOTHING } from "../../agent/limits.ts";
 import { toRunEnd } from "../../agent/run-end.ts";
 import { toRunStart } from "../../agent/run-start.ts";
-import { type Answer, textOf, toAmount } from "../../agent/turn.ts";
+import { type ModelAnswer, textOf, toAmount } from "../../agent/turn.ts";
 import { toWholeTurn } from "../../agent/whole-turn.ts";
-import type { Json } from "../../base/json.ts";
+import { asJson } from "../../base/json.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { Notice, RunEnd, RunStart } from "../../protocol/run-events.ts";
@@ -30,22 +32,22 @@ export interface AboutEnded {
   readonly model: DirectModel;
 }
 
-export interface Answered {
+export interface AnsweredCall {
   readonly answer: WholeAnswer;
-  /** What was told while it was waited for. */
+  /** Notices that came while the model was asked. */
   readonly notices: readonly Omit<Notice, "type">[];
   readonly beganMs: number;
   readonly endMs: number;
 }
 
-export interface EndedRun {
+export interface EndedResponse {
   readonly response: EmittedResponse;
   readonly outcome: RunOutcome;
   readonly charged: Charged;
 }
 
-/** Undefined for an answer that is more than text which came to its end: the loop knows what follows from it. */
-export function toEndedRun(about: AboutEnded, answered: Answered): EndedRun | undefined {
+/** Undefined unless the answer is text that came to its end: the loop handles all other answers. */
+export function toEndedRun(about: AboutEnded, answered: AnsweredCall): EndedResponse | undefined {
   const { task } = about.planned;
   const { costOf, contextTokens } = about.model;
   const { beganMs, endMs } = answered;
@@ -60,7 +62,7 @@ export function toEndedRun(about: AboutEnded, answered: Answered): EndedRun | un
   const events = [toStart(about, beganMs), ...turn.events, ...warned, end];
   const response = toResponse(about, turn.answer, { end, beganMs, notices });
   const things = toThings(about, response, endMs);
-  const ended = { ending: end.ending, result: end as unknown as Json, events, things };
+  const ended = { ending: end.ending, result: asJson(end), events, things };
   return { response, outcome: ended, charged: toCharged({ account: { spent }, costOf }, ended) };
 }
 
@@ -80,7 +82,7 @@ function toStart({ runId, planned, model }: AboutEnded, nowMs: number): RunStart
 }
 
 function toEnd(
-  { items, usage, cost_usd: costUsd, by, stop }: Answer,
+  { items, usage, cost_usd: costUsd, by, stop }: ModelAnswer,
   { spent, endMs }: { readonly spent: typeof NOTHING; readonly endMs: number },
 ): RunEnd {
   const reached = { text: textOf(items), turns: 1, toolCalls: 0, usage, costUsd, by, stop };
@@ -95,7 +97,7 @@ interface Ending {
 
 function toResponse(
   { runId, asked, planned, model }: AboutEnded,
-  { items }: Answer,
+  { items }: ModelAnswer,
   { end, beganMs, notices }: Ending,
 ): EmittedResponse {
   const { instructions, model: name } = planned.task;

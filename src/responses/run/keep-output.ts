@@ -1,8 +1,7 @@
 /**
- * What is written down when a stored run has answered: what it said, where its items are, and in a
- * conversation the items themselves. With `store: false` a conversation is read and not added to. Run code:
- * what goes to a conversation is one step, repeatable, the rest is written with the ending; a run that
- * was cut short writes nothing.
+ * Stores the results when a stored run has answered: its output, the index of its items, and in a conversation the
+ * items themselves. With `store: false` a conversation is read and not extended. Run code: what goes to a
+ * conversation is one repeatable step, the rest is written with the ending; an interrupted run writes nothing.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -19,7 +18,7 @@ import { ENTRIES_AT_ONCE, putEntries, toEntries } from "../references/item-index
 import type { ResponseWish } from "../request/response-wish.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
-/** Answers that belong to a conversation: whole ones, and those that a limit cut. */
+/** Endings whose answers are added to a conversation: complete ones, and those that a limit truncated. */
 const ANSWERS: ReadonlySet<Ending> = new Set<Ending>([
   "completed",
   "max_turns",
@@ -34,11 +33,11 @@ export interface Ended {
   readonly outcome: RunOutcome;
 }
 
-/** Returns what is put on the shelf with the ending. */
+/** Returns the things that are stored with the ending. */
 export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readonly NewThing[]> {
   const { wish, context, outcome } = ended;
   const { conversation, tenant, store } = wish;
-  // No step can begin in a run that was cancelled; what it said is in its log all the same.
+  // No step can begin in a cancelled run; its output is still in its log.
   if (context.signal.aborted || !store) return [];
   const { input, said } = await readItems(ended);
   const parent = toResponseId(context.id);
@@ -60,7 +59,10 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readon
   return [...things, ...(await putMany(kept, context, others))];
 }
 
-/** Returns the entries that go with the ending: where there are many, they are put before, some at a time. */
+/**
+ * Returns the index entries that go with the ending. If there are many, they are stored before, a limited number at a
+ * time.
+ */
 async function putMany(
   { shelf }: ShelfParts,
   context: RunContext,
@@ -75,16 +77,16 @@ async function putMany(
   return [];
 }
 
-/** Run code reads no clock: when it ended is in its ending. */
+/** Run code does not read the clock: the time is that of its ending. */
 function toEndMs({ events }: RunOutcome): number {
   const end = events.find((event) => event.type === "run_end");
   return end?.at_ms ?? 0;
 }
 
 interface ReadItems {
-  /** What was sent. */
+  /** The request's items. */
   readonly input: readonly Item[];
-  /** All that came of it. */
+  /** All output items. */
   readonly said: readonly Item[];
 }
 
@@ -102,7 +104,9 @@ async function readItems({ context, outcome }: Ended): Promise<ReadItems> {
   return { input, said: writer.said() };
 }
 
-/** An answer does not fail because its conversation was deleted meanwhile: then it is false. */
+/**
+ * An answer does not fail because its conversation was deleted meanwhile: this then returns false.
+ */
 async function append(
   kept: ShelfParts,
   { tenant, id }: { readonly tenant: string; readonly id: string },

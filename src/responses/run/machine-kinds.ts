@@ -1,13 +1,13 @@
 /**
- * The kinds of tools that work on a machine: the server's own, in containers that hold a tenant's files,
- * or the client's, which gets the calls.
+ * The kinds of tools that work on a machine: the server's own, in containers with a tenant's files, or the client's,
+ * which then gets the calls.
  */
 
 import { applyPatchTool } from "../../tools/patch/apply-patch.ts";
-import type { InterpreterSettings } from "../containers/interpreter-tool.ts";
+import type { InterpreterSettings } from "../containers/interpreter-session.ts";
 import { openInterpreter } from "../containers/open-interpreter.ts";
 import { createOpenShell } from "../containers/open-shell.ts";
-import type { ShellParts } from "../containers/shell-tool.ts";
+import type { ShellParts } from "../containers/run-shell.ts";
 import type { ImagesApi } from "../images/image-tool.ts";
 import { openImages } from "../images/open-images.ts";
 import { createApplyPatchKind } from "../kinds/apply-patch.ts";
@@ -23,18 +23,20 @@ import type { ToolKind } from "../kinds/tool-kind.ts";
 import { TOOL_SEARCH_KIND } from "../kinds/tool-search.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
-/** What this server does itself. What is left out it leaves to clients, or leaves out and reports. */
+/**
+ * The tools that this server runs itself. A missing one is left to the client, or left out and reported.
+ */
 export interface MachineParts {
-  /** Where containers and their files are kept. */
+  /** The store of containers and their files. */
   readonly kept?: ShelfParts | undefined;
   readonly interpreter?: InterpreterSettings | undefined;
-  /** How commands of hosted shells are held. */
+  /** How commands of hosted shells are isolated. */
   readonly shell?: Pick<ShellParts, "level" | "env"> | undefined;
-  /** Who draws pictures. */
+  /** The API that draws pictures. */
   readonly images?: ImagesApi | undefined;
-  /** Who draws, where it is no images API: a tool that the settings name. */
+  /** A tool of the settings that draws, if there is no images API. */
   readonly findBacking?: FindBacking | undefined;
-  /** Whose files `apply_patch` changes; the client's, where it is left out. */
+  /** Whose files `apply_patch` changes; the client's when left out. */
   readonly patches?: "client" | "server" | undefined;
 }
 

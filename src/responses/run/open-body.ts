@@ -1,4 +1,6 @@
-/** The body of responses on one engine, made of what the runtime gives, what is kept and the settings. */
+/**
+ * The body of responses on one engine, made of the runtime's parts, the stores and the settings.
+ */
 
 import type { RunBody } from "../../engine/engine.ts";
 import { readWholeLog } from "../../engine/read-log.ts";
@@ -23,28 +25,28 @@ import type { ResponseMoney } from "./response-money.ts";
 import type { ResponsesParts } from "./responses-parts.ts";
 
 export interface BodySettings extends ResponseMoney {
-  /** Tools of configured MCP servers that stand behind kinds: `web_search: search/query`. */
+  /** Tools of configured MCP servers for kinds: `web_search: search/query`. */
   readonly backing?: BackingSettings | undefined;
-  /** The kinds of tools that vendors may run themselves, by globs; all where it is left out. */
+  /** The kinds of tools that vendors may run themselves, as globs; all when left out. */
   readonly nativeTools?: readonly string[] | undefined;
-  /** What runs on this machine for clients: code, shells, patches, pictures. */
+  /** The parts that run on this machine for clients: code, shells, patches, pictures. */
   readonly machine?: Omit<MachineParts, "kept"> | undefined;
   /** Seals secrets in stored requests, and compacted conversations. */
   readonly sealKey: Uint8Array;
-  /** Counts a background response that runs among its key's. */
+  /** Counts a running background response among its key's. */
   readonly enterPlace?: EnterPlace | undefined;
-  /** How images and files are fetched that requests name by their address. */
+  /** How images and files are fetched that requests name by address. */
   readonly web?: WebMediaSettings | undefined;
 }
 
-/** What the bodies of all engines share. */
+/** The stores that the bodies of all engines share. */
 export interface BodyStores {
   readonly kept: ShelfParts;
   readonly before: BeforeParts;
   readonly seals: Seals;
   readonly search: OpenedSearch;
   readonly handed: HandedCalls;
-  /** The program's, for MCP servers that it greets. */
+  /** The program's version, for MCP servers. */
   readonly version: string;
 }
 
@@ -67,7 +69,7 @@ export function openBody(
       connectMcp: createRequestMcp({ clock: parts.clock, version, network: toNetwork(web) }),
       machine: { ...settings.machine, kept },
       search: search.kinds,
-      // Looked up by the first request that names the kind: servers are started then.
+      // Resolved by the first request that names the kind: servers are started then.
       findBacking: backing && ((kind) => findBackingTool(backing, kind, parts.toolbox)),
     }),
     context: { ...seals, kept, web, mediaOf: parts.mediaOf, askInWords: parts.askInWords },
@@ -79,7 +81,7 @@ export function openBody(
   });
 }
 
-/** MCP servers of requests are reached as whatever else requests name by an address. */
+/** MCP servers of requests are reached like all else that requests name by address. */
 function toNetwork({ privateHosts = [], resolve, ca }: WebMediaSettings) {
   return { privateHosts, resolve, ca };
 }

@@ -1,18 +1,19 @@
 /**
- * What the engine runs for every response: its model behind a bridge, its tools and gate, what it goes
- * on with, the loop. A run like any other, so it can delegate, be resumed and be replayed.
+ * The body that the engine runs for every response: its model with the bridge, its tools and gate, the conversation
+ * that it continues, the loop. It is a run like any other, so it can delegate, be resumed and be replayed.
  */
 
 import { type Account, createAccount } from "../../agent/account.ts";
 import { type Amount, addAmounts, NOTHING } from "../../agent/limits.ts";
-import { type Begun, type LoopParts, type ModelWishes, runLoop } from "../../agent/loop.ts";
+import { runLoop } from "../../agent/loop.ts";
+import type { Begun, LoopParts, TaskAdditions } from "../../agent/loop-parts.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../../agent/task.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
-import { toCountedChildren } from "../../delegation/past-children.ts";
+import { type CountedChildren, toCountedChildren } from "../../delegation/past-children.ts";
 import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
 import { toFailedOutcome, toUsedByRun } from "../../engine/ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
@@ -57,17 +58,17 @@ export interface ResponseBodyParts extends ResponsesParts, TeamSurroundings, Res
   /** Model calls that were made before their runs began. */
   readonly handed: HandedCalls;
   readonly kinds: readonly ToolKind[];
-  /** The conversation that a request goes on with. */
+  /** The conversation that a request continues. */
   readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
-  /** Tools with their secrets in them again. */
+  /** Tools with their secrets restored. */
   readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
-  /** Whether the server makes the calls of a client's kind of tool itself. */
+  /** True if the server makes the calls of a client's kind of tool itself. */
   readonly isBacked: IsBacked;
-  /** The kinds of tools that vendors may run themselves, by globs. */
+  /** The kinds of tools that vendors may run themselves, as globs. */
   readonly nativeTools: readonly string[];
-  /** The log of a run where the responses run. */
+  /** The log of a run in the engine of the responses. */
   readonly readLog: (runId: string) => Promise<readonly LoggedEvent[]>;
-  /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
+  /** Stores what belongs to a conversation, once there is an answer. May be repeated. */
   readonly keepOutput: (
     wish: ResponseWish,
     context: RunContext,
@@ -97,7 +98,7 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
 /** How far a response has come, for the case that it fails. */
 interface Progress {
   opened?: OpenedResponse;
-  /** What its agents said, which may be all there is to keep. */
+  /** The output of its agents, which may be all there is to store. */
   ended?: RunOutcome;
 }
 
@@ -127,7 +128,7 @@ type Closing = () => unknown;
 
 interface OpenedResponse extends LoopParts {
   readonly team?: Team | undefined;
-  /** Whether its calls may start subagents. */
+  /** True if its calls may start subagents. */
   readonly delegates?: boolean | undefined;
 }
 
@@ -151,8 +152,8 @@ async function open(
   const items = [...before, ...task.items];
   const team = openTeam(parts, { context, task, wish }, { account, before });
   scope.push(() => team?.close());
-  // What earlier requests brought as items is still there; what is told again counts. An agent of a
-  // team may have been given some since its team was asked for.
+  // Tools that earlier requests brought as items are still available; a repeated one counts. An agent of a team may
+  // have got some since its team was created.
   const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
   const own = await openCatalogue(parts, { context, task, wish: asked }, account);
   const isLimited = account.limits.usd !== null;
@@ -160,7 +161,7 @@ async function open(
   const paid = createPaidCalls(account, own.node && toCountedChildren(own.node, context));
   const told = await readTold(context);
   const bridge = await openBridge({
-    // What is to be made short is not answered: nothing of it is called.
+    // A conversation that is to be summarised is not answered, so no tool of it is called.
     tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
     kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
     native,
@@ -176,8 +177,9 @@ async function open(
   scope.push(() => gate.close());
   const tools = { context, gate, clock, task, account, ...paid.counted };
   const enter = (): Promise<void> => enterTurn(parts, { context, task, wish, scope }, team);
+  const opening = encodeOpening({ before, offers: bridge.offers });
   const beginning = {
-    ...{ ...tools, bridge, told, enter, background: wish.background },
+    ...{ ...tools, bridge, told, enter, background: wish.background, opening },
     useApproval: toUseApproval(parts, { context, wish }),
   };
   const kept = openContext(parts.context, { ...tools, wish, model, items, tools: bridge.tools });
@@ -187,7 +189,7 @@ async function open(
       ? kept.provider
       : bridgeProvider(kept.provider, bridge, () => account.left.tool_calls),
     keeper: kept.keeper,
-    opening: encodeOpening({ before, offers: bridge.offers }),
+    opening: wish.background ? undefined : opening,
     checkOutput: await createOutputCheck(task.format, wish.tenant),
     calls: createResponseCalls(bridge),
     wishes: {
@@ -215,7 +217,7 @@ async function enterTurn(
   { context, wish, scope }: Asked & { readonly scope: Closing[] },
   team: Team | undefined,
 ): Promise<void> {
-  // One that was cancelled before it was taken over begins nothing: its first step that is not done rejects.
+  // A run that was cancelled before it was taken over begins nothing: its first unfinished step rejects.
   if (context.signal.aborted) return;
   if (wish.background) {
     const take = () => enterBackground(parts, { context, wish });
@@ -224,14 +226,12 @@ async function enterTurn(
   await context.waiting(undefined, async () => team?.enter(context.signal));
 }
 
-type CountedChildren = Pick<LoopParts, "spentBelow" | "findChildren">;
-
 interface PaidCalls {
   readonly counted: CountedChildren;
   readonly payerOf: (idempotencyKey: string) => Payer;
 }
 
-/** What calls cost beside the model and their children is in the journal with them, too. */
+/** The cost of calls besides the model and their children is in the journal with them, too. */
 function createPaidCalls(account: Account, children: CountedChildren | undefined): PaidCalls {
   const paid = new Map<string, Amount>();
   return {
@@ -239,6 +239,7 @@ function createPaidCalls(account: Account, children: CountedChildren | undefined
       createPayer(account, (amount) => paid.set(key, addAmounts(paid.get(key) ?? NOTHING, amount))),
     counted: {
       findChildren: children?.findChildren,
+      untilClosed: children?.untilClosed,
       spentBelow(key) {
         const [below, beside] = [children?.spentBelow(key), paid.get(key)];
         return below && beside ? addAmounts(below, beside) : (below ?? beside);
@@ -247,7 +248,7 @@ function createPaidCalls(account: Account, children: CountedChildren | undefined
   };
 }
 
-/** What the key of this request may not use stays with the requests that brought it. */
+/** Leaves out kinds that the key may not use, though earlier requests brought them. */
 function withBrought(
   { isBacked }: ResponseBodyParts,
   wish: ResponseWish,
@@ -258,7 +259,7 @@ function withBrought(
   return brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, tools) };
 }
 
-/** What is not stored leaves nothing in the record. */
+/** A response that is not stored leaves nothing in the record. */
 function toUseApproval(
   { context: { kept } }: ResponseBodyParts,
   { context, wish }: Pick<Asked, "context" | "wish">,
@@ -275,29 +276,29 @@ async function openAccount(
   return createAccount(task.limits, purse);
 }
 
-/** The conversation in short is the whole answer. */
+/** The summary of the conversation is the whole answer. */
 async function compactAll({ compactor }: OpenedContext, items: readonly Item[]): Promise<Begun> {
   const { items: short, answer: done } = await compactor.compact(items, { place: "0" });
   return { items: short, done };
 }
 
-/** Whether the model is spoken to as it is: most requests have functions and messages alone. */
+/** True if the model needs no bridge: most requests have only functions and messages. */
 function isPlain(
   { offers, tools }: Bridge,
   asked: readonly Tool[],
   items: readonly Item[],
 ): boolean {
   if (offers.length > 0 || tools.length !== asked.length) return false;
-  // Whoever keeps the conversation shows what a compaction holds.
+  // The code that keeps the conversation opens compactions.
   return items.every(({ type }) => isPlainItem(type) || type === "compaction");
 }
 
-/** A wish is spelled as the model's request is; what of it the answer shows is for the start of the log. */
+/** A wish is spelled like the model's request; fields for the answer are logged at the start. */
 function withShown(
   wish: ResponseWish,
   sealed: boolean | undefined,
   ignored: readonly string[],
-): Omit<ModelWishes, "begin" | "before"> {
+): Omit<TaskAdditions, "begin" | "before"> {
   const { echo, include, reasoning } = wish;
   const shown = { echo, include, ignored: [...wish.ignored, ...ignored] };
   return {
@@ -317,7 +318,7 @@ interface Catalogue {
   readonly node: DelegationNode | undefined;
 }
 
-/** This server's own tools, opened where a request asks for them. */
+/** This server's own tools, opened if a request asks for them. */
 async function openCatalogue(
   parts: ResponseBodyParts,
   { context, task, wish }: Asked,
@@ -326,7 +327,7 @@ async function openCatalogue(
   const isAsked = wish.tools.some(({ type }) => type === "mcp") || wish.multi_agent !== null;
   if (!isAsked || wish.catalogue.length === 0) return { tools: [], node: undefined };
   const tools = await parts.toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
-  // At most what the request offers, and without what the client is asked about first.
+  // Only tools that the request offers, without those that the client must approve first.
   const unasked = findUnasked(wish.tools, tools);
   const delegating = DELEGATING_TOOLS.filter((name) => wish.catalogue.includes(name));
   const free = findUnasked(
@@ -345,7 +346,7 @@ async function openCatalogue(
   return { tools: [...tools, ...createDelegatingTools(node, wish.catalogue)], node };
 }
 
-/** The tools that make calls for the server. A response without any needs no folder and no sandbox. */
+/** The tools for server calls. A response without any needs no folder and no sandbox. */
 async function openResponseGate(
   { openGate }: ResponseBodyParts,
   run: Pick<Asked, "task" | "context">,
@@ -369,7 +370,7 @@ const NO_GATE: Gate = {
   close: async () => {},
 };
 
-/** A run whose parts could not be had says so in its log, as any other ending. */
+/** A run whose parts could not be opened writes the failure to its log, as any other ending. */
 function toBroken(
   { clock, accounts }: ResponseBodyParts,
   { context, task, wish }: Asked,

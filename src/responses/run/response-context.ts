@@ -1,10 +1,12 @@
-/** What a run that answers a request knows of its conversation: its files, its compactions, its bounds. */
+/**
+ * The conversation of a run that answers a request: its files, its compactions, its limits.
+ */
 
 import { createContextKeeper } from "../../agent/context/create-keeper.ts";
 import { cutToFit } from "../../agent/context/cut-to-fit.ts";
 import type { Expanding } from "../../agent/context/expand-compactions.ts";
 import { createSummariser } from "../../agent/context/summariser.ts";
-import type { LoopParts } from "../../agent/loop.ts";
+import type { LoopParts } from "../../agent/loop-parts.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -34,14 +36,14 @@ export interface ContextRequest extends Pick<LoopParts, "context" | "task" | "ac
 }
 
 export interface OpenedContext {
-  /** The model, given what files and addresses hold. */
+  /** The model, which gets the content of files and addresses. */
   readonly provider: Provider;
-  /** Undefined where nothing of the conversation is compacted, cut or to be. */
+  /** Undefined if nothing of the conversation was or will be compacted or cut. */
   readonly keeper: LoopParts["keeper"];
   readonly compactor: SealedCompactor;
 }
 
-/** The most that a compaction keeps word for word, and its share of what there is room for. */
+/** The most tokens that a compaction keeps word for word, and their share of the free room. */
 const KEPT_TOKENS = 20_000;
 const KEPT_SHARE = 0.25;
 
@@ -57,11 +59,15 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
   const { contextTokens } = model;
   const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;
   const summariser = createSummariser({
-    ...{ context, provider, account, contextTokens },
-    ...{ costOf: model.costOf, tellsCost: model.tellsCost },
+    context,
+    provider,
+    account,
+    contextTokens,
+    costOf: model.costOf,
+    tellsCost: model.tellsCost,
     model: task.model.slice(task.model.indexOf("/") + 1),
     reasoning: { ...wish.reasoning, sealed: model.reasoning.sealed },
-    // Whom a router may ask holds for the summary too.
+    // The limits on what a router may ask also apply to the summary.
     own: task.options ?? undefined,
     options: { service_tier: wish.options.service_tier, user: wish.options.user },
   });
@@ -80,7 +86,7 @@ function needsKeeper(wish: ResponseWish, items: readonly Item[]): boolean {
   return items.some(({ type }) => type === "compaction");
 }
 
-/** What a provider knows of the conversation counts its items, and they are others here. */
+/** Drops the provider's memory of the conversation: it counts items, and here they are different ones. */
 function withoutPrevious(provider: Provider): Provider {
   return {
     name: provider.name,
@@ -99,7 +105,7 @@ function withMedia(
   { kept, web, mediaOf, askInWords }: ContextSettings,
   { task, wish, model, clock }: MediaRequest,
 ): Provider {
-  // Every format works on every provider: what is asked for in words is checked by the loop.
+  // Every format works on every provider: the loop checks an answer that was asked for in words.
   const provider = askInWords(model.provider);
   return provideMedia(provider, { ...mediaOf(task), kept, web, tenant: wish.tenant, clock });
 }

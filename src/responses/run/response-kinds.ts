@@ -1,4 +1,4 @@
-/** The kinds of tools that requests may name, joined with what this runtime runs them with. */
+/** The kinds of tools that requests may name, with the parts of this runtime that run them. */
 
 import { backKind, type FindBacking } from "../kinds/backed-kind.ts";
 import { CUSTOM_KIND } from "../kinds/custom.ts";
@@ -8,13 +8,13 @@ import { MULTI_AGENT_KIND } from "../multi-agent/team-kind.ts";
 import { createMachineKinds, type MachineParts } from "./machine-kinds.ts";
 
 export interface KindParts {
-  /** Those that search, as `openSearch` makes them; without them such tools are left out. */
+  /** Kinds that search, as made by `openSearch`; without them such tools are left out. */
   readonly search?: readonly ToolKind[] | undefined;
-  /** What works on a machine: code, shells, patches, pictures. */
+  /** The parts that work on a machine: code, shells, patches, pictures. */
   readonly machine?: MachineParts | undefined;
-  /** How MCP servers are reached; where it is left out there are none but this one. */
+  /** Connects MCP servers; when left out, only this server's own tools are available. */
   readonly connectMcp?: McpKindParts["connect"] | undefined;
-  /** Tools that stand behind kinds in place of the server's own. */
+  /** Tools that replace the server's own for a kind. */
   readonly findBacking?: FindBacking | undefined;
 }
 

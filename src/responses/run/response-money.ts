@@ -1,6 +1,7 @@
 /**
- * Who pays for a response. What a stored one has used goes with its ending, so that it is booked once,
- * whoever ends it. Of one that is not stored nobody goes on: it is booked here, when its body has ended.
+ * Decides who pays for a response. The usage of a stored response is written with its ending, so that it is booked
+ * once, whichever process ends it. No process continues a response that is not stored: it is booked here, when its
+ * body has ended.
  */
 
 import type { Account, Purse } from "../../agent/account.ts";
@@ -14,23 +15,23 @@ export interface ResponseMoney {
   readonly openPurse?: OpenPurse | undefined;
 }
 
-/** Books what was used on the key that asked for it, at once. Ends the purse of the run, where it has one. */
+/** Books usage on the key of the request, at once. Ends the purse of the run, if it has one. */
 export type Charge = (keyId: string, used: Charged, runId?: string) => Promise<void>;
 
-/** What the ending of a run books, and whom it tells that it did. Books nothing itself. */
+/** Returns what the ending of a run books, and whom it notifies. Books nothing itself. */
 export type Settle = (
   keyId: string,
   used: Charged,
   runId: string,
 ) => Pick<RunOutcome, "settles" | "onEnded">;
 
-/** Where a response gets its money from; undefined for a key whose money is not limited. */
+/** The source of a response's budget; undefined for a key without limits on money. */
 export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefined>;
 
 export interface Charged {
   readonly tokens: number;
   readonly usd: number;
-  /** Of the tokens, those whose price is not known. */
+  /** Tokens among them whose price is not known. */
   readonly unpriced?: number | undefined;
 }
 
@@ -39,7 +40,7 @@ interface Spender {
   readonly costOf: (usage: Usage) => number | undefined;
 }
 
-/** A price that is not known may also be that of a subagent's model; then the ending has no cost. */
+/** A missing price may also be that of a subagent's model; then the ending has no cost. */
 export function toCharged({ account, costOf }: Spender, { events }: RunOutcome): Charged {
   const { tokens, usd } = account.spent;
   const end = events.find((event) => event.type === "run_end");
@@ -51,13 +52,13 @@ export function toCharged({ account, costOf }: Spender, { events }: RunOutcome):
 interface Ended {
   readonly context: RunContext;
   readonly wish: Pick<ResponseWish, "key_id" | "store">;
-  /** With all below it; undefined where it could not begin. */
+  /** With all runs below it; undefined if it could not begin. */
   readonly used: Charged | undefined;
 }
 
 /**
- * The outcome with what its key pays. Every ending has a price, also one that was cancelled or failed;
- * whoever goes on with a run pays for all of it.
+ * The outcome with what its key pays. Every ending has a price, also a cancelled or failed one; a process that
+ * continues a run books the whole run.
  */
 export async function payFor(
   outcome: RunOutcome,

@@ -1,7 +1,7 @@
-/** The team of a response that has one, joined with what runs it. */
+/** Connects the team of a response with the code that runs it. */
 
 import type { Account } from "../../agent/account.ts";
-import type { LoopParts } from "../../agent/loop.ts";
+import type { LoopParts } from "../../agent/loop-parts.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -27,11 +27,11 @@ interface Asked {
 
 interface Begun {
   readonly account: Account;
-  /** The conversation that the request goes on with. */
+  /** The conversation that the request continues. */
   readonly before: readonly Item[];
 }
 
-/** Undefined for a request that asks for no team. */
+/** Undefined for a request without a team. */
 export function openTeam(
   parts: TeamSurroundings,
   { context, task, wish }: Asked,
@@ -46,11 +46,13 @@ export function openTeam(
 interface Joining {
   readonly team: Team | undefined;
   readonly wish: ResponseWish;
-  /** Makes the calls that the client has agreed to, before another turn. */
+  /** Makes the calls that the client has approved, before another turn. */
   readonly callApproved: (items: readonly Item[], turn: number) => Promise<readonly Item[]>;
 }
 
-/** A response with its team. One without has read what other agents of an earlier answer said. */
+/**
+ * A response with its team. One without a team has read what other agents of an earlier answer said.
+ */
 export function joinTeam<Parts extends LoopParts>(
   parts: Parts,
   { team, wish, callApproved }: Joining,

@@ -1,7 +1,7 @@
 /**
- * What responses need of the runtime they run in: whatever names a vendor, a machine or the settings of all
- * runs. The runtime makes it (`src/runtime/open-responses.ts`), once for the engine of stored responses and
- * once for the engine of those that are not stored.
+ * The parts that responses need from the runtime: all that names a vendor, a machine or the settings of all runs. The
+ * runtime makes them (`src/runtime/open-responses.ts`), once for the engine of stored responses and once for the
+ * engine of the others.
  */
 
 import type { Account } from "../../agent/account.ts";
@@ -13,27 +13,27 @@ import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { Toolbox } from "../kinds/mcp-backing.ts";
+import type { ToolPicker } from "../kinds/mcp-backing.ts";
 import type { VendorMedia } from "../media/media-provider.ts";
 import type { ModelTarget } from "../models/model-target.ts";
 import type { OpenModel } from "../models/response-model.ts";
 
 export interface ResponsesParts {
-  /** Where the responses run; the agents of a team run there too. */
+  /** The engine of the responses; the agents of a team run on it too. */
   readonly engine: Engine;
   readonly clock: Clock;
-  /** Of children that run in this process, whichever body their parents have. */
+  /** The accounts of children that run in this process, whichever body their parents have. */
   readonly accounts: OpenAccounts;
   readonly openModel: OpenModel;
-  /** What the vendor of a model reads itself. */
+  /** The media that the vendor of a model reads itself. */
   readonly mediaOf: (target: ModelTarget) => VendorMedia;
-  /** The provider, asked for JSON in words where its API has no mode for that. */
+  /** Wraps a provider so that it is asked for JSON in words if its API has no mode for that. */
   readonly askInWords: (provider: Provider) => Provider;
   /** The server's own tools. */
-  readonly toolbox: Toolbox;
-  /** The gate that the calls of a run go through, with whoever is asked about them. */
+  readonly toolbox: ToolPicker;
+  /** Opens the gate for the calls of a run, with the person or client that is asked about them. */
   readonly openGate: (run: GatedRun, tools: readonly Tool[]) => Promise<Gate>;
-  /** A run as the one that delegates. */
+  /** Opens a run as one that can delegate. */
   readonly openNode: (run: DelegatingRun) => DelegationNode;
 }
 
@@ -44,8 +44,8 @@ export interface GatedRun {
 
 export interface DelegatingRun extends GatedRun {
   readonly account: Account;
-  /** What its children may be given at most. */
+  /** The tools that its children may get at most. */
   readonly tools: readonly Tool[];
-  /** What its children are: subagents, or agents of a team, which are responses themselves. */
+  /** The kind of its children: subagents, or agents of a team, which are responses themselves. */
   readonly children: "agents" | "responses";
 }

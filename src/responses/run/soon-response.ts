@@ -1,22 +1,26 @@
 /**
- * A stored response whose client waits for the whole answer. Nobody knows of it before it is answered, so nothing is
- * written before: an answer that comes soon is written down with its run, its log and its ending in one transaction,
- * at a third of what a run costs that is followed (bench/stored.ts). The log is the same.
+ * A stored response of which no client knows anything before there is output: one whose client waits for the whole
+ * answer, or the beginning of a stream. So nothing is written before, and an answer that comes soon is written down with
+ * its run, its log and its ending in one transaction, at a third of what a run costs that is followed (bench/stored.ts).
+ * The log is the same.
  *
- * Where the model takes its time, or the answer is more than text, or the client leaves, the response becomes a run
- * like any other, which takes over the call that was made: then it is in lists, can be cancelled, and survives.
+ * If the model takes its time, the answer is more than text, or the client leaves, the response becomes a run like any
+ * other, which takes over the call that was made: then it is in lists, can be cancelled, and survives. A stream becomes
+ * one as soon as its output pauses.
  */
 
 import { encodeTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { EmittedResponse } from "../../protocol/emitted.ts";
+import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
 import type { WholeAnswer } from "../../providers/provider.ts";
 import type { NewThing } from "../../store/shelf.ts";
+import { createEventWriter } from "../fold/event-writer.ts";
 import type { Events, LiveResponse } from "../follow/live-response.ts";
 import { RESPONSE_BODY } from "../kept/kept-response.ts";
 import type { AskedResponse } from "../request/plan-response.ts";
-import { type AboutEnded, toEndedRun } from "./ended-run.ts";
+import { type AboutEnded, type EndedResponse, toEndedRun } from "./ended-run.ts";
 import type { HandedCall } from "./handed-calls.ts";
 import type { Settle } from "./response-money.ts";
 
@@ -34,6 +38,11 @@ export interface SoonParts extends AboutEnded {
 
 /** What a client of a model that takes longer waits for anyway; sooner would be two transactions for most answers. */
 const SOON_MS = 2000;
+
+/** What comes at once comes without a pause as long as this; a model that thinks of each word does not. */
+const LOOK_MS = 4;
+/** A client of a fast model sees the first word later by so many looks at most. */
+const MOST_LOOKS = 5;
 
 export function createSoonResponse(parts: SoonParts): LiveResponse {
   return new SoonResponse(parts);
@@ -63,7 +72,9 @@ class SoonResponse implements LiveResponse {
   }
 
   async *events(signal?: AbortSignal): Events {
-    yield* (await this.#begin()).events(signal);
+    const written = this.asked.stream ? await this.#writeSoon(signal) : undefined;
+    if (written) yield toEmitted(written.outcome.events);
+    else yield* (await this.#begin()).events(signal);
   }
 
   async end(): Promise<void> {
@@ -72,7 +83,7 @@ class SoonResponse implements LiveResponse {
 
   async response(signal?: AbortSignal): Promise<EmittedResponse> {
     const written = await this.#writeSoon(signal);
-    if (written) return written;
+    if (written) return written.response;
     return await (await this.#begin()).response(signal);
   }
 
@@ -85,9 +96,9 @@ class SoonResponse implements LiveResponse {
   }
 
   /** Undefined where it has to be a run. */
-  async #writeSoon(signal: AbortSignal | undefined): Promise<EmittedResponse | undefined> {
+  async #writeSoon(signal: AbortSignal | undefined): Promise<EndedResponse | undefined> {
     const { call, clock } = this.#parts;
-    const answer = await waitSoon(call.answer, clock, signal);
+    const answer = await waitSoon(call, { clock, isStreamed: this.asked.stream }, signal);
     if (!answer) return undefined;
     try {
       return await this.#write(answer);
@@ -97,7 +108,7 @@ class SoonResponse implements LiveResponse {
     }
   }
 
-  async #write(answer: WholeAnswer): Promise<EmittedResponse | undefined> {
+  async #write(answer: WholeAnswer): Promise<EndedResponse | undefined> {
     const { runId, title, planned, engine, settle, things, call, clock } = this.#parts;
     const times = { beganMs: this.#beganMs, endMs: clock.now() };
     const run = toEndedRun(this.#parts, { answer, notices: call.notices, ...times });
@@ -107,28 +118,50 @@ class SoonResponse implements LiveResponse {
     const options = { id: runId, title, tenant, things, createdAtMs: this.#beganMs };
     const outcome = { ...run.outcome, ...booked };
     await engine.noteEnded(RESPONSE_BODY, encodeTask(planned.task), options, outcome);
-    return run.response;
+    return run;
   }
 }
 
+/** The events of a log, as a client that followed it would have got them. */
+function toEmitted(log: readonly RunEvent[]): readonly EmittedEvent[] {
+  const writer = createEventWriter();
+  return log.flatMap((event) => writer.write(event));
+}
+
+const OVER = "the client no longer waits";
+
 /** Undefined where it takes longer, fails, or nobody waits for it any more. */
 async function waitSoon(
-  answer: Promise<WholeAnswer>,
-  clock: Clock,
+  call: HandedCall,
+  { clock, isStreamed }: { readonly clock: Clock; readonly isStreamed: boolean },
   signal: AbortSignal | undefined,
 ): Promise<WholeAnswer | undefined> {
   const over = new AbortController();
-  const stop = (): void => over.abort();
+  // Without a reason, `abort` makes an exception with its stack, which costs 30 µs.
+  const stop = (): void => over.abort(OVER);
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
+  const late = isStreamed
+    ? untilPause(call, clock, over.signal)
+    : clock.sleep(SOON_MS, over.signal);
   try {
-    return await Promise.race([answer, clock.sleep(SOON_MS, over.signal).then(nothing, nothing)]);
+    return await Promise.race([call.answer, late.then(nothing, nothing)]);
   } catch {
     // The run that takes the call over says why.
     return undefined;
   } finally {
     signal?.removeEventListener("abort", stop);
     stop();
+  }
+}
+
+/** Resolves when a stream that has begun brings nothing for a while, or has brought enough; after `SOON_MS` at the latest. */
+async function untilPause(call: HandedCall, clock: Clock, signal: AbortSignal): Promise<void> {
+  await Promise.race([call.begun, clock.sleep(SOON_MS, signal)]);
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    const heard = call.heard();
+    await clock.sleep(LOOK_MS, signal);
+    if (call.heard() === heard) return;
   }
 }
 

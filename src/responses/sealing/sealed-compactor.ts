@@ -1,4 +1,6 @@
-/** Compacts a conversation for a client: the summary and the user's own words are sealed into one `compaction` item. */
+/**
+ * Compacts a conversation for a client: the summary and the user's own words are sealed into one `compaction` item.
+ */
 
 import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
 import type { Compacted } from "../../agent/context/context-keeper.ts";
@@ -20,11 +22,11 @@ export interface SealedCompactorParts {
   readonly summariser: Summariser;
   readonly seal: CompactionSeal;
   readonly expanding: Expanding;
-  /** What may be kept word for word. */
+  /** The most tokens that are kept word for word. */
   readonly keptTokens: number;
 }
 
-/** As it stands in the journal. */
+/** As it is in the journal. */
 interface SealedCompaction extends Pick<Told, "answer"> {
   readonly item: Compaction;
 }

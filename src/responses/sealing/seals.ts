@@ -1,13 +1,15 @@
-/** The seals of a server, each for one tenant: what one tenant was given does not open for another. */
+/**
+ * The seals of a server, each for one tenant: a text that one tenant got does not open for another.
+ */
 
 import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
 import { createCompactionSeal } from "./compaction-seal.ts";
 import { createThoughtSeal, type ThoughtSeal } from "./thought-seal.ts";
 
 export interface Seals {
-  /** Of compacted conversations. */
+  /** For compacted conversations. */
   readonly sealOf: (tenant: string) => CompactionSeal;
-  /** Of reasoning that no vendor has sealed. */
+  /** For reasoning that no vendor has sealed. */
   readonly thoughtSealOf: (tenant: string) => ThoughtSeal;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a client keeps for this server and may neither read nor write: sealed with the server's key and
- * bound to the tenant, so that nobody can use another's. What another server made does not open here.
+ * Seals data that a client keeps for this server and may neither read nor change: encrypted with the server's key and
+ * bound to the tenant, so that it is useless for others. Data of another server does not open here.
  */
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
@@ -8,14 +8,14 @@ import type { Json } from "../../base/json.ts";
 
 export interface TenantSeal {
   seal(value: Json): string;
-  /** Undefined for what was sealed elsewhere, for another tenant or purpose, or not at all. */
+  /** Undefined for text that was sealed elsewhere, for another tenant or purpose, or not at all. */
   open(text: string): Json | undefined;
 }
 
 export interface SealUse {
-  /** What is sealed for one purpose does not open for another. */
+  /** Data sealed for one purpose does not open for another. */
   readonly purpose: string;
-  /** What every seal of the purpose begins with. */
+  /** The prefix of every seal of the purpose. */
   readonly prefix: string;
 }
 
@@ -51,7 +51,7 @@ export function createTenantSeal(
         const opened = Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
         return JSON.parse(opened.toString("utf8")) as Json;
       } catch {
-        // Not being ours is an ordinary outcome here.
+        // Not sealed by us, which is not an error here.
         return undefined;
       }
     },

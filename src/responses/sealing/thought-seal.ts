@@ -1,9 +1,10 @@
 /**
- * `reasoning.encrypted_content` of models whose vendors seal nothing: what they thought, sealed by this
- * server. Clients that keep their own history send it back, some of them nothing else of the thought.
+ * `reasoning.encrypted_content` for models whose vendors seal nothing: their thoughts, sealed by this server. Clients
+ * that keep their own history send it back, some of them without the rest of the thought.
  */
 
-import type { Json } from "../../base/json.ts";
+import { asJson } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import type { Item, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelRequest, Provider } from "../../providers/provider.ts";
@@ -11,37 +12,41 @@ import { asksForSeal } from "../fold/show-item.ts";
 import { createTenantSeal } from "./tenant-seal.ts";
 
 export interface ThoughtSeal {
-  /** The thought with its seal; as it is where a vendor has sealed it. */
+  /** The thought with its seal; unchanged if a vendor has sealed it. */
   seal(thought: Reasoning): Reasoning;
-  /** The thought as it was sealed; without its seal where that is of this kind and does not open. */
+  /** The thought as it was sealed; without its seal if that is of this kind and does not open. */
   open(thought: Reasoning): Reasoning;
 }
 
-/** Another one than that of compactions, so that each knows its own. */
+/** Differs from the prefix of compactions, so that each recognises its own. */
 const PREFIX = "offshoot1r.";
 
 type Thought = Pick<Reasoning, "summary" | "content">;
 
+const SEALED = storedObject<Thought>("sealed reasoning", ["summary"]);
+
 export function createThoughtSeal(serverKey: Uint8Array, tenant: string): ThoughtSeal {
   const { seal, open } = createTenantSeal(serverKey, tenant, {
-    ...{ purpose: "reasoning", prefix: PREFIX },
+    purpose: "reasoning",
+    prefix: PREFIX,
   });
   return {
     seal(thought) {
       if (thought.encrypted_content) return thought;
       const { summary, content } = thought;
-      const encrypted_content = seal({ summary, content } as unknown as Json);
+      const encrypted_content = seal(asJson({ summary, content }));
       return { ...thought, encrypted_content };
     },
     open(thought) {
       if (!isOurs(thought)) return thought;
       const { encrypted_content, ...shown } = thought;
-      return { ...shown, ...(open(encrypted_content ?? "") as unknown as Thought | undefined) };
+      const opened = open(encrypted_content ?? "");
+      return opened === undefined ? shown : { ...shown, ...SEALED.read(opened) };
     },
   };
 }
 
-/** Whether a request asks for seals, or brings any. */
+/** True if a request asks for seals, or contains any. */
 export function needsThoughtSeal(
   include: readonly string[] | null | undefined,
   items: readonly Item[],
@@ -53,7 +58,9 @@ function isOurs({ encrypted_content }: Reasoning): boolean {
   return encrypted_content?.startsWith(PREFIX) ?? false;
 }
 
-/** The provider reads thoughts without our seals; what it thinks is sealed where that is asked for. */
+/**
+ * The provider reads thoughts without our seals; its own thoughts are sealed if the request asks for that.
+ */
 export function sealThoughts(
   provider: Provider,
   seal: ThoughtSeal,

@@ -1,9 +1,9 @@
 /**
- * `Idempotency-Key`: a request that is sent again with its key gets what the first one made. The key is a
- * thing of the tenant's, put in one transaction with what it made, and goes with it.
+ * `Idempotency-Key`: a request that is sent again with its key gets the result of the first one. The key is a thing
+ * of the tenant, stored in one transaction with the result, and deleted with it.
  *
- * What the key made is not kept beside it: a response that is asked for again is followed from its record,
- * as by every other client. So it is there after a restart and in every process.
+ * The result is not stored a second time: a repeated request for a response follows it from its record, like every
+ * other client. So it is there after a restart and in every process.
  */
 
 import { createHmac } from "node:crypto";
@@ -13,20 +13,20 @@ import { isLarge, writeInSlices } from "../../base/json-pieces.ts";
 import { clip } from "../../base/text.ts";
 import type { Claim, NewThing, Shelf, Thing, ThingHead } from "../../store/shelf.ts";
 
-/** A request that says by a key that it is the same as another one. */
+/** A request with a key that says it is the same as another one. */
 export interface Once {
   readonly key: string;
-  /** `POST /v1/responses`. */
+  /** For example `POST /v1/responses`. */
   readonly route: string;
   /** As it was sent. */
   readonly body: unknown;
 }
 
-/** A key of a tenant's, and the request that it stands for. */
+/** A key of a tenant, and the request that it stands for. */
 export interface OnceKey {
   readonly tenant: string;
   readonly key: string;
-  /** Tells requests apart and nothing of what they say. */
+  /** A hash that differs between requests and reveals nothing of them. */
   readonly fingerprint: string;
 }
 
@@ -35,7 +35,7 @@ const ONCE_KIND = "idempotency_key";
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const MAX_KEY_CHARS = 255;
 
-/** Undefined where the request has no key. Rejects one that is empty or too long. */
+/** Undefined if the request has no key. Rejects one that is empty or too long. */
 export function readOnce(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   route: string,
@@ -49,7 +49,7 @@ export function readOnce(
   throw new Failure("invalid_request", message, { param: "Idempotency-Key" });
 }
 
-/** `sealKey` is the server's own: what is kept of a request cannot be guessed from without it. */
+/** `sealKey` is the server's own: without it, the request cannot be guessed from what is stored. */
 export async function toOnceKey(
   { key, route, body }: Once,
   tenant: string,
@@ -62,8 +62,8 @@ export async function toOnceKey(
 }
 
 /**
- * What the key has made; undefined where it has made nothing, or its time is over. Rejects with
- * `idempotency_key_reused` where it stands for another request.
+ * The id that the key has made; undefined if it has made nothing, or has expired. Rejects with
+ * `idempotency_key_reused` if it stands for another request.
  */
 export async function findMade(
   shelf: Shelf,
@@ -75,7 +75,7 @@ export async function findMade(
   return held && !isExpired(held, nowMs) ? readMade(held, once) : undefined;
 }
 
-/** What a tenant's key has made, whichever request it stands for; undefined where there is nothing. */
+/** The id that a tenant's key has made, for any request; undefined if there is none. */
 export async function findMadeBy(
   shelf: Shelf,
   tenant: string,
@@ -87,14 +87,17 @@ export async function findMadeBy(
 }
 
 interface Making {
-  /** The id of what is made. */
+  /** The id of the new thing. */
   readonly made: string;
   readonly things: readonly NewThing[];
-  /** What the key made before and is not to stand for any more: it has failed. */
+  /** An earlier thing of the key that has failed, and that the new one replaces. */
   readonly inPlaceOf?: string | undefined;
 }
 
-/** Puts what a key makes with the key. False, and nothing is put, where it has made something already. */
+/**
+ * Stores new things together with their key. Returns false, and stores nothing, if the key has made something
+ * already.
+ */
 export async function claimMade(
   shelf: Shelf,
   once: OnceKey,
@@ -103,9 +106,13 @@ export async function claimMade(
 ): Promise<boolean> {
   const claim: Claim = {
     claim: {
-      ...{ tenant: once.tenant, kind: ONCE_KIND, id: once.key, parent: made },
+      tenant: once.tenant,
+      kind: ONCE_KIND,
+      id: once.key,
+      parent: made,
       body: { fingerprint: once.fingerprint, made },
-      ...{ created_at_ms: nowMs, expires_at_ms: nowMs + KEPT_MS },
+      created_at_ms: nowMs,
+      expires_at_ms: nowMs + KEPT_MS,
     },
     things,
     isOver: (held) =>
@@ -115,16 +122,16 @@ export async function claimMade(
 }
 
 interface Kept {
-  /** The id of what was made. */
+  /** The id of the new thing. */
   readonly made: string;
   /** Removes it again. */
   readonly undo: () => Promise<unknown>;
 }
 
 /**
- * Gives the id that counts for a key: of what was just made with it, or of what it had made before, and then
- * `undo` has removed the new one. For what is made in several steps: where the process dies between them
- * the key stands for nothing. Rejects as `findMade` does.
+ * Returns the id that counts for a key: that of the new thing, or of an earlier one, and then `undo` has removed the
+ * new one. For things that are made in several steps: if the process dies between them, the key stands for nothing.
+ * Rejects as `findMade` does.
  */
 export async function keepFirst(
   shelf: Shelf,

@@ -1,4 +1,4 @@
-/** Lists a page at a time, as every list of the API has them: `limit`, `order`, `after`, `before`. */
+/** Lists in pages, as every list of the API: `limit`, `order`, `after`, `before`. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -17,16 +17,16 @@ export interface PagingDefaults {
   readonly maxLimit?: number | undefined;
 }
 
-export interface Page<Shown> {
+export interface ListPage<Shown> {
   readonly object: "list";
   readonly data: readonly Shown[];
-  /** Empty, like `last_id`, where the page is: the API promises text. */
+  /** Empty, like `last_id`, if the page is: the API promises text. */
   readonly first_id: string;
   readonly last_id: string;
   readonly has_more: boolean;
 }
 
-/** Rejects with `invalid_request` what is no page: `param` is the field at fault. */
+/** Rejects with `invalid_request` an invalid page: `param` is the field at fault. */
 export function parsePaging(query: URLSearchParams, defaults: PagingDefaults): Paging {
   const { defaultOrder, defaultLimit = 20, maxLimit = 100 } = defaults;
   return {
@@ -37,13 +37,16 @@ export function parsePaging(query: URLSearchParams, defaults: PagingDefaults): P
   };
 }
 
-/** What the query asks to see, in each way that clients write a list: `include`, `include[]`, `include[0]`. */
+/**
+ * The fields that the query asks for, in each form in which clients write a list: `include`, `include[]`,
+ * `include[0]`.
+ */
 export function parseInclude(query: URLSearchParams): ReadonlySet<string> {
   const values = [...query].filter(([name]) => /^include(\[\d*\])?$/.test(name));
   return new Set(values.flatMap(([, value]) => value.split(",")).filter((name) => name !== ""));
 }
 
-/** Asks for one more than fits, so that `toPage` knows whether there is more. */
+/** Asks for one more than fits, so that `toPage` knows if there are more. */
 export function toThingQuery(
   among: Omit<ThingName, "id"> & { readonly parent?: string | undefined },
   { limit, order, after, before }: Paging,
@@ -54,14 +57,14 @@ export function toThingQuery(
 }
 
 /**
- * `things` are those of `toThingQuery`. Instead of the limit, the paging itself tells that the page was
- * asked for from its end (`before`): the one too many is the first one then.
+ * `things` are those of `toThingQuery`. `before` in the paging says that the page was read from its end: the extra
+ * thing is then the first one.
  */
 export function toPage<Kept, Shown extends { readonly id: string }>(
   things: readonly Kept[],
   limit: number | Paging,
   toObject: (thing: Kept) => Shown,
-): Page<Shown> {
+): ListPage<Shown> {
   const paging = typeof limit === "number" ? { limit, before: undefined, after: undefined } : limit;
   const isBackwards = paging.before !== undefined && paging.after === undefined;
   const surplus = Math.max(things.length - paging.limit, 0);
@@ -69,11 +72,11 @@ export function toPage<Kept, Shown extends { readonly id: string }>(
   return toWholePage(kept.map(toObject), surplus > 0);
 }
 
-/** A page of objects that are shown already. */
+/** A page of objects that already have their final form. */
 export function toWholePage<Shown extends { readonly id: string }>(
   data: readonly Shown[],
   has_more = false,
-): Page<Shown> {
+): ListPage<Shown> {
   return {
     object: "list",
     data,

@@ -1,4 +1,4 @@
-/** What the functions that keep things for tenants are given: where, when, and under which ids. */
+/** The parts of functions that store things for tenants: the shelf, the clock, and new ids. */
 
 import type { Clock } from "../../base/clock.ts";
 import type { MakeId } from "../../base/ids.ts";

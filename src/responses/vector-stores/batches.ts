@@ -1,4 +1,6 @@
-/** Batches: many files that are added to a vector store at once, and are waited for or cancelled together. */
+/**
+ * Batches: many files that are added to a vector store at once, and are waited for or cancelled together.
+ */
 
 import { z } from "zod";
 import { Failure } from "../../base/failure.ts";
@@ -6,15 +8,16 @@ import { clip } from "../../base/text.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
-import type { Page } from "../tenant/paging.ts";
+import type { ListPage } from "../tenant/paging.ts";
 import { toSeconds } from "../tenant/shelf-parts.ts";
 import {
   countFiles,
-  encodeKept,
+  encodeBatch,
+  encodeStoreFile,
   type FileCounts,
+  type FileIndexParts,
   type FileStatus,
   findStore,
-  type IndexParts,
   nameBatch,
   nameStoreFile,
   readBatch,
@@ -49,7 +52,7 @@ export const CreateBatch = open({
 });
 
 export async function createBatch(
-  parts: IndexParts,
+  parts: FileIndexParts,
   tenant: string,
   store: string,
   body: unknown,
@@ -58,7 +61,7 @@ export async function createBatch(
   await findStore(parts, tenant, store);
   const { attributes, chunking_strategy, file_ids, files } = asked;
   const shared = { attributes, chunking_strategy };
-  // Each file says its own where files are given; what is said for all is for `file_ids`.
+  // With `files`, each file has its own settings; the common settings are for `file_ids`.
   const added = files ?? (file_ids ?? []).map((file_id) => ({ ...shared, file_id }));
   if (added.length === 0 || (files && file_ids)) {
     const message = "Name the files of the batch in `file_ids`, or in `files`.";
@@ -69,7 +72,7 @@ export async function createBatch(
     await parts.shelf.put({
       ...nameBatch(tenant, id),
       parent: store,
-      body: encodeKept({ is_cancelled: false }),
+      body: encodeBatch({ is_cancelled: false }),
       created_at_ms: parts.clock.now(),
       expires_at_ms: null,
     });
@@ -87,7 +90,7 @@ export async function getBatch(
 
 /** Files that are searchable already stay so. */
 export async function cancelBatch(
-  parts: IndexParts,
+  parts: FileIndexParts,
   tenant: string,
   { store, batch }: BatchOf,
 ): Promise<BatchObject> {
@@ -99,13 +102,13 @@ export async function cancelBatch(
     await parts.shelf.change(nameStoreFile(tenant, store, file_id), (body) => {
       const kept = readStoreFile({ body });
       isCancelled = kept.status === "in_progress" && kept.run_id === run_id;
-      return isCancelled ? encodeKept({ ...kept, status: "cancelled" }) : undefined;
+      return isCancelled ? encodeStoreFile({ ...kept, status: "cancelled" }) : undefined;
     });
     if (!isCancelled) continue;
     await parts.indexing.remove(run_id);
     await parts.chunks.trim({ tenant, store, file: file_id }, 0);
   }
-  await parts.shelf.update(nameBatch(tenant, batch), encodeKept({ is_cancelled: true }));
+  await parts.shelf.update(nameBatch(tenant, batch), encodeBatch({ is_cancelled: true }));
   return getBatch(parts, tenant, { store, batch });
 }
 
@@ -114,7 +117,7 @@ export async function listBatchFiles(
   tenant: string,
   { store, batch }: BatchOf,
   query: URLSearchParams,
-): Promise<Page<StoreFileObject>> {
+): Promise<ListPage<StoreFileObject>> {
   await findBatch(parts, tenant, { store, batch });
   return listStoreFiles(parts, tenant, { store, batch }, query);
 }
@@ -147,7 +150,9 @@ async function toBatch(parts: VectorParts, thing: Thing): Promise<BatchObject> {
   const { counts } = await countFiles(readBatchFiles(parts, tenant, { store, batch: id }));
   const status = counts.in_progress > 0 ? "in_progress" : "completed";
   return {
-    ...{ id, object: "vector_store.files_batch", created_at: toSeconds(thing.created_at_ms) },
+    id,
+    object: "vector_store.files_batch",
+    created_at: toSeconds(thing.created_at_ms),
     vector_store_id: store,
     status: readBatch(thing).is_cancelled ? "cancelled" : status,
     file_counts: counts,

@@ -1,6 +1,6 @@
 /**
- * A text in chunks that overlap: each as long as it may be, ending where the text has a break, if one
- * is near. Tokens are estimated; a tokenizer would be right for one model alone.
+ * Divides a text into overlapping chunks: each as long as allowed, ending at a break of the text if one is near.
+ * Tokens are estimated; a tokenizer would be right for one model only.
  */
 
 import { z } from "zod";
@@ -10,7 +10,7 @@ export interface Chunking {
   readonly chunk_overlap_tokens: number;
 }
 
-/** The API's own, where a request does not say. */
+/** The API's own, if a request does not say. */
 export const USUAL_CHUNKING: Chunking = { max_chunk_size_tokens: 800, chunk_overlap_tokens: 400 };
 
 const MIN_TOKENS = 100;
@@ -38,15 +38,17 @@ export function toChunking(strategy: ChunkingStrategy | null | undefined): Chunk
   return strategy?.type === "static" ? strategy.static : USUAL_CHUNKING;
 }
 
-/** A stretch of the text that is not cut. */
+/** A piece of the text that is not divided. */
 interface Unit {
   readonly end: number;
   readonly tokens: number;
-  /** How good a place its end is to cut at: a word's 0, a sentence's 1, a line's 2, a paragraph's 3. */
+  /**
+   * How good its end is for a cut: the end of a word is 0, of a sentence 1, of a line 2, of a paragraph 3.
+   */
   readonly rank: number;
 }
 
-/** One after the other, as they are asked for: a large text is never held in pieces. None without words. */
+/** One after the other, on demand: a large text is never held in pieces. None without words. */
 export function* chunkText(text: string, chunking: Chunking): Generator<string> {
   const { max_chunk_size_tokens: max, chunk_overlap_tokens: overlap } = chunking;
   const source = toUnits(text, max);
@@ -64,7 +66,7 @@ export function* chunkText(text: string, chunking: Chunking): Generator<string> 
   }
 }
 
-/** Takes units until they are more than a chunk holds. True where there are no more of them. */
+/** Takes units until they are more than a chunk holds. True if none is left. */
 function fill(window: Unit[], source: Iterator<Unit>, max: number): boolean {
   let tokens = window.reduce((sum, unit) => sum + unit.tokens, 0);
   while (tokens <= max) {
@@ -90,7 +92,10 @@ function findLast(window: readonly Unit[], max: number): number {
   return best;
 }
 
-/** Where the next chunk begins: so far back that it repeats `overlap` tokens at most, and on in any case. */
+/**
+ * The beginning of the next chunk: far enough back to repeat at most `overlap` tokens, but always later than the last
+ * one.
+ */
 function findNext(window: readonly Unit[], last: number, overlap: number): number {
   let tokens = 0;
   let next = last + 1;
@@ -102,7 +107,7 @@ function findNext(window: readonly Unit[], last: number, overlap: number): numbe
   return next;
 }
 
-/** Words with what follows them; one that is too long is cut. */
+/** Words with the characters after them; a word that is too long is divided. */
 function* toUnits(text: string, max: number): Generator<Unit> {
   for (const { 0: word, index } of text.matchAll(/\s*\S+\s*/gu)) {
     const tokens = estimateTokens(word);
@@ -111,7 +116,7 @@ function* toUnits(text: string, max: number): Generator<Unit> {
   }
 }
 
-/** Scripts without spaces, encoded data and minified code make words that are whole pages. */
+/** Scripts without spaces, encoded data and minified code have words of whole pages. */
 const MAX_UNIT_TOKENS = 25;
 
 function cut(word: string, index: number, max: number): Unit[] {
@@ -136,7 +141,9 @@ function rankOf(word: string): number {
   return /[.!?。！？]["')\]]*\s*$/.test(word) ? 1 : 0;
 }
 
-/** About four characters of Latin script a token, one and a half of the others', one of ideographs. */
+/**
+ * About four characters of Latin script for each token, one and a half of other scripts, one ideograph.
+ */
 export function estimateTokens(text: string): number {
   let tokens = 0;
   for (const char of text) tokens += costOf(char.codePointAt(0) ?? 0);

@@ -1,11 +1,15 @@
-/** The text of a file, whatever it is: text as it is, pages as Markdown, PDFs and documents of offices as their words. */
+/**
+ * Reads the text of any file: text as it is, pages as Markdown, PDFs and office documents as their words.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import type { FileParts } from "../files/files.ts";
 
-/** More pages than a book has; reading them is limited in time besides. */
+/** More pages than a book has; the time to read them is limited too. */
 const MAX_PDF_PAGES = 2000;
-/** Large PDFs take a while; the process that reads them ends by itself at its limit of processor time. */
+/**
+ * Large PDFs take a while; the process that reads them ends by itself at its limit of processor time.
+ */
 const PDF_LIMIT_MS = 60_000;
 
 const TEXT_TYPES =
@@ -13,7 +17,9 @@ const TEXT_TYPES =
 const OFFICE =
   /^application\/vnd\.openxmlformats-officedocument\.(wordprocessingml|presentationml)\./;
 
-/** Rejects with `invalid_request` what holds no text, with `tool_failed` what cannot be read. */
+/**
+ * Rejects with `invalid_request` a file without text, and with `tool_failed` one that cannot be read.
+ */
 export async function extractText(
   { filename, mediaType, bytes }: FileParts,
   signal: AbortSignal,
@@ -55,7 +61,7 @@ async function decode(bytes: Uint8Array): Promise<string> {
   return decodeHtml(bytes, undefined);
 }
 
-/** The store's texts end at a NUL, and hold no half of a surrogate pair. */
+/** The store's texts end at a NUL, and cannot contain half of a surrogate pair. */
 function toStorable(text: string): string {
   return text
     .replaceAll("\0", " ")

@@ -1,13 +1,16 @@
-/** Which files of a vector store a search looks at: comparisons of their attributes, and `and` and `or` of those. */
+/**
+ * Filters that select the files of a search in a vector store: comparisons of their attributes, and `and` and `or` of
+ * those.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
+export type FileAttributes = Readonly<Record<string, string | number | boolean>>;
 
-export type Filter = (attributes: Attributes) => boolean;
+export type Filter = (attributes: FileAttributes) => boolean;
 
-/** Rejects with `invalid_request` what is no filter. `param` is where it stands in the request. */
+/** Rejects with `invalid_request` an invalid filter. `param` is its place in the request. */
 export function parseFilter(filter: Json, param = "filters"): Filter {
   if (!isJsonObject(filter)) throw invalid(param, "must be an object");
   const { type } = filter;
@@ -56,7 +59,7 @@ const COMPARISONS: Readonly<Record<string, Compare>> = {
   nin: (have, wanted) => have === undefined || !(wanted as readonly Scalar[]).includes(have),
 };
 
-/** Numbers with numbers, texts with texts; nothing else has an order. */
+/** Numbers with numbers, texts with texts; other values have no order. */
 function order(have: unknown, wanted: unknown, fits: (difference: number) => boolean): boolean {
   if (typeof have === "number" && typeof wanted === "number") return fits(have - wanted);
   if (typeof have !== "string" || typeof wanted !== "string") return false;

@@ -1,23 +1,23 @@
 /**
- * A file on its way into a vector store, as a run of the engine: its text, then a step for each batch of
- * chunks and their embeddings. So each file has one owner, a process that dies is taken over, and a batch
- * that was embedded is not embedded again.
+ * Indexes a file for a vector store, as a run of the engine: its text, then a step for each batch of chunks and their
+ * embeddings. So each file has one owner, the run of a dead process is taken over, and a batch that was embedded is
+ * not embedded again.
  *
- * The file's thing names its run. A run that it does not name, or that it does not wait for any more,
- * writes nothing: chunks are put under that condition, in one transaction with it.
+ * The file's thing names its run. A run that it does not name, or no longer waits for, writes nothing: chunks are
+ * stored under that condition, in one transaction with it.
  */
 
 import { type Failure, toFailure } from "../../base/failure.ts";
 import { toQuietOutcome } from "../../engine/ending.ts";
 import type { Engine, RunBody, RunContext } from "../../engine/engine.ts";
 import { readFileParts } from "../files/files.ts";
-import { type Chunking, chunkText } from "./chunk-text.ts";
+import { chunkText } from "./chunk-text.ts";
 import { extractText } from "./extract-text.ts";
+import { INDEX_BODY, INDEX_JOB, type IndexJob } from "./index-runs.ts";
 import {
-  encodeKept,
+  encodeStoreFile,
   type FileError,
   findPayer,
-  INDEX_BODY,
   type KeptStoreFile,
   nameStoreFile,
   readStoreFile,
@@ -27,19 +27,10 @@ import { embedPaid } from "./paid-embedding.ts";
 
 const INDEX_QUEUE = "index";
 
-/** Reading a PDF is a process of its own; more at once would slow the answers. */
+/** Each PDF is read by a process of its own; more at once would slow down answers. */
 const MAX_HERE = 2;
 /** Chunks that are embedded and written together. */
 const BATCH_CHUNKS = 32;
-
-export interface IndexJob {
-  readonly tenant: string;
-  readonly store: string;
-  readonly file: string;
-  readonly chunking: Chunking;
-  /** The key that pays for its embeddings. */
-  readonly key_id: string | null;
-}
 
 export function defineIndexing(engine: Engine, parts: VectorParts): void {
   engine.defineQueue(INDEX_QUEUE, { atOnce: Number.MAX_SAFE_INTEGER, here: MAX_HERE });
@@ -48,13 +39,13 @@ export function defineIndexing(engine: Engine, parts: VectorParts): void {
 
 function createIndexBody(parts: VectorParts): RunBody {
   return async (context, input) => {
-    const job = input as unknown as IndexJob;
+    const job = INDEX_JOB.read(input);
     await context.waiting(undefined, () => context.turn(INDEX_QUEUE, job.tenant));
     try {
       await indexFile(parts, context, job);
       return toQuietOutcome(parts.clock.now());
     } catch (thrown) {
-      // Cancelled, or another process goes on with it.
+      // Cancelled, or continued by another process.
       if (context.signal.aborted) throw thrown;
       const last_error = toFileError(toFailure(thrown));
       await context.step("fail", () =>
@@ -66,7 +57,7 @@ function createIndexBody(parts: VectorParts): RunBody {
   };
 }
 
-/** Ends early where nobody waits for the file any more. */
+/** Ends early if the file is not waited for any more. */
 async function indexFile(parts: VectorParts, context: RunContext, job: IndexJob): Promise<void> {
   let text: string | undefined;
   await context.rest();
@@ -100,7 +91,7 @@ interface Batch {
   readonly batch: readonly string[];
 }
 
-/** How many bytes it takes; null where nobody waits for it. Done twice it leaves the same. */
+/** Returns the stored bytes; null if the file is not waited for any more. May be repeated. */
 async function putBatch(
   parts: VectorParts,
   { job, run, firstPart, batch }: Batch,
@@ -119,7 +110,7 @@ async function putBatch(
     return { text, embedding: vector ? { vector, model } : null };
   });
   if (!(await parts.chunks.put(job, firstPart, chunks, run))) return null;
-  // Writing is synchronous: others get their turn between two batches.
+  // Writing is synchronous: other work gets its turn between two batches.
   await new Promise((resolve) => setImmediate(resolve));
   return usage;
 }
@@ -146,13 +137,13 @@ async function settle(
   await shelf.change(toName(job), (body) => {
     const kept = readStoreFile({ body });
     isOurs = waitsFor(kept, run);
-    return isOurs ? encodeKept({ ...kept, ...settled }) : undefined;
+    return isOurs ? encodeStoreFile({ ...kept, ...settled }) : undefined;
   });
   if (isOurs && settled.status === "failed") await chunks.trim(job, 0);
   return null;
 }
 
-/** The text as the step before a crash has kept it. */
+/** The text that the step before a crash has stored. */
 async function readText({ shelf }: VectorParts, job: IndexJob): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of shelf.readContent(toName(job))) pieces.push(piece);

@@ -1,8 +1,11 @@
-/** Vector stores, their files and batches, as they stand on the shelf. What this package wrote is taken at its word. */
+/**
+ * Vector stores, their files and batches, as stored on the shelf. Only this package writes them, so they are not
+ * checked again.
+ */
 
 import type { Payer } from "../../agent/payer.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
 import { clip } from "../../base/text.ts";
 import type { Metadata } from "../../protocol/request.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
@@ -10,35 +13,32 @@ import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import type { Chunking } from "./chunk-text.ts";
-import type { Attributes } from "./filters.ts";
+import type { FileAttributes } from "./filters.ts";
 import type { IndexRuns } from "./index-runs.ts";
 import type { VectorMemory } from "./vector-memory.ts";
 
-/** What everything about vector stores is made with. */
+/** The parts for all work on vector stores. */
 export interface VectorParts extends ShelfParts {
   readonly chunks: ChunkStore;
   /** The vectors of `chunks`, for searches. */
   readonly vectors: VectorMemory;
-  /** Undefined where files are searched by their words alone. */
+  /** Undefined if files are searched by their words only. */
   readonly embedder: Embedder | undefined;
-  /** The key that asks; null, or left out, where nobody is to pay. */
+  /** The key of the request; null, or left out, if nothing has to be paid. */
   readonly keyId?: string | null | undefined;
-  /** Who pays for what a key asks for. */
+  /** Pays for a key's requests. */
   readonly payerOf?: ((keyId: string) => Payer) | undefined;
 }
 
-/** Who pays for the embeddings of a request; undefined where nobody does. */
+/** The payer of a request's embeddings; undefined if there is none. */
 export function findPayer({ payerOf }: VectorParts, keyId: string | null | undefined) {
   return keyId ? payerOf?.(keyId) : undefined;
 }
 
-/** What changes the files of a store is made with. */
-export interface IndexParts extends VectorParts {
+/** The parts for changes of a store's files. */
+export interface FileIndexParts extends VectorParts {
   readonly indexing: IndexRuns;
 }
-
-/** The name of the body that indexes files, in the record. */
-export const INDEX_BODY = "index";
 
 export const STORE_KIND = "vector_store";
 export const STORE_FILE_KIND = "vector_store.file";
@@ -61,7 +61,7 @@ export interface KeptStoreFile {
   readonly usage_bytes: number;
   readonly last_error: FileError | null;
   readonly chunking: Chunking;
-  readonly attributes: Attributes;
+  readonly attributes: FileAttributes;
   readonly batch_id: string | null;
   /** The run that indexes it, or did. */
   readonly run_id: string;
@@ -89,20 +89,24 @@ export function nameBatch(tenant: string, id: string): ThingName {
   return { tenant, kind: BATCH_KIND, id };
 }
 
-export function encodeKept(kept: KeptStore | KeptStoreFile | KeptBatch): Json {
-  return kept as unknown as Json;
-}
+const STORE = storedObject<KeptStore>("a vector store", ["name", "metadata"]);
+const STORE_FILE = storedObject<KeptStoreFile>("a file of a vector store", ["file_id", "status"]);
+const BATCH = storedObject<KeptBatch>("a batch of files", ["is_cancelled"]);
+
+export const encodeStore = STORE.write;
+export const encodeStoreFile = STORE_FILE.write;
+export const encodeBatch = BATCH.write;
 
 export function readStore({ body }: Pick<Thing, "body">): KeptStore {
-  return body as unknown as KeptStore;
+  return STORE.read(body);
 }
 
 export function readStoreFile({ body }: Pick<Thing, "body">): KeptStoreFile {
-  return body as unknown as KeptStoreFile;
+  return STORE_FILE.read(body);
 }
 
 export function readBatch({ body }: Pick<Thing, "body">): KeptBatch {
-  return body as unknown as KeptBatch;
+  return BATCH.read(body);
 }
 
 /** Rejects with `not_found`. */
@@ -129,7 +133,7 @@ export async function findStoreFile(
   throw new Failure("not_found", message, { param: "file_id" });
 }
 
-/** Rows read at a time. */
+/** Rows that are read at a time. */
 const READ_ROWS = 500;
 
 /** Every file of a store, oldest first. */
@@ -150,7 +154,7 @@ export async function* readStoreFiles(
 
 export type FileCounts = Readonly<Record<FileStatus | "total", number>>;
 
-/** How many files there are of each status, and how much place those take that can be searched. */
+/** The number of files of each status, and the bytes of the searchable ones. */
 export async function countFiles(
   files: AsyncIterable<Thing>,
 ): Promise<{ counts: FileCounts; usageBytes: number }> {

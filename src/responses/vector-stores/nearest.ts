@@ -1,11 +1,13 @@
-/** The chunks whose vectors are most like a question's, found by comparing all vectors of a store in memory. */
+/**
+ * Finds the chunks whose vectors are most similar to a question's, by comparing all vectors of a store in memory.
+ */
 
 import { type Near, type Nearest, toLikeness } from "../../store/chunk-store.ts";
 import type { VectorBlock } from "./vector-memory.ts";
 
 interface Asked {
   readonly vector: Float32Array;
-  /** How many of the best are wanted. */
+  /** The most results. */
   readonly count: number;
   readonly names: { has(id: number): boolean };
 }

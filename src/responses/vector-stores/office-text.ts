@@ -1,20 +1,19 @@
 /**
- * The words of a document or a presentation in the Office Open XML formats: a ZIP archive of XML
- * files. Only what is needed of both is read: entries by the central directory, and the elements
- * that hold text.
+ * Reads the words of a document or a presentation in the Office Open XML formats: a ZIP archive of XML files. Only
+ * the needed parts of both formats are read: entries by the central directory, and the elements that contain text.
  */
 
 import { inflateRawSync } from "node:zlib";
 import { Failure } from "../../base/failure.ts";
 
 /**
- * Of all parts together, unpacked. A document of a thousand pages has a fifth of it; an archive that is
- * a trap has more, of a few bytes or of one part under many names.
+ * The most bytes of all parts together, unpacked. A document of a thousand pages has a fifth of it. A malicious
+ * archive has more, made of a few bytes or of one part under many names.
  */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 
-/** Rejects with `tool_failed` what is no such archive. */
+/** Rejects with `tool_failed` a file that is not such an archive. */
 export function readOfficeText(bytes: Uint8Array): string {
   const entries = readEntries(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const names = [...entries.keys()].filter((name) => PARTS.test(name)).sort(byNumber);
@@ -32,7 +31,7 @@ export function readOfficeText(bytes: Uint8Array): string {
 const PARTS =
   /^(?:word\/(?:document|footnotes|endnotes)|ppt\/(?:slides\/slide|notesSlides\/notesSlide)\d+)\.xml$/;
 
-/** `slide10` comes behind `slide9`. */
+/** `slide10` comes after `slide9`. */
 function byNumber(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
@@ -70,7 +69,7 @@ const ENTRY_SIGNATURE = 0x02014b50;
 /** The record at the end has 22 bytes and a comment of at most 65535. */
 const MAX_TAIL = 22 + 0xffff;
 
-/** What an entry holds. Rejects where that is more than `maxBytes`. */
+/** Returns the content of an entry. Rejects if it is more than `maxBytes`. */
 type ReadEntry = (maxBytes: number) => string;
 
 function readEntries(zip: Buffer): Map<string, ReadEntry> {
@@ -99,7 +98,7 @@ function findEnd(zip: Buffer): number {
   for (let at = zip.length - 22; at >= from; at--) {
     if (zip.readUInt32LE(at) === END_SIGNATURE) return at;
   }
-  throw broken("it is no archive");
+  throw broken("it is not an archive");
 }
 
 function readEntry(zip: Buffer, header: number, maxBytes: number): string {

@@ -1,9 +1,9 @@
-/** Embeddings, paid for by whoever asks for them. */
+/** Embeddings that the request's key pays for. */
 
 import type { Payer } from "../../agent/payer.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 
-/** As model calls are estimated: fewer than ordinary text has. */
+/** As in the estimate for model calls: fewer than ordinary text has. */
 const CHARS_PER_TOKEN = 3;
 
 export async function embedPaid(

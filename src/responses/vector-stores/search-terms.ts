@@ -1,20 +1,20 @@
 /**
- * What a question is searched by, and how well a text fits it: words of languages that write spaces,
- * pairs of characters of those that do not.
+ * Turns a question into search terms, and scores texts by them: words of languages that write spaces, pairs of
+ * characters for the others.
  *
- * The score is that of BM25 without the length (chunks are about equally long), as a share of what a
- * text could get at most: 0 to 1, and the same whatever other tenants keep.
+ * The score is BM25 without the length (chunks are about equally long), as a share of the best possible score: 0 to
+ * 1, and independent of what other tenants store.
  */
 
-import type { Term, WordCounts } from "../../store/chunk-store.ts";
+import type { SearchTerm, WordCounts } from "../../store/chunk-store.ts";
 
-/** More words than a person asks with; each is a look into the index. */
+/** More words than a person asks with; each is a lookup in the index. */
 const MAX_TERMS = 24;
-/** A longer ending makes another word: `cat` is not meant by `category`. */
+/** A longer ending makes another word: `cat` does not mean `category`. */
 const MAX_ENDING = 3;
-/** What a word counts that is the asked one but for its ending. */
+/** The weight of a word that differs from the search term only in its ending. */
 const INFLECTED = 0.7;
-/** How fast more of the same word counts less: 1 time gives 0.67 of the whole, 3 times 0.86. */
+/** How fast repetitions of a word count less: 1 time gives 0.67 of the whole, 3 times 0.86. */
 const SATURATION = 0.5;
 
 const UNSPACED =
@@ -22,7 +22,7 @@ const UNSPACED =
 const RUNS = new RegExp(`[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}\\p{Co}])+`, "gu");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, "u");
 
-export function toTerms(question: string): Term[] {
+export function toTerms(question: string): SearchTerm[] {
   const runs = question.match(RUNS) ?? [];
   const words = runs.filter((run) => !IS_UNSPACED.test(run)).map(fold);
   const telling = words.filter((word) => !COMMON.has(word));
@@ -33,11 +33,11 @@ export function toTerms(question: string): Term[] {
 }
 
 /** `counts` are those of the terms in the store. */
-export function scoreText(text: string, terms: readonly Term[], counts: WordCounts): number {
+export function scoreText(text: string, terms: readonly SearchTerm[], counts: WordCounts): number {
   return score({ text, words: toWords(text) }, terms, counts);
 }
 
-/** How well each of some texts fits a question, as a share of what it could get at most. */
+/** How well each text fits a question, as a share of the best possible score. */
 export function scoreTexts(texts: readonly string[], question: string): number[] {
   const terms = toTerms(question);
   const read = texts.map((text) => ({ text, words: toWords(text) }));
@@ -45,8 +45,8 @@ export function scoreTexts(texts: readonly string[], question: string): number[]
   return read.map((one) => score(one, terms, { counts, total: texts.length }));
 }
 
-/** What each term counts, by how rare it is. */
-export function weighTerms(terms: readonly Term[], { counts, total }: WordCounts): number[] {
+/** The weight of each term, by how rare it is. */
+export function weighTerms(terms: readonly SearchTerm[], { counts, total }: WordCounts): number[] {
   return terms.map((_, at) => weigh(counts[at] ?? 0, total));
 }
 
@@ -55,7 +55,11 @@ interface ReadText {
   readonly words: readonly string[];
 }
 
-function score(read: ReadText, terms: readonly Term[], { counts, total }: WordCounts): number {
+function score(
+  read: ReadText,
+  terms: readonly SearchTerm[],
+  { counts, total }: WordCounts,
+): number {
   let got = 0;
   let most = 0;
   for (const [at, term] of terms.entries()) {
@@ -71,20 +75,20 @@ function toWords(text: string): string[] {
   return (text.match(RUNS) ?? []).filter((run) => !IS_UNSPACED.test(run)).map(fold);
 }
 
-function countTerm({ text, words }: ReadText, term: Term): number {
+function countTerm({ text, words }: ReadText, term: SearchTerm): number {
   return term.kind === "piece" ? countPiece(text, term.text) : countWord(words, term.text);
 }
 
-/** A word that is everywhere tells little. */
+/** A word that is everywhere says little. */
 function weigh(count: number, total: number): number {
   return Math.log(1 + (Math.max(total, count) - count + 0.5) / (count + 0.5));
 }
 
-function toWord(stem: string): Term {
+function toWord(stem: string): SearchTerm {
   return { kind: "word", text: stem, prefix: stem.length >= 3 };
 }
 
-function toPiece(text: string): Term {
+function toPiece(text: string): SearchTerm {
   return { kind: "piece", text };
 }
 
@@ -94,7 +98,7 @@ function toPairs(run: string): string[] {
   return chars.slice(1).map((char, at) => `${chars[at]}${char}`);
 }
 
-/** English endings alone; what is cut too short or is no English stays as it is. */
+/** English endings only; a word that is too short or not English stays as it is. */
 function toStem(word: string): string {
   const stem = word.replace(/(?:ings?|edly|ed|ies|es|s|ly)$/, "");
   return /^[a-z]+$/.test(word) && stem.length >= 3 ? stem : word;
@@ -115,7 +119,7 @@ function countPiece(text: string, piece: string): number {
   return text.split(piece).length - 1;
 }
 
-/** As the index folds them: without case and accents. */
+/** As the index folds words: without case and accents. */
 function fold(word: string): string {
   return word
     .normalize("NFD")
@@ -124,7 +128,7 @@ function fold(word: string): string {
     .toLowerCase();
 }
 
-/** Words that questions are made of, and that say nothing of what is asked. */
+/** Words of questions that say nothing about the subject. */
 const COMMON: ReadonlySet<string> = new Set(
   "a an and are as at be but by can could did do does for from had has have how i if in into is it its me my of on or our should so than that the their them there these they this to was we were what when where which who whom why will with would you your".split(
     " ",

@@ -1,7 +1,6 @@
 /**
- * Searching vector stores: by words always, by meaning where there are embeddings, and by both at once
- * with weights. A chunk's score is the weighted mean of its two, each of 0 to 1; of several questions
- * the best one counts.
+ * Searches vector stores: always by words, by meaning if there are embeddings, and by both at once with weights. A
+ * chunk's score is the weighted mean of its two, each of 0 to 1; of several questions the best score counts.
  */
 
 import { z } from "zod";
@@ -12,7 +11,7 @@ import { choose, JsonValue, open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { FoundChunk, Nearest, StorePlace } from "../../store/chunk-store.ts";
 import type { Thing } from "../../store/shelf.ts";
-import { type Attributes, type Filter, parseFilter } from "./filters.ts";
+import { type FileAttributes, type Filter, parseFilter } from "./filters.ts";
 import {
   findPayer,
   findStore,
@@ -31,7 +30,7 @@ export interface SearchWish {
   readonly queries: readonly string[];
   readonly maxResults: number;
   readonly filter: Filter | undefined;
-  /** Results with less are left out. */
+  /** Results with a smaller score are left out. */
   readonly scoreThreshold: number;
   readonly weights: Weights;
 }
@@ -46,11 +45,11 @@ export interface SearchHit {
   readonly fileId: string;
   readonly filename: string;
   readonly score: number;
-  readonly attributes: Attributes;
+  readonly attributes: FileAttributes;
   readonly text: string;
 }
 
-/** Found by words, before the best of them are taken. */
+/** The most chunks found by words, before the best of them are taken. */
 const MAX_WORD_HITS = 200;
 
 const RankingOptions = open({
@@ -61,7 +60,7 @@ const RankingOptions = open({
     .optional(),
 });
 
-/** What requests and tools say alike. */
+/** Fields that requests and tools have in common. */
 const ranking = {
   max_num_results: z.int().min(1).max(50).nullable().optional(),
   ranking_options: RankingOptions.nullable().optional(),
@@ -81,7 +80,7 @@ export const SearchRequest = open({
   ...ranking,
 });
 
-/** Rejects with `invalid_request`, naming what is wrong. */
+/** Rejects with `invalid_request`, naming the field at fault. */
 export function parseWish(
   fields: unknown,
   queries: readonly string[],
@@ -110,14 +109,14 @@ export interface SearchPage {
     readonly file_id: string;
     readonly filename: string;
     readonly score: number;
-    readonly attributes: Attributes;
+    readonly attributes: FileAttributes;
     readonly content: readonly { readonly type: "text"; readonly text: string }[];
   }[];
   readonly has_more: false;
   readonly next_page: null;
 }
 
-/** The API's own, where a request does not say. */
+/** The API's own, if a request does not say. */
 const USUAL_RESULTS = 10;
 
 export async function searchStore(
@@ -135,7 +134,10 @@ export async function searchStore(
     object: "vector_store.search_results.page",
     search_query: queries,
     data: hits.map(({ fileId, filename, score, attributes, text }) => ({
-      ...{ file_id: fileId, filename, score, attributes },
+      file_id: fileId,
+      filename,
+      score,
+      attributes,
       content: [{ type: "text", text }],
     })),
     has_more: false,
@@ -148,18 +150,18 @@ interface Among {
   readonly stores: readonly string[];
 }
 
-export interface Searching {
+export interface StoreSearchOptions {
   readonly signal: AbortSignal;
   /** Pays for the embeddings of the questions. */
   readonly payer?: Payer | undefined;
 }
 
-/** The best first. Rejects with `not_found` for a store that is not there, or whose time is over. */
+/** The best first. Rejects with `not_found` if a store does not exist or has expired. */
 export async function searchStores(
   parts: VectorParts,
   { tenant, stores }: Among,
   wish: SearchWish,
-  { signal, payer }: Searching,
+  { signal, payer }: StoreSearchOptions,
 ): Promise<SearchHit[]> {
   const things = await findStores(parts, { tenant, stores });
   const vectors = await embedQueries(parts, wish, { signal, payer });
@@ -188,7 +190,7 @@ export async function findStores(parts: VectorParts, { tenant, stores }: Among):
 async function embedQueries(
   { embedder }: VectorParts,
   { queries, weights }: SearchWish,
-  { signal, payer }: Searching,
+  { signal, payer }: StoreSearchOptions,
 ): Promise<readonly Float32Array[]> {
   if (!embedder || weights.embedding === 0) return [];
   return await embedPaid(embedder, { texts: queries, signal }, payer);
@@ -229,9 +231,9 @@ async function searchOne(
 }
 
 interface ReadFiles {
-  /** Those that the filter lets through, by their ids. */
+  /** The files that match the filter, by their ids. */
   readonly files: ReadonlyMap<string, KeptStoreFile>;
-  /** Those that are still indexed: some of their chunks may be there. */
+  /** Files that are still being indexed: some of their chunks may be stored. */
   readonly unfinished: readonly string[];
 }
 
@@ -261,20 +263,20 @@ interface Question {
 type Scored = Map<number, { score: number; chunk: FoundChunk | undefined }>;
 
 interface Place extends StorePlace {
-  /** Only these, by their ids; undefined for all. */
+  /** Only these files, by their ids; undefined for all. */
   readonly files: readonly string[] | undefined;
   readonly unfinished: readonly string[];
   readonly searched: Iterable<KeptStoreFile>;
 }
 
-/** Those that have its words, and of the others as many of the nearest as can be among the results. */
+/** Chunks with its words, and as many of the nearest others as can be among the results. */
 async function scoreQuery(
   parts: VectorParts,
   place: Place,
   { query, vector, wish: { weights, maxResults } }: Question,
 ): Promise<Scored> {
   const { chunks, embedder } = parts;
-  // Without a vector the words are all there is, whatever they are to weigh.
+  // Without a vector only words count, whatever their weight.
   const embeddingWeight = vector ? weights.embedding : 0;
   const textWeight = vector ? weights.text : 1;
   const sum = embeddingWeight + textWeight;
@@ -309,7 +311,7 @@ interface AskedNearest {
   readonly names: ReadonlyMap<number, unknown>;
 }
 
-/** By the database where it can, else by comparing the vectors here. */
+/** By the database if it can, else by comparing the vectors here. */
 async function findNearestChunks(
   parts: VectorParts,
   place: Place,

@@ -1,4 +1,7 @@
-/** The files of vector stores: add, list, show, label, remove. Their text is made searchable behind the request. */
+/**
+ * The files of vector stores: add, list, show, label, remove. Their text becomes searchable after the request was
+ * answered.
+ */
 
 import { z } from "zod";
 import { Failure } from "../../base/failure.ts";
@@ -7,17 +10,17 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { getFile } from "../files/files.ts";
-import { type Page, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
+import { type ListPage, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
 import { toSeconds } from "../tenant/shelf-parts.ts";
 import { type Chunking, ChunkingStrategy, toChunking } from "./chunk-text.ts";
-import type { Attributes } from "./filters.ts";
+import type { FileAttributes } from "./filters.ts";
 import {
-  encodeKept,
+  encodeStoreFile,
   type FileError,
+  type FileIndexParts,
   type FileStatus,
   findStore,
   findStoreFile,
-  type IndexParts,
   type KeptStoreFile,
   nameStoreFile,
   readStoreFile,
@@ -35,7 +38,7 @@ export interface StoreFileObject {
   readonly status: FileStatus;
   readonly last_error: FileError | null;
   readonly chunking_strategy: { readonly type: "static"; readonly static: Chunking };
-  readonly attributes: Attributes;
+  readonly attributes: FileAttributes;
 }
 
 export interface DeletedStoreFile {
@@ -44,7 +47,7 @@ export interface DeletedStoreFile {
   readonly deleted: true;
 }
 
-/** The text of a file as it was read. */
+/** The text that was read from a file. */
 export interface StoreFileContent {
   readonly object: "vector_store.file_content.page";
   readonly data: readonly { readonly type: "text"; readonly text: string }[];
@@ -68,7 +71,7 @@ const AttributeFields = z
     context.addIssue({ code: "custom", message });
   });
 
-/** One file that is to be added, as requests name it. */
+/** The fields of a request that changes a file of a store. */
 export const UpdateStoreFile = open({ attributes: AttributeFields.nullable() });
 
 export const NewStoreFile = open({
@@ -86,11 +89,11 @@ interface Into {
 }
 
 /**
- * Looks that every file is there, then calls `before`, then adds them; one that is in the store
- * already is read anew. Rejects with `not_found` and changes nothing where one is missing.
+ * Checks that every file exists, then calls `before`, then adds them; a file that is in the store already is read
+ * again. Rejects with `not_found` and changes nothing if one is missing.
  */
 export async function addFiles(
-  parts: IndexParts,
+  parts: FileIndexParts,
   into: Into,
   files: readonly NewStoreFile[],
   before: () => Promise<void> = async () => {},
@@ -100,7 +103,9 @@ export async function addFiles(
   for (const { file_id } of files) names.push((await getFile(parts, tenant, file_id)).filename);
   await before();
   const added: NewFile[] = files.map((file, at) => ({
-    ...{ file, filename: names[at] ?? "", run: parts.makeId("run") },
+    file,
+    filename: names[at] ?? "",
+    run: parts.makeId("run"),
     chunking: toChunking(file.chunking_strategy),
   }));
   for (const file of added) await putFile(parts, into, file);
@@ -114,9 +119,11 @@ interface NewFile {
   readonly chunking: Chunking;
 }
 
-/** The run before the thing: a file that says `in_progress` has a run, whenever this process dies. */
+/**
+ * The run is written before the thing, so that a file which says `in_progress` has a run, whenever this process dies.
+ */
 async function putFile(
-  parts: IndexParts,
+  parts: FileIndexParts,
   { tenant, store, batch }: Into,
   { file: { file_id, attributes }, filename, run, chunking }: NewFile,
 ): Promise<void> {
@@ -125,11 +132,18 @@ async function putFile(
   const key_id = parts.keyId ?? null;
   await indexing.promise(run, { ...place, chunking, key_id }, filename);
   const kept: KeptStoreFile = {
-    ...{ file_id, filename, status: "in_progress", usage_bytes: 0, last_error: null },
-    ...{ chunking, attributes: attributes ?? {}, batch_id: batch, run_id: run },
+    file_id,
+    filename,
+    status: "in_progress",
+    usage_bytes: 0,
+    last_error: null,
+    chunking,
+    attributes: attributes ?? {},
+    batch_id: batch,
+    run_id: run,
   };
   const name = nameStoreFile(tenant, store, file_id);
-  const thing = { ...name, parent: store, body: encodeKept(kept), created_at_ms: clock.now() };
+  const thing = { ...name, parent: store, body: encodeStoreFile(kept), created_at_ms: clock.now() };
   if (await shelf.put({ ...thing, expires_at_ms: null })) return;
   let old: string | undefined;
   await shelf.change(name, (body) => {
@@ -140,9 +154,11 @@ async function putFile(
   await chunks.trim(place, 0);
 }
 
-/** A run that came before its thing has ended without doing anything: only where a write took very long. */
+/**
+ * A run that began before its thing was written has ended without effect: only after a very slow write.
+ */
 async function beginFile(
-  { shelf, indexing }: IndexParts,
+  { shelf, indexing }: FileIndexParts,
   { tenant, store }: Into,
   { file, run }: NewFile,
 ): Promise<void> {
@@ -152,12 +168,12 @@ async function beginFile(
     const kept = readStoreFile({ body });
     if (kept.run_id !== run || kept.status !== "in_progress") return undefined;
     const last_error: FileError = { code: "server_error", message };
-    return encodeKept({ ...kept, status: "failed", last_error });
+    return encodeStoreFile({ ...kept, status: "failed", last_error });
   });
 }
 
 export async function createStoreFile(
-  parts: IndexParts,
+  parts: FileIndexParts,
   tenant: string,
   store: string,
   body: unknown,
@@ -182,13 +198,15 @@ export async function getStoreFile(
   return toStoreFile(await findStoreFile(parts, tenant, { store, file }));
 }
 
-/** `query` is that of the address: `filter`, `limit`, `order`, `after`, `before`. `batch` narrows it. */
+/**
+ * `query` is that of the address: `filter`, `limit`, `order`, `after`, `before`. `batch` narrows it.
+ */
 export async function listStoreFiles(
   parts: VectorParts,
   tenant: string,
   { store, batch }: { readonly store: string; readonly batch?: string | undefined },
   query: URLSearchParams,
-): Promise<Page<StoreFileObject>> {
+): Promise<ListPage<StoreFileObject>> {
   const paging = parsePaging(query, { defaultOrder: "desc" });
   const status = parseStatus(query.get("filter"));
   await findStore(parts, tenant, store);
@@ -201,7 +219,7 @@ export async function listStoreFiles(
   return cutPage(found.map(toStoreFile), paging);
 }
 
-/** The page of a list that is there whole, oldest first. An edge that is not in it gives nothing. */
+/** The page of a list in memory, oldest first. An unknown edge gives an empty page. */
 function cutPage(files: StoreFileObject[], { order, limit, after, before }: Paging) {
   if (order === "desc") files.reverse();
   const from = after === undefined ? 0 : files.findIndex(({ id }) => id === after) + 1;
@@ -222,7 +240,7 @@ function parseStatus(text: string | null): string | undefined {
   throw new Failure("invalid_request", message, { param: "filter" });
 }
 
-/** The new attributes take the place of the old as a whole. */
+/** The new attributes replace the old completely. */
 export async function updateStoreFile(
   parts: VectorParts,
   tenant: string,
@@ -233,14 +251,14 @@ export async function updateStoreFile(
   await findStore(parts, tenant, store);
   await findStoreFile(parts, tenant, { store, file });
   await parts.shelf.change(nameStoreFile(tenant, store, file), (written) =>
-    encodeKept({ ...readStoreFile({ body: written }), attributes: asked.attributes ?? {} }),
+    encodeStoreFile({ ...readStoreFile({ body: written }), attributes: asked.attributes ?? {} }),
   );
   return getStoreFile(parts, tenant, { store, file });
 }
 
-/** Takes it out of the store; the file itself stays. */
+/** Removes it from the store; the file itself stays. */
 export async function deleteStoreFile(
-  parts: IndexParts,
+  parts: FileIndexParts,
   tenant: string,
   { store, file }: FileOf,
 ): Promise<DeletedStoreFile> {
@@ -269,8 +287,12 @@ export async function readStoreFileContent(
   };
 }
 
-/** Takes a file out of every store that it is in: it is going to be deleted. */
-export async function forgetFile(parts: IndexParts, tenant: string, file: string): Promise<void> {
+/** Removes a file from every store that it is in, before it is deleted. */
+export async function forgetFile(
+  parts: FileIndexParts,
+  tenant: string,
+  file: string,
+): Promise<void> {
   let after: string | undefined;
   for (;;) {
     const among = { tenant, kind: STORE_KIND, order: "oldest", limit: 500 } as const;
@@ -285,11 +307,11 @@ export async function forgetFile(parts: IndexParts, tenant: string, file: string
 }
 
 /**
- * The record removes chunks and run with the thing. In memory, what still writes them is ended first,
- * and they are removed one by one.
+ * The record removes chunks and run with the thing. In memory, the run that writes chunks is ended first, and they
+ * are removed one by one.
  */
 async function removeStoreFile(
-  { shelf, chunks, indexing }: IndexParts,
+  { shelf, chunks, indexing }: FileIndexParts,
   tenant: string,
   { store, file }: FileOf,
 ): Promise<void> {
@@ -303,10 +325,13 @@ async function removeStoreFile(
 function toStoreFile(thing: Thing): StoreFileObject {
   const { file_id, usage_bytes, status, last_error, chunking, attributes } = readStoreFile(thing);
   return {
-    ...{ id: file_id, object: "vector_store.file", usage_bytes },
+    id: file_id,
+    object: "vector_store.file",
+    usage_bytes,
     created_at: toSeconds(thing.created_at_ms),
     vector_store_id: thing.parent ?? "",
-    ...{ status, last_error },
+    status,
+    last_error,
     chunking_strategy: { type: "static", static: chunking },
     attributes,
   };

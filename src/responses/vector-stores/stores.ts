@@ -1,4 +1,4 @@
-/** Vector stores as the API has them, over a shelf and a store of chunks. */
+/** Vector stores in the API's form, over a shelf and a store of chunks. */
 
 import { z } from "zod";
 import type { Json } from "../../base/json.ts";
@@ -7,15 +7,15 @@ import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { findMade, keepFirst, type OnceKey } from "../tenant/idempotency.ts";
-import { type Page, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
+import { type ListPage, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
 import { toSeconds } from "../tenant/shelf-parts.ts";
 import { ChunkingStrategy } from "./chunk-text.ts";
 import {
   countFiles,
-  encodeKept,
+  encodeStore,
   type FileCounts,
+  type FileIndexParts,
   findStore,
-  type IndexParts,
   type KeptStore,
   nameStore,
   readStore,
@@ -49,7 +49,7 @@ export interface DeletedVectorStore {
 
 const MAX_FILES = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A store that is asked often is not written each time. */
+/** A store that is used often is not written each time. */
 const TOUCH_MS = 60_000;
 
 const ExpiresAfter = open({
@@ -73,11 +73,11 @@ export const CreateStore = open({
 export const UpdateStore = open(settings);
 
 /**
- * Rejects with `not_found` for a file that is not there, before anything is made. With a key it is made
- * once: the key is written when all of it is there.
+ * Rejects with `not_found` if a file does not exist, before anything is made. With a key it is made once: the key is
+ * written when everything else is.
  */
 export async function createStore(
-  parts: IndexParts,
+  parts: FileIndexParts,
   tenant: string,
   body: unknown,
   once?: OnceKey,
@@ -95,7 +95,7 @@ export async function createStore(
   );
 }
 
-async function makeStore(parts: IndexParts, tenant: string, body: unknown): Promise<string> {
+async function makeStore(parts: FileIndexParts, tenant: string, body: unknown): Promise<string> {
   const asked = parseAs(CreateStore, body ?? {}, "request");
   const { chunking_strategy } = asked;
   const files = (asked.file_ids ?? []).map((file_id) => ({ file_id, chunking_strategy }));
@@ -112,7 +112,7 @@ async function makeStore(parts: IndexParts, tenant: string, body: unknown): Prom
     await parts.shelf.put({
       ...nameStore(tenant, id),
       parent: null,
-      body: encodeKept(kept),
+      body: encodeStore(kept),
       created_at_ms: nowMs,
       expires_at_ms: toExpiryMs(kept),
     });
@@ -132,7 +132,7 @@ export async function listStores(
   parts: VectorParts,
   tenant: string,
   query: URLSearchParams,
-): Promise<Page<VectorStoreObject>> {
+): Promise<ListPage<VectorStoreObject>> {
   const paging = parsePaging(query, { defaultOrder: "desc" });
   const things = await parts.shelf.list(toThingQuery({ tenant, kind: STORE_KIND }, paging));
   const page = toPage(things, paging, (thing) => thing);
@@ -140,7 +140,7 @@ export async function listStores(
   return { ...page, data };
 }
 
-/** What is left out stays; `null` takes it away. */
+/** A field that is left out stays; `null` removes it. */
 export async function updateStore(
   parts: VectorParts,
   tenant: string,
@@ -152,7 +152,7 @@ export async function updateStore(
   const { name, metadata, expires_after } = asked;
   const changed = await parts.shelf.change(nameStore(tenant, id), (written: Json) => {
     const kept = readStore({ body: written });
-    return encodeKept({
+    return encodeStore({
       ...kept,
       name: name === undefined ? kept.name : (name ?? ""),
       metadata: metadata === undefined ? kept.metadata : (metadata ?? {}),
@@ -166,9 +166,9 @@ export async function updateStore(
   return getStore(parts, tenant, id);
 }
 
-/** Its files stay where they are; what was made of them for searching goes. */
+/** Deletes a vector store. Its files stay; their chunks are deleted. */
 export async function deleteStore(
-  parts: IndexParts,
+  parts: FileIndexParts,
   tenant: string,
   id: string,
 ): Promise<DeletedVectorStore> {
@@ -183,13 +183,13 @@ export async function deleteStore(
   return { id, object: "vector_store.deleted", deleted: true };
 }
 
-/** A store that is used lives on. */
+/** Each use of a store extends its life. */
 export async function touchStore(parts: VectorParts, thing: Thing): Promise<void> {
   const nowMs = parts.clock.now();
   if (nowMs - readStore(thing).last_active_at_ms < TOUCH_MS) return;
   const name = nameStore(thing.tenant, thing.id);
   const changed = await parts.shelf.change(name, (body) =>
-    encodeKept({ ...readStore({ body }), last_active_at_ms: nowMs }),
+    encodeStore({ ...readStore({ body }), last_active_at_ms: nowMs }),
   );
   if (changed === undefined) return;
   await parts.shelf.setExpiry(name, toExpiryMs(readStore({ body: changed })));
@@ -211,7 +211,10 @@ async function toStoreObject(parts: VectorParts, thing: Thing): Promise<VectorSt
   const { description, expires_after_days: days, metadata, name } = kept;
   const expiresMs = toExpiryMs(kept);
   return {
-    ...{ id, object: "vector_store", created_at: toSeconds(thing.created_at_ms), name },
+    id,
+    object: "vector_store",
+    created_at: toSeconds(thing.created_at_ms),
+    name,
     ...(description === null ? {} : { description }),
     usage_bytes: usageBytes,
     file_counts: counts,

@@ -1,10 +1,10 @@
 /**
- * The vectors of indexed files, kept in memory for the next search: reading them from the database takes
- * thirty times as long as comparing them.
+ * Keeps the vectors of indexed files in memory for the next search: reading them from the database takes thirty times
+ * as long as comparing them.
  *
- * What an indexing run wrote of a file never changes, so a block is found by the run's id and is never
- * stale, whichever process has indexed, removed or added the file again. Memory is bounded: a search that
- * needs more than fits keeps what fits, and reads the rest again each time.
+ * The vectors of an indexing run never change, so a block is found by the run's id and is never stale, whichever
+ * process has indexed, removed or added the file again. Memory is bounded: a search that needs more than fits keeps
+ * what fits, and reads the rest again each time.
  */
 
 import type { ChunkStore, StorePlace, VectorPage } from "../../store/chunk-store.ts";
@@ -13,7 +13,7 @@ import type { ChunkStore, StorePlace, VectorPage } from "../../store/chunk-store
 export interface VectorBlock {
   /** The numbers of its chunks. */
   readonly ids: Float64Array;
-  /** `length` floats for each chunk; zeros where a chunk's vector has another length. */
+  /** `length` floats for each chunk; zeros if a chunk's vector has another length. */
   readonly floats: Float32Array;
   readonly length: number;
 }
@@ -25,7 +25,7 @@ interface IndexedFile {
 }
 
 export interface VectorMemory {
-  /** Begins a search: what it uses is not given up for other blocks of the same search. */
+  /** Begins a search: the blocks that it uses are not dropped for others of the same search. */
   search(place: StorePlace, model: string): (file: IndexedFile) => Promise<VectorBlock>;
 }
 
@@ -95,7 +95,7 @@ async function readBlock(
     }
     after = page.at(-1);
     if (page.length < VECTORS_READ) return toBlock(ids, vectors);
-    // Reading is synchronous: others get their turn between two pages.
+    // Reading is synchronous: other work gets its turn between two pages.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -1,22 +1,25 @@
 /**
- * Telling endpoints of background responses, as runs of the engine. The run that tells an endpoint is written down in
- * the transaction in which the response ends: so there is one for each ending and endpoint, whichever process writes
- * the ending and whenever it dies. It waits in the queue of its endpoint, in turn by tenant, and tries again, later
- * and later, until the endpoint has taken the event or three days are over.
+ * Tells endpoints about background responses, as runs of the engine. The run for an endpoint is written down in the
+ * transaction in which the response ends: so there is one for each ending and endpoint, whichever process writes the
+ * ending and whenever it dies. It waits in the queue of its endpoint, where tenants take turns, and tries again at
+ * growing intervals, until the endpoint has accepted the event or three days are over.
  *
- * An endpoint that does not answer keeps the few turns of its queue busy; all else that it is to be told waits in the
- * record, and no other endpoint waits for it.
+ * An endpoint that does not answer keeps the few turns of its queue busy; its other events wait in the record, and no
+ * other endpoint waits for it.
  */
 
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
+import { storedObject, storedOrNull } from "../../base/stored.ts";
 import { toQuietOutcome } from "../../engine/ending.ts";
 import type { EndedRun, Engine, Following, RunBody, RunContext } from "../../engine/engine.ts";
 import type { Notice } from "../../protocol/run-events.ts";
 import type { WebhookEvent } from "../../protocol/webhook-event.ts";
-import { readWebhookEvent } from "./read-event.ts";
+import { WEBHOOK_EVENTS } from "../../protocol/webhook-event.ts";
+import { readResponse } from "../fold/read-response.ts";
+import { toResponseId, toStatus } from "../fold/response-object.ts";
 import type { SendEvent, SentEvent, WebhookEndpoint } from "./send-event.ts";
 
 export const WEBHOOK_BODY = "webhook";
@@ -29,7 +32,7 @@ export interface DeliveryParts {
   readonly random: () => number;
 }
 
-/** Tries of one endpoint that are on their way, or wait for their next, in all processes. */
+/** Tries for one endpoint that are in progress, or wait for their next one, in all processes. */
 export const AT_ONCE = 4;
 
 export function defineDeliveries(engine: Engine, parts: DeliveryParts): void {
@@ -39,7 +42,7 @@ export function defineDeliveries(engine: Engine, parts: DeliveryParts): void {
   engine.define(WEBHOOK_BODY, createDeliveryBody(parts));
 }
 
-/** What follows a response: a run for each endpoint that hears of it, if it is one in the background. */
+/** The runs that follow a background response: one for each endpoint that gets the event. */
 export function followResponses(endpoints: readonly WebhookEndpoint[]): Following | undefined {
   if (endpoints.length === 0) return undefined;
   return (ended) => {
@@ -47,13 +50,17 @@ export function followResponses(endpoints: readonly WebhookEndpoint[]): Followin
     const lane = ended.tenant ?? "";
     const heard = endpoints.filter(({ tenants }) => hears(tenants, lane));
     return heard.map(({ name }) => ({
-      ...{ key: `webhook-${name}`, name: WEBHOOK_BODY, title: `Webhook ${name}` },
-      ...{ input: { endpoint: name }, queue: toQueue(name), lane },
+      key: `webhook-${name}`,
+      name: WEBHOOK_BODY,
+      title: `Webhook ${name}`,
+      input: { endpoint: name },
+      queue: toQueue(name),
+      lane,
     }));
   };
 }
 
-/** Looked at with every ending of a response, so it reads no more than this. */
+/** Called with every ending of a response, so it reads only this. */
 function isBackground({ input }: EndedRun): boolean {
   const wish = isJsonObject(input) ? input["response"] : undefined;
   return isJsonObject(wish) && wish["background"] === true;
@@ -63,7 +70,9 @@ function hears(tenants: readonly string[] | undefined, tenant: string): boolean 
   return !tenants || tenants.some((glob) => matchesGlob(tenant, glob));
 }
 
-/** One for each endpoint: of those that the settings do not name any more, nothing is taken. */
+/**
+ * One queue for each endpoint: runs for endpoints that the settings no longer name are not taken.
+ */
 export function toQueue(endpoint: string): string {
   return `webhook:${endpoint}`;
 }
@@ -89,11 +98,11 @@ function readName(input: Json): string {
   return typeof name === "string" ? name : "";
 }
 
-/** Looked up for each try: an address or a secret may have been changed since the last one. */
+/** Looked up for each try: an address or a secret may have changed since the last one. */
 function findEndpoint({ endpoints }: DeliveryParts, name: string): WebhookEndpoint {
   const endpoint = endpoints.find((one) => one.name === name);
   if (endpoint) return endpoint;
-  const message = `\`server.webhooks\` does not name \`${name}\` any more: it was not told.`;
+  const message = `\`server.webhooks\` does not name \`${name}\` any more, so it was not sent the event.`;
   throw new Failure("not_found", message);
 }
 
@@ -101,10 +110,12 @@ async function readEvent(context: RunContext): Promise<WebhookEvent | null> {
   const { runs, parent_id } = context;
   const read = await context.step("event", async () => {
     const event = await readWebhookEvent(runs, parent_id ?? "");
-    return (event ?? null) as Json;
+    return STORED_EVENT.write(event ?? null);
   });
-  return read as unknown as WebhookEvent | null;
+  return STORED_EVENT.read(read);
 }
+
+const STORED_EVENT = storedOrNull(storedObject<WebhookEvent>("an event", ["type"]));
 
 /** How a try ended, as it stands in the journal. */
 interface Tried {
@@ -112,6 +123,8 @@ interface Tried {
   readonly next_at_ms: number;
   readonly reason: string;
 }
+
+const STORED_TRY = storedObject<Tried>("a try", ["is_over", "reason"]);
 
 async function deliver(
   parts: DeliveryParts,
@@ -147,15 +160,18 @@ async function tryOnce(
     // A process that was thought dead must not send what another one sends now.
     await step.confirm();
     const tried = toTried(parts, await parts.send(endpoint, event, step.signal), {
-      ...{ event, attempt },
+      event,
+      attempt,
     });
     if (!tried.is_over) step.end([toNotice(name, attempt, tried, parts.clock)]);
-    return { ...tried };
+    return STORED_TRY.write(tried);
   });
-  return done as unknown as Tried;
+  return STORED_TRY.read(done);
 }
 
-/** The first wait, which doubles, and the longest; and when it is given up, as the published API does. */
+/**
+ * The first wait, which doubles, and the longest; and the time after which it gives up, as in the published API.
+ */
 const FIRST_MS = 5000;
 const LONGEST_MS = 3_600_000;
 const GIVEN_UP_MS = 72 * 3_600_000;
@@ -166,7 +182,7 @@ function toTried(
   { event, attempt }: Pick<Try, "event" | "attempt">,
 ): Tried {
   const usualMs = Math.min(FIRST_MS * 2 ** (attempt - 1), LONGEST_MS);
-  // From half of it to all of it: many that failed together do not come back together.
+  // Half of it to all of it, so that many failed tries are not repeated at the same moment.
   const waitMs = Math.max(usualMs * (0.5 + random() / 2), Math.min(retryAfterMs, LONGEST_MS));
   const next_at_ms = clock.now() + waitMs;
   const isLate = next_at_ms > event.created_at * 1000 + GIVEN_UP_MS;
@@ -185,7 +201,9 @@ interface Wait {
   readonly atMs: number;
 }
 
-/** Until the next try; or, where this process takes no more runs, until another process goes on with it. */
+/**
+ * Waits until the next try; or, if this process has stopped taking runs, until another process continues it.
+ */
 async function waitUntil(
   { clock }: DeliveryParts,
   context: RunContext,
@@ -204,4 +222,41 @@ async function waitUntil(
     await context.turn(toQueue(job.name), job.lane);
     throw thrown;
   }
+}
+
+/**
+ * Reads the contents of a webhook from the run of a response.
+ *
+ * Undefined if the response is gone.
+ */
+async function readWebhookEvent(
+  engine: Pick<Engine, "record" | "status" | "result">,
+  runId: string,
+): Promise<WebhookEvent | undefined> {
+  const run = await engine.status(runId);
+  if (run?.status !== "ended") return undefined;
+  const status = await readStatus(engine, runId);
+  const type = WEBHOOK_EVENTS.find((event) => event === `response.${status}`);
+  if (!type) return undefined;
+  const id = toResponseId(runId);
+  return {
+    id: id.replace(/^resp_/, "evt_"),
+    object: "event",
+    created_at: Math.floor((run.ended_at_ms ?? run.created_at_ms) / 1000),
+    type,
+    data: { id },
+  };
+}
+
+/**
+ * The last event says it, except for a refusal, which is an answer if the model has said nothing else.
+ */
+async function readStatus(
+  engine: Pick<Engine, "record" | "result">,
+  runId: string,
+): Promise<string | undefined> {
+  const { ending, events } = await engine.result(runId);
+  const end = events.find((event) => event.type === "run_end");
+  if (end && ending !== "refused") return toStatus(end, []).status;
+  return (await readResponse(engine, runId, {}))?.status;
 }

@@ -1,6 +1,6 @@
 /**
- * One try to tell an endpoint of an event, over the guarded client of the web tools: to public addresses, or to hosts
- * that the operator lets through by name, and without redirects, which would carry the event to somebody else.
+ * Sends an event to an endpoint once, over the guarded client of the web tools: to public addresses, or to hosts that
+ * the operator allows by name, and without redirects, which would send the event elsewhere.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -11,37 +11,39 @@ import type { WebClient } from "../../tools/web/network/web-client.ts";
 import type { WebMediaSettings } from "../media/web-media.ts";
 import { signMessage } from "./webhook-secret.ts";
 
-/** Somebody who is told of background responses. The operator names them. */
+/** A receiver of events about background responses. The operator names it. */
 export interface WebhookEndpoint {
   readonly name: string;
   readonly url: string;
   /** The keys of its secrets: one, or two while it is changed. */
   readonly keys: readonly Uint8Array[];
   readonly events: readonly WebhookEventType[];
-  /** Whose responses it is told of, as globs; everybody's when left out. */
+  /** The tenants whose responses it gets events for, as globs; all when left out. */
   readonly tenants?: readonly string[] | undefined;
 }
 
-/** How a try went. */
+/** The result of a try. */
 export interface SentEvent {
   readonly isTaken: boolean;
-  /** Why it was not taken, for a person. */
+  /** For a person: why it was not accepted. */
   readonly reason: string;
-  /** Whether the endpoint wants no more events. */
+  /** True if the endpoint wants no further events. */
   readonly isGone?: boolean | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Rejects only where `signal` aborts. */
+/** Rejects only if `signal` aborts. */
 export type SendEvent = (
   endpoint: WebhookEndpoint,
   event: WebhookEvent,
   signal: AbortSignal,
 ) => Promise<SentEvent>;
 
-/** Receivers are to note the event and answer; what takes longer is theirs to do afterwards. */
+/**
+ * Receivers should note the event and answer at once; longer work should come after their answer.
+ */
 const ANSWER_MS = 15_000;
-/** Nobody reads what they say. */
+/** The text of the answer is not used. */
 const MOST_ANSWER_BYTES = 64 * 1024;
 
 export function createSender(settings: WebMediaSettings, clock: Clock): SendEvent {
@@ -52,7 +54,11 @@ export function createSender(settings: WebMediaSettings, clock: Clock): SendEven
     try {
       client ??= openClient(settings, clock);
       const { status, headers } = await (await client).request({
-        ...{ url, method: "POST", body, signal, allowsHost: () => true },
+        url,
+        method: "POST",
+        body,
+        signal,
+        allowsHost: () => true,
         headers: { "content-type": "application/json", ...signed },
       });
       const isTaken = status >= 200 && status < 300;
@@ -66,17 +72,25 @@ export function createSender(settings: WebMediaSettings, clock: Clock): SendEven
   };
 }
 
-/** Loaded by the first event. */
+/** Loaded for the first event. */
 async function openClient(settings: WebMediaSettings, clock: Clock): Promise<WebClient> {
   const { createWebClient } = await import("../../tools/web/network/web-client.ts");
   const { resolveHost } = await import("../../tools/web/network/resolve-host.ts");
   const { privateHosts = [], userAgent = "offshoot", resolve = resolveHost, dial, ca } = settings;
   return createWebClient({
-    ...{ clock, resolve, dial, ca, privateHosts, userAgent },
+    clock,
+    resolve,
+    dial,
+    ca,
+    privateHosts,
+    userAgent,
     respectRobots: false,
     limits: {
-      ...{ wireBytes: MOST_ANSWER_BYTES, plainBytes: MOST_ANSWER_BYTES, totalMs: ANSWER_MS },
-      ...{ redirects: 0, perMinute: Number.POSITIVE_INFINITY },
+      wireBytes: MOST_ANSWER_BYTES,
+      plainBytes: MOST_ANSWER_BYTES,
+      totalMs: ANSWER_MS,
+      redirects: 0,
+      perMinute: Number.POSITIVE_INFINITY,
     },
   });
 }

@@ -1,21 +1,22 @@
 /**
- * Signatures of webhooks, as Standard Webhooks has them and the published API with it: an HMAC over the id, the time
- * and the body, under a secret that only the two sides know.
+ * Signatures of webhooks as in Standard Webhooks and the published API: an HMAC over the id, the time and the body,
+ * with a secret that only both sides know.
  */
 
 import { createHmac, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
-/** What the standard asks for. */
-const [LEAST_BYTES, MOST_BYTES] = [24, 64];
+/** The minimum of the standard. */
+const LEAST_BYTES = 24;
+const MOST_BYTES = 64;
 const MADE_BYTES = 32;
 
-/** A new one, as it is given to both sides. */
+/** Makes a new secret for both sides. */
 export function makeWebhookSecret(): string {
   return PREFIX + randomBytes(MADE_BYTES).toString("base64");
 }
 
-/** The key inside of a secret; undefined for a text that is none. */
+/** The key in a secret; undefined if the text is not a secret. */
 export function readWebhookSecret(text: string): Uint8Array | undefined {
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : "";
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined;
@@ -26,11 +27,11 @@ export function readWebhookSecret(text: string): Uint8Array | undefined {
 export interface SignedMessage {
   readonly id: string;
   readonly body: string;
-  /** When it is sent: receivers refuse what is minutes old. */
+  /** The time of sending: receivers refuse an event that is minutes old. */
   readonly atMs: number;
 }
 
-/** One signature for each key: while a secret is changed, both of its values are good. */
+/** One signature for each key: while a secret is changed, both values are valid. */
 export function signMessage(
   { id, body, atMs }: SignedMessage,
   keys: readonly Uint8Array[],

@@ -10,29 +10,36 @@ import { createResponsesApi } from "../../../src/responses/api/api.ts";
 import { RESPONSE_BODY } from "../../../src/responses/kept/kept-response.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
-import { ANYBODY } from "../../server/server-bench.ts";
+import { ANYBODY } from "../../server/server-fixture.ts";
 
 const BUSY = new Failure("store_busy", "The store is locked by another program.");
 const NEVER = new Promise<never>(() => {});
 
 describe("a locked record", () => {
-  it("is told as soon as the response could not be written", async (t) => {
+  it("is reported as soon as the response could not be written", async (t) => {
     const store = createMemoryStore();
     store.createRun = () => Promise.reject(BUSY);
     const engine = createLocalEngine({ store });
     engine.define(RESPONSE_BODY, () => assert.fail("nothing runs"));
     t.after(() => engine.stop());
     const api = createResponsesApi({
-      ...{ clock: systemClock, durable: engine, passing: engine, ttlMs: null },
+      clock: systemClock,
+      durable: engine,
+      passing: engine,
+      ttlMs: null,
       handed: new Map(),
       sealKey: new Uint8Array(32),
-      // Whoever waits for the lock a second time waits for ever here.
+      // A second attempt to take the lock waits for ever here.
       shelf: Object.assign(createMemoryShelf(store), { delete: () => NEVER }),
       defaults: { store: true },
       findInput: () => NEVER,
-      findModel: () => assert.fail("a stored stream is a run"),
+      findModel: () => assert.fail("this one is a run"),
       find: async (_asked, caller) => ({
-        ...{ caller, root: "/", tools: [], instructions: null, conversation: null },
+        caller,
+        root: "/",
+        tools: [],
+        instructions: null,
+        conversation: null,
         model: { model: "custom/m", provider: null, url: null, api_key_name: null },
         items: [{ type: "message", role: "user", content: "Hi" }],
       }),
@@ -41,10 +48,12 @@ describe("a locked record", () => {
       models: { known: () => undefined, open: () => NEVER },
       thoughtSealOf: () => assert.fail("nothing is sealed"),
     });
-    await assert.rejects(api.create({ input: "Hi", stream: true }, ANYBODY), BUSY);
+    // With `include`, it is a run from its first moment.
+    const asked = { input: "Hi", stream: true, include: ["message.output_text.logprobs"] };
+    await assert.rejects(api.create(asked, ANYBODY), BUSY);
   });
 
-  it("is waited for where something else failed", async () => {
+  it("is waited for if something else failed", async () => {
     const order: string[] = [];
     await undoAfter(new Failure("invalid_request", "No."), async () => {
       await new Promise((resolve) => setImmediate(resolve));

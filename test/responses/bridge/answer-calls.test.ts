@@ -6,7 +6,7 @@ import { answerCalls } from "../../../src/responses/bridge/answer-calls.ts";
 import { createMcpKind, NO_SERVERS } from "../../../src/responses/kinds/mcp.ts";
 
 const kind = createMcpKind({ connect: NO_SERVERS });
-/** As a provider reads it. */
+/** In the form that a provider reads. */
 const pair = (items: readonly Item[]): readonly Item[] =>
   pairResults(
     answerCalls(items, (item) =>
@@ -15,11 +15,16 @@ const pair = (items: readonly Item[]): readonly Item[] =>
   );
 
 const request = (id: string): Item => ({
-  ...{ type: "mcp_approval_request", id, server_label: "files", name: "read" },
+  type: "mcp_approval_request",
+  id,
+  server_label: "files",
+  name: "read",
   arguments: "{}",
 });
 const answer = (id: string, approve: boolean, reason?: string): Item => ({
-  ...{ type: "mcp_approval_response", approval_request_id: id, approve },
+  type: "mcp_approval_response",
+  approval_request_id: id,
+  approve,
   ...(reason === undefined ? {} : { reason }),
 });
 const said: Item = { type: "message", role: "user", content: "Go on." };
@@ -31,18 +36,25 @@ const shown = (items: readonly Item[]): string[] =>
   });
 
 describe("calls and their results", () => {
-  it("answers an approval that nobody gave", () => {
+  it("answers an approval that was never given", () => {
     assert.deepEqual(shown([request("a"), said]), [
       "call a",
-      "a: Error: Nobody has answered this call.",
+      "a: Error: This call was not answered.",
       "message",
     ]);
   });
 
-  it("puts a result that came later behind its call", () => {
+  it("puts a late result after its call", () => {
     const made: Item = {
-      ...{ type: "mcp_call", id: "m", server_label: "files", name: "read", arguments: "{}" },
-      ...{ approval_request_id: "a", output: "text", error: null, status: "completed" },
+      type: "mcp_call",
+      id: "m",
+      server_label: "files",
+      name: "read",
+      arguments: "{}",
+      approval_request_id: "a",
+      output: "text",
+      error: null,
+      status: "completed",
     };
     assert.deepEqual(shown([request("a"), said, answer("a", true), made]), [
       "call a",
@@ -51,14 +63,14 @@ describe("calls and their results", () => {
     ]);
   });
 
-  it("tells the model of a refusal, with its reason", () => {
+  it("tells the model about a refusal, with its reason", () => {
     assert.deepEqual(shown([request("a"), answer("a", false, "Not today.")]), [
       "call a",
       "a: Error: The user did not approve this call. Not today.",
     ]);
   });
 
-  it("leaves calls of one turn together, and a client's call that has no answer alone", () => {
+  it("leaves calls of one turn together, and a client's unanswered call alone", () => {
     const items = [request("a"), request("b"), answer("a", false), answer("b", false)];
     assert.deepEqual(
       pair(items).map(({ type }) => type),

@@ -22,7 +22,10 @@ const FILES: Item = {
 };
 
 const CODE = {
-  ...{ type: "code_interpreter_call", container_id: "cntr_1", code: "…", status: "completed" },
+  type: "code_interpreter_call",
+  container_id: "cntr_1",
+  code: "…",
+  status: "completed",
   files: [
     { file_id: "cfile_1", path: "/mnt/data/plot.png" },
     { file_id: "cfile_2", path: "/mnt/data/out/my table.csv" },
@@ -58,7 +61,7 @@ function tell(text: string, history: readonly Item[], pieceLength = 4): Told {
 }
 
 describe("citations", () => {
-  it("leave no token's likelihood out of the pieces", () => {
+  it("keep the probability of every token in the pieces", () => {
     const citations = createCitations([FILES]) ?? assert.fail();
     const empty: Message = { type: "message", role: "assistant", content: [] };
     const pieces = ["One ", "【file", "-1】", " and ", "two"];
@@ -78,7 +81,7 @@ describe("citations", () => {
     assert.deepEqual(tokens, pieces);
   });
 
-  it("are none where nothing was searched", () => {
+  it("are none if nothing was searched", () => {
     assert.equal(createCitations([{ type: "message", role: "user", content: "Hi" }]), undefined);
   });
 
@@ -127,7 +130,9 @@ describe("citations", () => {
     assert.equal(part.text, text);
     const cite = (file_id: string, filename: string, index: number): Annotation => ({
       type: "file_citation",
-      ...{ file_id, filename, index },
+      file_id,
+      filename,
+      index,
     });
     const places = annotations.map((one) => {
       assert.ok(one.type === "file_citation");
@@ -149,7 +154,8 @@ describe("citations", () => {
       "Returns need the receipt.\nWrite to us.",
     ];
     const found: Item = {
-      ...{ type: "file_search_call", queries: ["x"] },
+      type: "file_search_call",
+      queries: ["x"],
       results: text.map((one) => ({ file_id: "file-1", filename: "a.md", text: one })),
     };
     const said =
@@ -170,7 +176,8 @@ describe("citations", () => {
 
   it("of a file whose passages are not known quote nothing", () => {
     const found: Item = {
-      ...{ type: "file_search_call", queries: ["x"] },
+      type: "file_search_call",
+      queries: ["x"],
       results: [{ file_id: "file-1", filename: "a.md" }],
     };
     const [one] = tell("So 【file-1】", [found]).annotations;
@@ -178,7 +185,7 @@ describe("citations", () => {
     assert.deepEqual([one.quote, one.start_index, one.end_index], ["", 0, 2]);
   });
 
-  it("say the same in pieces of any length as in the whole", () => {
+  it("are the same in pieces of any length as in the whole", () => {
     const words = fc.array(
       fc.constantFrom(
         " ",
@@ -207,7 +214,9 @@ describe("citations", () => {
     const content: Message["content"] = [{ type: "output_text", text: "https://b.org/page" }];
     const item: Message = { type: "message", role: "assistant", content };
     const own: ModelEvent = {
-      ...{ type: "annotation", index: 0, part: 0 },
+      type: "annotation",
+      index: 0,
+      part: 0,
       annotation: { type: "url_citation", url: "https://b.org/page", title: "" },
     };
     const events: ModelEvent[] = [
@@ -276,7 +285,7 @@ describe("citations", () => {
     assert.deepEqual(tell("a / sandbox:/ sandbox:a /mnt/data/", [sent, SEARCHED]).annotations, []);
   });
 
-  it("are of the file that was written last under a path", () => {
+  it("are of the file that was last written under a path", () => {
     const again = {
       ...CODE,
       container_id: "cntr_2",

@@ -9,7 +9,7 @@ const ASKED = { tools: [], include: [] };
 const VENDOR: Native = { ...NOT_NATIVE, runs: () => true };
 const FREE = { isBacked: () => false, nativeTools: ["*"] };
 
-describe("who runs a tool that a vendor has", () => {
+describe("the choice of who runs a vendor's tool", () => {
   const runs = (one: Tool, choice: Partial<Parameters<typeof chooseNative>[1]> = {}): boolean =>
     chooseNative(VENDOR, { ...FREE, ...choice }).runs(one, ASKED);
 
@@ -28,13 +28,13 @@ describe("who runs a tool that a vendor has", () => {
     assert.ok(!runs(tool("google_search"), { isBacked, nativeTools: ["none"] }));
   });
 
-  it("leaves calls of the client's to the vendor's own words for them", () => {
+  it("leaves calls of the client's tools to the vendor's own types for them", () => {
     for (const type of ["custom", "namespace", "memory_20250818", "bash_20250124"]) {
       assert.ok(runs(tool(type), { nativeTools: ["none"] }), type);
     }
   });
 
-  it("is not the vendor where a limit in dollars cannot be kept", () => {
+  it("is not the vendor if a limit in dollars cannot be kept", () => {
     const dear: Native = { ...VENDOR, isPriced: () => false };
     const limited = chooseNative(dear, { ...FREE, isLimited: true });
     assert.ok(!limited.runs(tool("web_search"), ASKED));

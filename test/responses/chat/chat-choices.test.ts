@@ -15,7 +15,10 @@ function open(concurrent: number | undefined): { asked: AskedChoices; most: () =
   let begun = 0;
   let most = 0;
   const asked = {
-    ...{ count: 20, concurrent, ignored: [], answer: { calls: "tools" } },
+    count: 20,
+    concurrent,
+    ignored: [],
+    answer: { calls: "tools" },
     tell: (response: unknown) => response,
     async begin() {
       begun++;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ChatDelta } from "../../../src/responses/chat/chat-chunk.ts";
+import type { CompletionDelta } from "../../../src/responses/chat/chat-chunk.ts";
 import {
   type ChatCompletion,
   toChatCompletion,
@@ -11,7 +11,7 @@ import { message, runFailure, runStart, turn } from "../logged-run.ts";
 import { ANSWERS, call, chunksOf, deltasOf, eventsOf, likelyEvents } from "./chat-runs.ts";
 
 /** The message that a client puts together from the deltas of a stream. */
-function joined(deltas: readonly ChatDelta[]): object {
+function joined(deltas: readonly CompletionDelta[]): object {
   const join = (field: "content" | "refusal" | "reasoning_content" | "reasoning"): string =>
     deltas.map((delta) => delta[field] ?? "").join("");
   const calls: { id?: string; type?: string; name?: string; text: string }[] = [];
@@ -65,7 +65,7 @@ describe("a chat completion", () => {
     });
   }
 
-  it("has every field", () => {
+  it("a chat completion has every field of the API", () => {
     const response = {
       ...lastResponse(eventsOf(message(0, "Hi"))),
       metadata: { a: "b" },

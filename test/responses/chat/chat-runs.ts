@@ -4,7 +4,7 @@ import type { EmittedEvent, EmittedLogprob } from "../../../src/protocol/emitted
 import type { Item } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { RunEnd } from "../../../src/protocol/run-events.ts";
-import type { ChatChunk, ChatDelta } from "../../../src/responses/chat/chat-chunk.ts";
+import type { CompletionChunk, CompletionDelta } from "../../../src/responses/chat/chat-chunk.ts";
 import {
   type ChatWriterOptions,
   createChatWriter,
@@ -140,14 +140,14 @@ export function framesOf(
 export function chunksOf(
   events: readonly EmittedEvent[],
   options: Partial<ChatWriterOptions> = {},
-): ChatChunk[] {
-  return framesOf(events, options).map((frame) => JSON.parse(frame) as ChatChunk);
+): CompletionChunk[] {
+  return framesOf(events, options).map((frame) => JSON.parse(frame) as CompletionChunk);
 }
 
 export function deltasOf(
   events: readonly EmittedEvent[],
   options: Partial<ChatWriterOptions> = {},
-): ChatDelta[] {
+): CompletionDelta[] {
   return chunksOf(events, options).flatMap(({ choices }) => choices.map(({ delta }) => delta));
 }
 

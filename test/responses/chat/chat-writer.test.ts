@@ -123,7 +123,7 @@ describe("the chunks of a chat stream", () => {
     ]);
   });
 
-  it("repeat nothing where the end differs from what was said", () => {
+  it("repeat nothing if the end differs from the pieces", () => {
     const [start, delta] = message(0, "Hello");
     const item = { type: "message" as const, role: "assistant" as const, content: "Goodbye" };
     assert.ok(start && delta);
@@ -140,7 +140,7 @@ describe("the chunks of a chat stream", () => {
     assert.equal(made.function.arguments, "");
   });
 
-  it("leave out what only the server's own tools say", () => {
+  it("leave out the words of the server's own tools", () => {
     const progress: ModelEvent = {
       type: "opaque",
       event: { type: "response.web_search_call.searching", output_index: 0, item_id: "ws_1" },
@@ -208,7 +208,7 @@ describe("the end of a chat stream", () => {
     for (const chunk of chunks) assert.equal(chunk.usage, null);
   });
 
-  it("says nothing of tokens where nobody asked", () => {
+  it("has no tokens unless they were requested", () => {
     for (const chunk of chunksOf(eventsOf(message(0, "A")))) assert.ok(!("usage" in chunk));
   });
 
@@ -227,7 +227,7 @@ describe("the end of a chat stream", () => {
     assert.deepEqual(JSON.parse(framesOf(silent).at(-1) ?? ""), { error });
   });
 
-  it("is an error where the response was cancelled: half an answer is none", () => {
+  it("is an error if the response was cancelled: half an answer is not an answer", () => {
     const last = framesOf(eventsOf(message(0, "A"), { ending: "cancelled" })).at(-1) ?? "";
     assert.deepEqual(JSON.parse(last), {
       error: {

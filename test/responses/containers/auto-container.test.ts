@@ -23,14 +23,14 @@ function createParts() {
 function toRequest(items: readonly Item[] = [], more: Partial<KindRequest> = {}): KindRequest {
   const signal = patience();
   const about = { tenant: "t", runId: "run_2/a", include: new Set<string>(), catalogue: [] };
-  return { ...about, signal, ...more, ...{ items } };
+  return { ...about, signal, ...more, items };
 }
 
 const put = (parts: ReturnType<typeof createParts>, id: string) =>
   putContainer(parts, "t", id, { name: "n", minutes: 20, memoryLimit: "4g" });
 
 describe("the container of a request", () => {
-  it("is one of its own, the same after a restart, made by its first use", async () => {
+  it("is its own container, the same after a restart, made by its first use", async () => {
     const parts = createParts();
     const asked = parseNewFile("a.txt", { purpose: "user_data" });
     const bytes = { bytes: streamOf(Buffer.from("Hi")), maxBytes: 10 };
@@ -48,7 +48,7 @@ describe("the container of a request", () => {
     );
   });
 
-  it("is the conversation's last one, while that lives", async () => {
+  it("is the conversation's last one, while that exists", async () => {
     const parts = createParts();
     await put(parts, "cntr_old");
     const items = [
@@ -63,7 +63,7 @@ describe("the container of a request", () => {
     assert.equal(next.containerId, "cntr_2_a");
   });
 
-  it("is used up when its time is over in the middle", async () => {
+  it("is refused if it expires in the middle", async () => {
     const parts = createParts();
     await put(parts, "cntr_1");
     const chosen = await chooseContainer(parts, toRequest(), { id: "cntr_1" });

@@ -27,9 +27,12 @@ async function openFolder(t: TestContext) {
   const folder = await createContainerFolder(parts, CONTAINER, own);
   const put = (path: string, text: string) =>
     writeContainerFile(parts, CONTAINER, {
-      ...{ path, source: "user", bytes: streamOf(Buffer.from(text)), maxBytes: 1000 },
+      path,
+      source: "user",
+      bytes: streamOf(Buffer.from(text)),
+      maxBytes: 1000,
     });
-  /** What the container holds, by path. */
+  /** The files of the container, by path. */
   const kept = async (): Promise<Record<string, string>> => {
     const files = await listContainerFiles(parts.shelf, CONTAINER);
     const texts = files.map(async (file) => {
@@ -56,7 +59,7 @@ describe("a container's folder", () => {
     assert.deepEqual(await kept(), { "a.txt": "changed", "d/new.txt": "new" });
   });
 
-  it("takes what was put into the container since, and leaves its own alone", async (t) => {
+  it("takes files that were put into the container since, and leaves its own alone", async (t) => {
     const { folder, put, kept, at } = await openFolder(t);
     await put("a.txt", "one");
     await folder.copyIn();
@@ -70,7 +73,7 @@ describe("a container's folder", () => {
     assert.deepEqual(await kept(), { "a.txt": "two", "b.txt": "mine" });
   });
 
-  it("follows no link out of it, neither to read nor to write", async (t) => {
+  it("follows no link out of it, for reading or writing", async (t) => {
     const { folder, own, put, kept, at } = await openFolder(t);
     const outside = join(own, "outside");
     mkdirSync(outside);

@@ -47,7 +47,10 @@ const write = (
   text: string,
 ): ReturnType<typeof writeContainerFile> =>
   writeContainerFile(parts, container, {
-    ...{ path, source: "user", bytes: streamOf(Buffer.from(text)), maxBytes: 10 },
+    path,
+    source: "user",
+    bytes: streamOf(Buffer.from(text)),
+    maxBytes: 10,
   });
 
 describe("containers", () => {
@@ -57,8 +60,13 @@ describe("containers", () => {
     checkPublished("ContainerResource", made);
     assert.match(made.id, /^cntr_[a-z0-9]+$/);
     assert.deepEqual(made, {
-      ...{ id: made.id, object: "container", name: "a", status: "running" },
-      ...{ created_at: 1_790_000_000, last_active_at: 1_790_000_000, memory_limit: "4g" },
+      id: made.id,
+      object: "container",
+      name: "a",
+      status: "running",
+      created_at: 1_790_000_000,
+      last_active_at: 1_790_000_000,
+      memory_limit: "4g",
       expires_after: { anchor: "last_active_at", minutes: 20 },
       network_policy: { type: "disabled" },
     });
@@ -73,7 +81,7 @@ describe("containers", () => {
     await assert.rejects(getContainer(parts, "t", made.id), { code: "not_found" });
   });
 
-  it("end when nobody has used them for a while", async () => {
+  it("end when they were not used for a while", async () => {
     const parts = createParts();
     const { id } = await make(parts, { expires_after: { anchor: "last_active_at", minutes: 5 } });
     parts.clock.advance(4 * MINUTE_MS);
@@ -88,7 +96,7 @@ describe("containers", () => {
     assert.equal((await getContainer(parts, "t", id)).created_at, 1_790_000_540);
   });
 
-  it("are refused by the name of what is wrong", async () => {
+  it("are refused by the name of the invalid field", async () => {
     const wrong: readonly [object, string][] = [
       [{ name: undefined }, "name"],
       [{ memory_limit: "2g" }, "memory_limit"],
@@ -126,8 +134,13 @@ describe("a container's files", () => {
     const made = await write(parts, container, "d/a.txt", "Hello");
     checkPublished("ContainerFileResource", made);
     assert.deepEqual(made, {
-      ...{ id: made.id, object: "container.file", container_id: containerId, source: "user" },
-      ...{ created_at: 1_790_000_000, bytes: 5, path: "/mnt/data/d/a.txt" },
+      id: made.id,
+      object: "container.file",
+      container_id: containerId,
+      source: "user",
+      created_at: 1_790_000_000,
+      bytes: 5,
+      path: "/mnt/data/d/a.txt",
     });
     const page = await pageContainerFiles(parts.shelf, container, new URLSearchParams());
     checkPublished("ContainerFileListResource", page);

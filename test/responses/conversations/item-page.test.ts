@@ -7,7 +7,7 @@ import type { ThingQuery } from "../../../src/store/shelf.ts";
 
 const among = { tenant: "t", kind: "item", parent: "c" };
 
-/** Items of 100 characters each, but for those that are given another size. */
+/** Items of 100 characters each, except those with another size. */
 async function createBench(count: number, sizes: Readonly<Record<number, number>> = {}) {
   const shelf = createMemoryShelf();
   for (let at = 0; at < count; at++) {
@@ -35,7 +35,7 @@ const idsOf = ({ data }: { readonly data: readonly { readonly id: string }[] }):
   data.map(({ id }) => id.slice(1)).join(" ");
 
 describe("a page of items", () => {
-  it("ends where it is large enough, and the next one goes on there", async () => {
+  it("ends when it is large enough, and the next one continues there", async () => {
     const { page } = await createBench(25);
     const seen: string[] = [];
     let after: string | undefined;
@@ -77,7 +77,7 @@ describe("a page of items", () => {
     }
   });
 
-  it("is read from its end where it is asked for so", async () => {
+  it("is read from its end on request", async () => {
     const { page } = await createBench(25, { 15: 900 });
     const some = await page({ before: "i20", limit: 3 });
     assert.deepEqual([idsOf(some), some.has_more], ["17 18 19", true]);

@@ -65,7 +65,7 @@ describe("secrets in items of a conversation", () => {
     { type: "mcp_list_tools", id: "mcpl_1", server_label: "a", tools: [], ...secrets },
   ];
 
-  it("are kept sealed, and shown to nobody", async () => {
+  it("are stored sealed, and never shown", async () => {
     const open = await openConversation();
     const made = await create(open, items);
     const thing = await listAll(open);
@@ -102,7 +102,7 @@ describe("secrets in items of a conversation", () => {
   });
 });
 
-/** As they are on the shelf. */
+/** As they are stored on the shelf. */
 async function listAll({ parts, id }: Open): Promise<unknown> {
   const among = { tenant: "t", kind: "conversation_item", parent: id, order: "oldest" as const };
   return await parts.shelf.list({ ...among, limit: 100 });

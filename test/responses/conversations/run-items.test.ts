@@ -36,8 +36,15 @@ const toolEnd = (call_id: string): RunEvent =>
   ({ type: "tool_end", call_id, name: "look", item: result(call_id) }) as unknown as RunEvent;
 const compaction = (summary: string, kept: number): RunEvent => ({
   type: "compaction",
-  ...{ turn: 3, summary, kept, items: 1, tokens_before: 1, tokens_after: 1 },
-  ...{ usage: NO_USAGE, cost_usd: 0, at_ms: 0 },
+  turn: 3,
+  summary,
+  kept,
+  items: 1,
+  tokens_before: 1,
+  tokens_after: 1,
+  usage: NO_USAGE,
+  cost_usd: 0,
+  at_ms: 0,
 });
 
 describe("what a run adds to its session", () => {
@@ -62,7 +69,7 @@ describe("what a run adds to its session", () => {
     assert.deepEqual(toRunItems(log), [user("Go"), answer("Whole.")]);
   });
 
-  it("is asked once, also where its beginning is told with its ending", () => {
+  it("is read once, also where its beginning arrives with its ending", () => {
     const log = [start(user("Go")), said(answer("Half.")), start(user("Go"))];
     assert.deepEqual(toRunItems(log), [user("Go"), answer("Half.")]);
   });
@@ -79,12 +86,12 @@ describe("what a run adds to its session", () => {
     );
   });
 
-  it("has no thoughts that nothing came of", () => {
+  it("has no thoughts that nothing followed", () => {
     assert.deepEqual(toRunItems([start(user("Go")), said(thought)]), [user("Go")]);
     assert.equal(toRunItems([start(user("Go")), said(thought), said(answer("x"))]).length, 3);
   });
 
-  it("has a summary before the turns that it left, never between a call and its result", () => {
+  it("has a summary before the turns that it did not replace, never between a call and its result", () => {
     const log = [
       ...[start(user("Go")), turn("turn_start"), said(call("a")), turn("turn_end"), toolEnd("a")],
       ...[turn("turn_start", 2), said(call("b")), turn("turn_end", 2), toolEnd("b")],
@@ -117,7 +124,7 @@ describe("the turns of a session", () => {
     ]);
   });
 
-  it("are where a session can be cut, and no call loses its result", () => {
+  it("are where a session can be divided, and no call loses its result", () => {
     assert.equal(countTurns(items), 3);
     assert.deepEqual(upToTurn(items, 1), items.slice(0, 6));
     assert.deepEqual(upToTurn(items, 2), items.slice(0, 7));
@@ -125,7 +132,7 @@ describe("the turns of a session", () => {
     assert.deepEqual([upToTurn(items, 0), upToTurn(items, 4)], [[], undefined]);
   });
 
-  it("cut any conversation so that each call in it has its result", () => {
+  it("divide any conversation so that each call in it has its result", () => {
     // Every list of 7 of these, in an order that a run can write.
     const kinds = [user("u"), answer("a"), "call"] as const;
     for (let seed = 0; seed < 3 ** 7; seed++) {

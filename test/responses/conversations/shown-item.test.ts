@@ -12,7 +12,8 @@ const LEAST: readonly object[] = [
   { type: "message", role: "user", content: "text" },
   { type: "message", role: "assistant", content: "text", status: null, phase: null },
   {
-    ...{ type: "message", role: "user" },
+    type: "message",
+    role: "user",
     content: [
       { type: "input_text", text: "t" },
       { type: "input_image", image_url: "https://x.org/a.png" },
@@ -22,7 +23,8 @@ const LEAST: readonly object[] = [
     ],
   },
   {
-    ...{ type: "message", role: "assistant" },
+    type: "message",
+    role: "assistant",
     content: [
       {
         type: "output_text",
@@ -35,7 +37,8 @@ const LEAST: readonly object[] = [
   { type: "function_call", ...called, name: "f", arguments: "{}", namespace: null },
   { type: "function_call_output", ...called, output: "text" },
   {
-    ...{ type: "function_call_output", ...called },
+    type: "function_call_output",
+    ...called,
     output: [
       { type: "input_text", text: "t" },
       { type: "input_image", image_url: "data:," },
@@ -68,7 +71,8 @@ const LEAST: readonly object[] = [
     action: { commands: ["ls"], timeout_ms: null, max_output_length: null },
   },
   {
-    ...{ type: "shell_call_output", ...called },
+    type: "shell_call_output",
+    ...called,
     output: [{ stdout: "", stderr: "", outcome: { type: "exit", exit_code: 0 } }],
   },
   { type: "apply_patch_call", ...called, operation: { type: "delete_file", path: "a" } },

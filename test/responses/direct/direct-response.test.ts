@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
 import { type Reply, reply, script } from "../../../src/testing/index.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   JSON.stringify({ id: "c", model: "m", choices: [{ index: 0, delta, finish_reason }] });
@@ -70,7 +70,7 @@ async function lastOf(server: TestServer, body: object): Promise<EmittedResponse
   return last.response;
 }
 
-describe("a response that needs nothing but a model", () => {
+describe("a response that needs only the model", () => {
   for (const [answered, answer] of Object.entries(ANSWERS)) {
     for (const [asked, body] of Object.entries(REQUESTS)) {
       it(`shows ${answered} to ${asked} as a stored one does, plain and streamed`, async (t) => {

@@ -40,8 +40,13 @@ describe("files", () => {
     checkPublished("OpenAIFile", made);
     assert.match(made.id, /^file-[a-z0-9]+$/);
     assert.deepEqual(made, {
-      ...{ id: made.id, object: "file", bytes: 5, created_at: 1_790_000_000 },
-      ...{ filename: "note.md", purpose: "user_data", status: "processed" },
+      id: made.id,
+      object: "file",
+      bytes: 5,
+      created_at: 1_790_000_000,
+      filename: "note.md",
+      purpose: "user_data",
+      status: "processed",
     });
     assert.deepEqual(await getFile(parts, "t", made.id), made);
     const content = await readFileContent(parts, "t", made.id);
@@ -136,7 +141,7 @@ describe("files", () => {
     assert.equal((await list(parts)).data.length, 1);
   });
 
-  it("leave nothing when they are too large or break off, and ask for no more bytes", async () => {
+  it("leave nothing when they are too large or break off, and read no further bytes", async () => {
     const parts = createParts();
     let asked = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
@@ -160,7 +165,7 @@ describe("files", () => {
     assert.equal((await store(streamOf(Buffer.alloc(100)))).bytes, 100);
   });
 
-  it("are seen by nobody until the last byte is there, and expire where it never comes", async () => {
+  it("are not visible before the last byte is stored, and expire if it never comes", async () => {
     const parts = createParts();
     const seen: unknown[] = [];
     async function* slow(): AsyncGenerator<Uint8Array> {

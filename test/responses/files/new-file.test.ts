@@ -36,7 +36,7 @@ describe("parseNewFile", () => {
     });
   }
 
-  it("keeps of a name its last step, and nothing that gives orders", () => {
+  it("keeps only the last step of a name, and nothing that a terminal interprets", () => {
     const names = {
       "../../etc/passwd": "passwd",
       "C:\\secret\\a.txt": "a.txt",

@@ -165,7 +165,7 @@ describe("the order of events", () => {
     );
   });
 
-  it("puts a tool's result behind its call, and counts on through the turns", () => {
+  it("puts a tool's result after its call, and counts on through the turns", () => {
     const events = write(
       runStart(),
       ...turn(1, ...functionCall(0, call, "{}")),
@@ -342,7 +342,7 @@ describe("what events carry", () => {
   });
 });
 
-describe("how likely the words were", () => {
+describe("probabilities of tokens", () => {
   const LIKELY = "message.output_text.logprobs";
   const token = (text: string) => ({ token: text, logprob: -1, bytes: [], top_logprobs: [] });
   const tokens = ["Hel", "lo"].map(token);
@@ -361,7 +361,7 @@ describe("how likely the words were", () => {
     assert.deepEqual(told(write(...log)), [[tokens[0]], [tokens[1]], tokens]);
   });
 
-  it("comes to nobody who did not ask", () => {
+  it("do not come unless they were requested", () => {
     const log = [runStart(settings()), ...turn(1, ...likelyAnswer), runEnd()];
     assert.deepEqual(told(write(...log)), [[], [], []]);
   });
@@ -376,18 +376,18 @@ describe("how likely the words were", () => {
   });
 });
 
-describe("a fault of the server's own", () => {
+describe("a fault of the server", () => {
   const message = "The store `/srv/machine/runs.db` could not be written: disk full.";
   const end = runEnd({ ending: "failed", message, error: { code: "store_failed", message } });
   const response = { echo: {}, include: [], ignored: [] };
 
-  it("is told to a client without what is the machine's", () => {
+  it("is reported to a client without details of the machine", () => {
     const events = write(runStart({ response }), end);
     assert.equal(lastResponse(events).error?.message, "The server cannot write its record.");
     assert.doesNotMatch(JSON.stringify(events), /machine/);
   });
 
-  it("is told whole to whoever runs it, and so is what is no such fault", () => {
+  it("is reported to the operator with all details, and so is any other failure", () => {
     assert.equal(lastResponse(write(runStart(), end)).error?.message, message);
     const refused = write(runStart({ response }), runFailure("The key was refused."));
     assert.equal(lastResponse(refused).error?.message, "The key was refused.");

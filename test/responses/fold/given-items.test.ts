@@ -6,13 +6,16 @@ import { createGivenItems, withGiven } from "../../../src/responses/fold/given-i
 
 const output = (call_id: string): Item => ({ type: "function_call_output", call_id, output: "" });
 const input = (agent: string, ...ids: readonly string[]): ClientInput => ({
-  ...{ type: "client_input", agent, items: ids.map(output), at_ms: 0 },
+  type: "client_input",
+  agent,
+  items: ids.map(output),
+  at_ms: 0,
 });
 const shown = (items: readonly unknown[]): unknown[] =>
   items.map((item) => (item as { call_id?: string }).call_id ?? item);
 
 describe("what the client has answered in between", () => {
-  it("stands before the turn of the agent that goes on with it", () => {
+  it("stands before the turn of the agent that continues with it", () => {
     const given = createGivenItems();
     given.add(input("/root/a", "1"));
     given.add(input("/root/b", "2"));
@@ -25,7 +28,7 @@ describe("what the client has answered in between", () => {
     ]);
   });
 
-  it("stands at the end where that has said nothing yet, or has not begun", () => {
+  it("stands at the end if that agent has not begun or said anything yet", () => {
     const given = createGivenItems();
     given.add(input("/root/a", "1"));
     given.add(input("/root/b", "2"));
@@ -34,7 +37,7 @@ describe("what the client has answered in between", () => {
     assert.deepEqual(shown(withGiven([], given.placed())), ["1", "2"]);
   });
 
-  it("is nobody's where there is no team", () => {
+  it("belongs to no agent without a team", () => {
     const given = createGivenItems();
     given.read(undefined, 0);
     assert.deepEqual(given.placed(), []);

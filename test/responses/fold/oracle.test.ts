@@ -1,4 +1,4 @@
-/** What the event writer says, held against the published description. */
+/** The events of the event writer, compared with the published description. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -84,7 +84,7 @@ describe("a run that did not complete", () => {
       assert.notEqual(completed_at, null);
     });
 
-    it("is incomplete where a filter cut words that had begun", () => {
+    it("is incomplete where a filter stopped an answer that had begun", () => {
       for (const said of [message(0, "Well"), [...message(0, "Well"), ...refusing(1)]]) {
         const response = lastResponse(write(runStart(), ...turn(1, ...said), end));
         assert.deepEqual(
@@ -182,7 +182,7 @@ describe("a run that did not complete", () => {
 describe("a run that was taken over", () => {
   const half = [TURN, ...(message(0, "Half").slice(0, 2) as RunEvent[])];
 
-  it("goes on at the next place and shows finished work alone", () => {
+  it("continues at the next place and shows only finished work", () => {
     const events = write(runStart(), ...half, RESUME, ...turn(1, ...message(0, "Whole")), runEnd());
     const { output, output_text } = lastResponse(events);
     assert.deepEqual(
@@ -252,14 +252,14 @@ describe("a run that was taken over", () => {
     assert.equal(lastResponse(events).output_text, "Second");
   });
 
-  it("hands on to the next request what it shows", () => {
+  it("passes to the next request what it shows", () => {
     const writer = createEventWriter({ everything: true });
     const log = [runStart(), ...half, RESUME, ...turn(1, ...message(0, "Whole")), runEnd()];
     for (const event of log) writer.write(event);
     assert.deepEqual(writer.said(), writer.response()?.output);
   });
 
-  it("shows nothing of it while it goes on", () => {
+  it("shows nothing abandoned while it continues", () => {
     const writer = createEventWriter();
     for (const event of [runStart(), ...half, RESUME, TURN]) writer.write(event);
     assert.deepEqual([writer.response()?.output, writer.response()?.output_text], [[], ""]);
@@ -268,7 +268,10 @@ describe("a run that was taken over", () => {
   it("by an agent of its team shows nothing of what the agent abandoned", () => {
     let seq = 0;
     const say = (event: RunEvent): RunEvent => ({
-      ...{ type: "child_event", child_id: "run_01/a", child_seq: seq++, agent: "/root/a" },
+      type: "child_event",
+      child_id: "run_01/a",
+      child_seq: seq++,
+      agent: "/root/a",
       event: event as ChildEvent["event"],
     });
     const mine = turn(1, ...message(0, "Mine"));
@@ -281,7 +284,7 @@ describe("a run that was taken over", () => {
   });
 });
 
-describe("a stream that cannot go on", () => {
+describe("a stream that cannot continue", () => {
   it("ends with an error in both shapes and one `response.failed`", () => {
     const writer = createEventWriter();
     const log = [runStart(), TURN, ...(message(0, "Half").slice(0, 2) as RunEvent[])];

@@ -15,7 +15,7 @@ import { decodeBody, type Stream, toSseBody } from "../../providers/streams.ts";
 import { runEnd, runStart, turn } from "../logged-run.ts";
 import { write } from "./written-events.ts";
 
-/** What holds for every stream whose answer was completed, whoever sent it. */
+/** Checks for every stream whose answer was completed, whoever sent it. */
 export function describeWrittenStreams(
   title: string,
   streams: readonly Stream[],
@@ -72,8 +72,8 @@ function withoutId(item: object): object {
 }
 
 /**
- * What we write and the server may have left out: every part of a message has `annotations` and
- * `logprobs`, every citation of a page its place, every call in free text a status.
+ * Fields that we write and the server may have left out: every part of a message has `annotations` and `logprobs`,
+ * every citation of a page its place, every call in free text a status.
  */
 function withDefaults(item: object): object {
   const copy = structuredClone(item) as Record<string, unknown>;

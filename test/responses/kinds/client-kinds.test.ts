@@ -1,4 +1,6 @@
-/** The kinds whose calls the client makes: they end the answer, and what it sends back goes on. */
+/**
+ * Kinds whose calls the client makes: a call ends the answer, and the client's result continues it.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -26,7 +28,7 @@ function toCall(name: string, input: object): Call {
 const ask = (tool: object, call: Call, more: Partial<KindSetup> = {}): Promise<KindRun> =>
   runKinds({ kinds: KINDS, tools: [tool], replies: [reply.calls([call])], ...more });
 
-/** What the model reads once the client has answered. */
+/** The items that the model reads once the client has answered. */
 async function goOn(tool: object, run: KindRun, output: object): Promise<Item[]> {
   const items = [...run.items, output as Item];
   const next = await runKinds({ kinds: KINDS, tools: [tool], replies: [reply.text("Ok.")], items });
@@ -48,8 +50,12 @@ describe("local_shell", () => {
       type: "local_shell_call",
       status: "completed",
       action: {
-        ...{ type: "exec", command: ["ls", "-a"], timeout_ms: 500, env: { A: "1" } },
-        ...{ user: null, working_directory: null },
+        type: "exec",
+        command: ["ls", "-a"],
+        timeout_ms: 500,
+        env: { A: "1" },
+        user: null,
+        working_directory: null,
       },
     });
     assert.deepEqual(typesOf(run), ["output_item.added", "output_item.done"]);
@@ -63,7 +69,7 @@ describe("local_shell", () => {
     }
   });
 
-  it("takes what a model makes of it: one text, or no JSON", async () => {
+  it("accepts what a model makes of it: one text, or invalid JSON", async () => {
     const one = await ask(tool, toCall("local_shell", { command: "ls" }));
     const [call] = one.response.output;
     assert.ok(call?.type === "local_shell_call");
@@ -136,8 +142,10 @@ describe("apply_patch of the client", () => {
 
 describe("computer", () => {
   const older = {
-    ...{ type: "computer_use_preview", environment: "browser" },
-    ...{ display_width: 800, display_height: 600 },
+    type: "computer_use_preview",
+    environment: "browser",
+    display_width: 800,
+    display_height: 600,
   };
 
   it("hands one action of the older tool to the client, and a picture to the model", async () => {
@@ -152,12 +160,15 @@ describe("computer", () => {
     const [call] = run.response.output;
     assert.ok(call?.type === "computer_call");
     assert.deepEqual(without(call, "id", "call_id"), {
-      ...{ type: "computer_call", status: "completed", pending_safety_checks: [] },
+      type: "computer_call",
+      status: "completed",
+      pending_safety_checks: [],
       action: { type: "click", button: "left", x: 10, y: 20 },
     });
     const image_url = "data:image/png;base64,AAAA";
     const [asked, answered] = await goOn(older, run, {
-      ...{ type: "computer_call_output", call_id: call.call_id },
+      type: "computer_call_output",
+      call_id: call.call_id,
       output: { type: "computer_screenshot", image_url },
     });
     assert.ok(asked?.type === "function_call" && answered?.type === "function_call_output");

@@ -13,9 +13,9 @@ import { openImages } from "../../../src/responses/images/open-images.ts";
 import { createImageKind } from "../../../src/responses/kinds/image-generation.ts";
 import type { ToolKind } from "../../../src/responses/kinds/tool-kind.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
+import type { Upstream } from "../../../src/testing/loopback.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { reply } from "../../../src/testing/reply.ts";
-import type { Upstream } from "../../../src/testing/upstream.ts";
 import { pictureOf, startImagesUpstream } from "../../runtime/images-upstream.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 import { callsIn, type KindRun, type KindSetup, runKinds, typesOf } from "./kind-run.ts";
@@ -49,7 +49,9 @@ async function startDrawing(model = "gpt-image-1", key = "sk-images"): Promise<D
   const kind = createImageKind({ open: open as never });
   const tools = [{ type: "image_generation" }];
   return {
-    ...{ upstream, kind, parts },
+    upstream,
+    kind,
+    parts,
     run: (setup) => runKinds({ kinds: [kind], tools, replies: [], ...setup }),
     async [Symbol.asyncDispose]() {
       await transport.close();
@@ -162,7 +164,7 @@ describe("image_generation", () => {
     await edit[Symbol.asyncDispose]();
   });
 
-  it("is left out and reported where nobody draws", async () => {
+  it("is left out and reported if no server draws", async () => {
     const kinds = [createImageKind({ open: undefined })];
     const tools = [{ type: "image_generation" }];
     const { response, requests } = await runKinds({ kinds, tools, replies: [DONE] });

@@ -42,11 +42,11 @@ export interface KindSetup {
 export interface KindRun {
   readonly events: readonly EmittedEvent[];
   readonly response: EmittedResponse;
-  /** What the model was asked. */
+  /** The requests to the model. */
   readonly requests: readonly ModelRequest[];
   /** The conversation, as the next request would give it back. */
   readonly items: readonly Item[];
-  /** What is in the workspace afterwards, by path. */
+  /** The files of the workspace afterwards, by path. */
   readonly read: (path: string) => Promise<string>;
 }
 
@@ -78,7 +78,11 @@ export async function runKinds(
     const settings = { echo: toEcho(asked, { instructions: null, model: task.model }), include };
     try {
       return await runLoop({
-        ...{ context, task, gate, clock: systemClock, contextTokens: undefined },
+        context,
+        task,
+        gate,
+        clock: systemClock,
+        contextTokens: undefined,
         reasoning: { effort: undefined, summary: undefined },
         provider: bridgeProvider(provider, bridge, () => Number.POSITIVE_INFINITY),
         checkOutput: async () => ({ ok: true, value: undefined }),
@@ -87,7 +91,10 @@ export async function runKinds(
         spentBelow: () => undefined,
         calls: createResponseCalls(bridge),
         wishes: {
-          ...{ tools, before: [], parallel_tool_calls: undefined, top_p: undefined },
+          tools,
+          before: [],
+          parallel_tool_calls: undefined,
+          top_p: undefined,
           response: encodeResponseSettings({ ...settings, ignored: bridge.ignored }),
         },
       });
@@ -123,10 +130,23 @@ export async function runKinds(
 function toTask(root: string, items: readonly Item[], tool_choice: ToolChoice): AgentTask {
   return {
     ...SAFEGUARDS,
-    ...{ model: "scripted/model", model_reason: "test", provider: null, url: null },
-    ...{ api_key_name: null, instructions: null, items, tools: [], tool_choice, max_turns: 10 },
-    ...{ temperature: null, max_output_tokens: null, think: false, format: { type: "text" } },
-    ...{ root, approve: "auto", on_throw: "tell_model" },
+    model: "scripted/model",
+    model_reason: "test",
+    provider: null,
+    url: null,
+    api_key_name: null,
+    instructions: null,
+    items,
+    tools: [],
+    tool_choice,
+    max_turns: 10,
+    temperature: null,
+    max_output_tokens: null,
+    think: false,
+    format: { type: "text" },
+    root,
+    approve: "auto",
+    on_throw: "tell_model",
   };
 }
 
@@ -147,7 +167,7 @@ export function typesOf({ events }: Pick<KindRun, "events">): string[] {
   return types.filter((type) => !/^(created|in_progress|completed)$/.test(type));
 }
 
-/** What the model read of the calls in a request. */
+/** The calls of a request as the model read them. */
 export function callsIn(request: ModelRequest | undefined): Item[] {
   const items = request?.items ?? [];
   return items.filter(({ type }) => /^function_call/.test(type)) as Item[];

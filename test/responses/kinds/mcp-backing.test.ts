@@ -9,7 +9,9 @@ const text = { type: "string" };
 function toolbox(properties: JsonObject, required: readonly string[] = []) {
   const tool: Tool = {
     spec: {
-      ...{ type: "function", name: "mcp__brave__search", strict: false },
+      type: "function",
+      name: "mcp__brave__search",
+      strict: false,
       parameters: { type: "object", properties, required },
     },
     readOnly: false,
@@ -25,7 +27,7 @@ function toolbox(properties: JsonObject, required: readonly string[] = []) {
   };
 }
 
-describe("a kind that an MCP server stands behind", () => {
+describe("a kind whose calls go to an MCP server", () => {
   it("gives its text to the tool's first text that must be there", async () => {
     const tools = toolbox({ country: text, count: { type: "integer" }, q: text }, ["q"]);
     const tool = await findBackingTool({ web_search: "brave/search" }, "web_search", tools);
@@ -72,12 +74,12 @@ describe("a kind that an MCP server stands behind", () => {
     assert.deepEqual(tool?.parse({ type: "update_file", diff: "@@" }), { q: "@@" });
   });
 
-  it("is none where the settings name none, and one line where they are wrong", async () => {
+  it("is not offered if the settings name no server, and an error of one line if they are wrong", async () => {
     const tools = toolbox({});
     assert.equal(await findBackingTool({}, "web_search", tools), undefined);
     await assert.rejects(findBackingTool({ web_search: "search" }, "web_search", tools), {
       code: "invalid_request",
-      message: 'What stands behind `web_search`: `search` must be written as "server/tool".',
+      message: 'The tool for `web_search`: `search` must be written as "server/tool".',
     });
   });
 });

@@ -19,7 +19,9 @@ const parameters = { type: "object", properties: { path: { type: "string" } } };
 const about = { description: "Reads.", strict: false };
 const read = { type: "function", name: "read", ...about, parameters };
 const files = {
-  ...{ type: "namespace", name: "files", description: "Files of the project." },
+  type: "namespace",
+  name: "files",
+  description: "Files of the project.",
   tools: [read, { type: "custom", name: "patch", description: "Patches." }],
 };
 
@@ -74,7 +76,8 @@ describe("namespace", () => {
 
   it("is narrowed by allowed tools", async () => {
     const allowed = (entry: object) => ({
-      ...{ type: "allowed_tools", mode: "auto" },
+      type: "allowed_tools",
+      mode: "auto",
       tools: [entry],
     });
     const replies = [reply.text("Hi")];
@@ -96,7 +99,9 @@ describe("namespace", () => {
 
 describe("tool_search", () => {
   const search = {
-    ...{ type: "tool_search", execution: "client", description: "Finds tools." },
+    type: "tool_search",
+    execution: "client",
+    description: "Finds tools.",
     parameters: { type: "object", properties: { query: { type: "string" } } },
   };
 
@@ -179,7 +184,7 @@ describe("programmatic_tool_calling", () => {
     assert.match(response.metadata["offshoot_ignored"] ?? "", /programmatic_tool_calling/);
   });
 
-  it("leaves calls in the conversation, each with its result right behind it", async () => {
+  it("leaves calls in the conversation, each with its result directly after it", async () => {
     const { requests } = await run({ tools: [], items, replies: [reply.text("Hi")] });
     const seen = callsIn(requests[0]);
     const pairs = seen.map((item) => ("call_id" in item ? item.call_id : undefined));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readPassages } from "../../../src/responses/kinds/read-passages.ts";
 
-describe("passages of somebody else's search", () => {
+describe("passages of a foreign search", () => {
   it("are those of a list, under whichever names it has", () => {
     const said = [
       { id: "a", title: "Foxes", content: "Red ones.", score: 0.5 },

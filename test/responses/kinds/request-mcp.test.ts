@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { McpTool } from "../../../src/protocol/tools.ts";
+import type { McpTool } from "../../../src/protocol/hosted-kinds/mcp.ts";
 import {
   createRequestMcp,
   type RequestMcpParts,
@@ -12,7 +12,10 @@ import { PATIENCE_MS, patience } from "../../patience.ts";
 import { startSmallServer } from "../../runtime/small-mcp-server.ts";
 
 const REQUEST: KindRequest = {
-  ...{ tenant: "tenant", runId: "run_1", include: new Set<string>(), catalogue: [] },
+  tenant: "tenant",
+  runId: "run_1",
+  include: new Set<string>(),
+  catalogue: [],
   get signal() {
     return patience();
   },
@@ -25,7 +28,9 @@ function connector(parts: Partial<RequestMcpParts> = {}): ReturnType<typeof crea
 }
 
 const mcp = (server_url: string, more: Partial<McpTool> = {}): McpTool => ({
-  ...{ type: "mcp", server_label: "small", server_url },
+  type: "mcp",
+  server_label: "small",
+  server_url,
   ...more,
 });
 
@@ -76,7 +81,7 @@ describe("an MCP server that a request names", () => {
     assert.equal(small.headers.length, 0);
   });
 
-  it("is checked again when the connection is opened: the first answer of a name binds nobody", async (t) => {
+  it("is checked again when the connection is opened: an earlier answer of DNS does not count", async (t) => {
     const small = await startSmallServer(t);
     const answers = [["93.184.215.14"], ["127.0.0.1"], ["127.0.0.1"]];
     const resolve = async (): Promise<string[]> => answers.shift() ?? ["127.0.0.1"];
@@ -86,7 +91,7 @@ describe("an MCP server that a request names", () => {
     assert.equal(small.headers.length, 0);
   });
 
-  it("refuses what is no web address, or holds a login", async () => {
+  it("refuses an address that is not a web address, or contains a login", async () => {
     for (const url of [
       "file:///etc/passwd",
       "http://user:pass@127.0.0.1/",
@@ -124,7 +129,7 @@ describe("an MCP server that a request names", () => {
     });
   });
 
-  it("says when its key is not taken, and how it was reached in vain", async (t) => {
+  it("fails with a clear message if it refuses the key or does not answer", async (t) => {
     const closed = await startSmallServer(t, {
       before(_, response) {
         response.writeHead(401).end();
@@ -140,7 +145,7 @@ describe("an MCP server that a request names", () => {
     await assert.rejects(gone, { code: "tool_failed" });
   });
 
-  it("is one of the settings where it has that name, and the key may use it", async () => {
+  it("is one of the settings if it has that name, and the key may use it", async () => {
     const tool = { spec: { type: "function", name: "mcp__mail__send" }, readOnly: false } as Tool;
     const request = { ...REQUEST, catalogue: [tool] };
     const connect = connector();
@@ -151,7 +156,7 @@ describe("an MCP server that a request names", () => {
       ["send"],
     );
     assert.ok(await connect({ type: "mcp", server_label: "mail" }, request));
-    // One of the API's own is left out; any other is a mistake, by whichever name it is meant.
+    // A connector of the API is left out; any other is an error, by either name.
     const gmail = { ...named, connector_id: "connector_gmail" };
     assert.equal(await connect(gmail, REQUEST), undefined);
     for (const unknown of [

@@ -1,4 +1,4 @@
-/** The kinds whose calls the server makes, over tools of the gate that stand in for containers. */
+/** Kinds whose calls the server makes, with tools of the gate in place of containers. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -24,7 +24,10 @@ describe("code_interpreter", () => {
 
   function createTool(give: (code: string) => Promise<Json | ToolOutput>): Tool {
     return defineBuiltin({
-      ...{ name: "python", description: "Python", readOnly: false, effect: "compute" },
+      name: "python",
+      description: "Python",
+      readOnly: false,
+      effect: "compute",
       parameters: { code: text("Code") },
       run: ({ code }) => give(code),
     });
@@ -90,8 +93,12 @@ describe("code_interpreter", () => {
 
   it("takes images back under either of their names", async () => {
     const items = ["url", "image_url"].map((name, at) => ({
-      ...{ type: "code_interpreter_call", id: `ci_${at}`, container_id: "cntr_1", code: "1" },
-      ...{ status: "completed", outputs: [{ type: "image", [name]: IMAGE }] },
+      type: "code_interpreter_call",
+      id: `ci_${at}`,
+      container_id: "cntr_1",
+      code: "1",
+      status: "completed",
+      outputs: [{ type: "image", [name]: IMAGE }],
     }));
     const asked = { type: "message", role: "user", content: "Well?" };
     const given = [...items, asked] as unknown as Item[];
@@ -103,7 +110,7 @@ describe("code_interpreter", () => {
     for (const output of outputs) assert.ok(JSON.stringify(output).includes(IMAGE));
   });
 
-  it("shows the files it wrote with its outputs, and cites them where the answer links to them", async () => {
+  it("shows the files it wrote with its outputs, and cites them if the answer links to them", async () => {
     const files = [{ file_id: "cfile_1", path: "/mnt/data/a.csv" }];
     const writing = createTool(async () => new ToolOutput("ok", [], { details: { files } }));
     const link = "[a.csv](sandbox:/mnt/data/a.csv)";
@@ -117,8 +124,12 @@ describe("code_interpreter", () => {
     const unasked = await runKinds({ kinds, tools, replies });
     assert.ok("files" in (unasked.response.output[0] ?? {}));
     const citation = {
-      ...{ type: "container_file_citation", container_id: "cntr_1", file_id: "cfile_1" },
-      ...{ filename: "a.csv", start_index: 14, end_index: 37 },
+      type: "container_file_citation",
+      container_id: "cntr_1",
+      file_id: "cfile_1",
+      filename: "a.csv",
+      start_index: 14,
+      end_index: 37,
     };
     const [part] = message.content;
     assert.ok(part?.type === "output_text");
@@ -160,7 +171,7 @@ describe("code_interpreter", () => {
     ]);
   });
 
-  it("is left out and reported where nobody runs code", async () => {
+  it("is left out and reported if no server runs code", async () => {
     const kinds = [createCodeInterpreterKind({ open: undefined })];
     const run = await runKinds({ kinds, tools, replies: [DONE] });
     assert.deepEqual(run.requests[0]?.tools, []);
@@ -171,7 +182,10 @@ describe("code_interpreter", () => {
 describe("shell in a container", () => {
   const ran = { stdout: "a\n", stderr: "", outcome: { type: "exit", exit_code: 0 } };
   const tool = defineBuiltin({
-    ...{ name: "shell", description: "Shell", readOnly: false, effect: "execute" },
+    name: "shell",
+    description: "Shell",
+    readOnly: false,
+    effect: "execute",
     parameters: { commands: texts("Commands") },
     async run({ commands = [] }) {
       if (commands[0] === "boom") throw new Error("It broke");

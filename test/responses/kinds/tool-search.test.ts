@@ -1,4 +1,4 @@
-/** Tools that the model is not told of until it looks for them, and that the server finds. */
+/** Deferred tools, which the model gets only after a search by the server. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -16,7 +16,10 @@ import { callsIn, type KindSetup, runKinds, typesOf } from "./kind-run.ts";
 
 const gateTool = (name: string): GateTool => ({
   spec: { type: "function", name, description: `${name} a page.`, strict: false },
-  ...{ readOnly: true, effect: "own", parse: (input) => input, run: async () => `${name} done` },
+  readOnly: true,
+  effect: "own",
+  parse: (input) => input,
+  run: async () => `${name} done`,
 });
 
 const connect = async () => ({
@@ -28,17 +31,29 @@ const run = (setup: Omit<KindSetup, "kinds">) => runKinds({ kinds: KINDS, ...set
 
 const SEARCH = { type: "tool_search" };
 const later = (name: string, description: string, more: object = {}) => ({
-  ...{ type: "function", name, description, strict: false, defer_loading: true },
-  ...{ parameters: { type: "object", properties: {} }, ...more },
+  type: "function",
+  name,
+  description,
+  strict: false,
+  defer_loading: true,
+  parameters: { type: "object", properties: {} },
+  ...more,
 });
 const CRM = {
-  ...{ type: "namespace", name: "crm", description: "Customers and their orders." },
+  type: "namespace",
+  name: "crm",
+  description: "Customers and their orders.",
   tools: [later("listOpenOrders", "Lists what was not sent yet."), later("refund", "Pays back.")],
 };
 const PAGES = {
-  ...{ type: "mcp", server_label: "pages", server_url: "https://pages.example.org" },
-  ...{ server_description: "Web pages.", require_approval: "never", defer_loading: true },
-  ...{ authorization: "secret", headers: { "x-key": "secret" } },
+  type: "mcp",
+  server_label: "pages",
+  server_url: "https://pages.example.org",
+  server_description: "Web pages.",
+  require_approval: "never",
+  defer_loading: true,
+  authorization: "secret",
+  headers: { "x-key": "secret" },
 };
 const WEATHER = later("weather", "The sky over a city.", {
   parameters: { type: "object", properties: { town: { type: "string", description: "Place." } } },
@@ -50,7 +65,7 @@ const namesOf = (request: ModelRequest | undefined): string[] =>
 const searching = (given: object) =>
   reply.calls([{ name: "tool_search", arguments: JSON.stringify(given) }]);
 
-/** What a search with these arguments finds, by the names the model may call. */
+/** The result of a search with these arguments, by the names that the model may call. */
 async function find(tools: readonly object[], given: object): Promise<string[]> {
   const replies = [searching(given), reply.text("Ok")];
   const { requests } = await run({ tools: [SEARCH, ...tools], replies });
@@ -119,7 +134,7 @@ describe("a search for tools that the server makes", () => {
     });
   }
 
-  it("finds no more than it is asked for, and a bounded number in any case", async () => {
+  it("finds at most as many as asked for, and a bounded number in any case", async () => {
     const many = Array.from({ length: 200 }, (_, at) => later(`sky_${at}`, "Of the sky."));
     assert.equal((await find(many, { query: "sky", limit: 3 })).length, 3);
     assert.equal((await find(many, { query: "sky" })).length, 8);
@@ -136,8 +151,12 @@ describe("a search for tools that the server makes", () => {
     const output = response.output.find(({ type }) => type === "tool_search_output");
     assert.deepEqual(JSON.parse(JSON.stringify(output)).tools, [
       {
-        ...{ type: "mcp", server_label: "pages", server_url: "https://pages.example.org" },
-        ...{ server_description: "Web pages.", require_approval: "never", defer_loading: true },
+        type: "mcp",
+        server_label: "pages",
+        server_url: "https://pages.example.org",
+        server_description: "Web pages.",
+        require_approval: "never",
+        defer_loading: true,
         allowed_tools: ["fetch"],
       },
     ]);
@@ -184,7 +203,7 @@ describe("a search for tools that the server makes", () => {
     ]);
   });
 
-  it("calls what was never found all the same", async () => {
+  it("calls a tool that was never found", async () => {
     const calls = [{ name: "crm__refund", arguments: "{}" }];
     const { response } = await run({ tools: [SEARCH, CRM], replies: [reply.calls(calls)] });
     const [made] = response.output;
@@ -203,13 +222,15 @@ describe("a search for tools that the server makes", () => {
       const sql = { type: "custom", name: "sql", defer_loading: true };
       const tools = [SEARCH, WEATHER, sql, CRM];
       const { requests } = await run({
-        ...{ tools, replies: [reply.text("Hi")], toolChoice: toolChoice as never },
+        tools,
+        replies: [reply.text("Hi")],
+        toolChoice: toolChoice as never,
       });
       assert.deepEqual(namesOf(requests[0]), names);
     }
   });
 
-  it("is left out and reported where there is nothing to find", async () => {
+  it("is left out and reported if there is nothing to find", async () => {
     const tools = [SEARCH, NOW];
     const { requests, response } = await run({ tools, replies: [reply.text("Hi")] });
     assert.deepEqual(namesOf(requests[0]), ["now"]);

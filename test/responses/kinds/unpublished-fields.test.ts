@@ -1,6 +1,6 @@
 /**
- * Fields of items that nobody checks, because the published API does not have them: clients and vendors may
- * write anything there. What is no text is not shown to a model as one.
+ * Fields of items that are not checked, because the published API does not have them: clients and vendors may write
+ * anything there. A value that is not text is not shown to a model as text.
  */
 
 import assert from "node:assert/strict";
@@ -20,7 +20,7 @@ const KINDS = [
   createMcpKind({ connect: NO_SERVERS }),
 ];
 
-/** What a model reads as the result. */
+/** The result that a model reads. */
 function outputOf(given: object): unknown {
   const item = parseItem(given);
   const kind = KINDS.find(({ itemTypes }) => itemTypes.includes(item.type));
@@ -49,7 +49,7 @@ describe("a field that the published item does not have", () => {
       assert.equal(createCitations([item]), undefined);
     });
 
-    it(`is not taken for why a call failed where it is ${told}`, () => {
+    it(`is not taken for the reason of a failed call if it is ${told}`, () => {
       const error = { message: wrong };
       const failed = { id: "c", status: "failed", error };
       const search = outputOf({ ...SEARCH, ...failed });
@@ -62,7 +62,7 @@ describe("a field that the published item does not have", () => {
       for (const other of [wrong, null]) outputOf({ ...SEARCH, status: "failed", error: other });
     });
 
-    it(`is not taken for what a server's tool said where it is ${told}`, () => {
+    it(`is not taken for the output of a server's tool if it is ${told}`, () => {
       const error = { type: "mcp_tool_execution_error", content: [{ type: "text", text: wrong }] };
       assert.equal(outputOf({ ...MCP, error }), "");
       const listed = outputOf({ ...MCP, error: { content: wrong } });
@@ -89,7 +89,7 @@ describe("a passage of a file", () => {
 });
 
 describe("a source of a search that the vendor made", () => {
-  it("is named by its address, and left out where that is none", () => {
+  it("is named by its address, and left out if that is invalid", () => {
     const sources = [{ url: {} }, { url: 7, title: [] }, { url: "https://a.example" }];
     const output = String(outputOf({ ...SEARCH, action: { ...ACTION, sources } }));
     assert.match(output, /^1\. https:\/\/a\.example\n/);

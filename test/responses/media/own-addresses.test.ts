@@ -15,7 +15,7 @@ import { request } from "../../providers/provider-contract.ts";
 const file = (file_url: string): ContentPart => ({ type: "input_file", file_url });
 const said = (...content: ContentPart[]): Item[] => [{ type: "message", role: "user", content }];
 
-/** Nothing is kept, and whoever asks the network fails. */
+/** Nothing is stored, and every use of the network fails. */
 const NOWHERE = {
   kept: { shelf: undefined as never, clock: systemClock },
   tenant: "t",
@@ -69,7 +69,9 @@ describe("files in a cloud's storage that a request names", () => {
   const readsAll = () => true;
   const check = (url: string, keyId: string | null, privateHosts: readonly string[] = []) =>
     checkMedia(findMedia(said(file(url))), {
-      ...{ ...NOWHERE, keyId, readsItself: readsAll },
+      ...NOWHERE,
+      keyId,
+      readsItself: readsAll,
       web: { privateHosts },
     });
 

@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Reasoning } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { seal } from "../../../src/protocol/sealed-reasoning.ts";
 import { toMessage } from "../../../src/responses/messages/message-object.ts";
+import { toMessagesItems } from "../../../src/responses/messages/messages-items.ts";
+import type { MessageParam } from "../../../src/responses/messages/messages-request.ts";
 import { ANSWERS, call, eventsOf, other, whole } from "../chat/chat-runs.ts";
 import { lastResponse, write } from "../fold/written-events.ts";
-import { functionCall, message, runFailure, runStart } from "../logged-run.ts";
+import { functionCall, message, runEnd, runFailure, runStart, turn } from "../logged-run.ts";
 import { ANSWER, assemble, ESTIMATE, framesOf } from "./read-stream.ts";
 
-/** Chat has tools that take free text, and calls whose arguments are no object; the Messages API has neither. */
+/**
+ * Chat has tools that take free text, and calls whose arguments are not an object; the Messages API has neither.
+ */
 const KNOWN = Object.entries(ANSWERS).filter(([name]) => !/^(a custom|two) call/.test(name));
 
 const sealed = (text: string, encrypted_content: string): ModelEvent[] =>
@@ -96,6 +101,19 @@ describe("the frames of a Messages stream", () => {
   });
 });
 
+describe("the error of a Messages stream", () => {
+  for (const [code, type] of [
+    ["provider_overloaded", "overloaded_error"],
+    ["provider_failed", "api_error"],
+  ] as const) {
+    it(`says whether asking again helps: ${code}`, () => {
+      const end = runEnd({ ending: "failed", message: "No.", error: { code, message: "No." } });
+      const frames = framesOf(write(runStart(), ...turn(1, ...message(0, "Yes")), end));
+      assert.deepEqual(frames.at(-1), { type: "error", error: { type, message: "No." } });
+    });
+  }
+});
+
 describe("thinking in a Messages stream", () => {
   it("carries what the vendor needs back in its signature", () => {
     const { content } = assemble(framesOf(eventsOf(sealed("Hm", "gAAAA"))));
@@ -109,7 +127,7 @@ describe("thinking in a Messages stream", () => {
     assert.deepEqual(content, [own]);
   });
 
-  it("is told without its words where the client wants none", () => {
+  it("is announced without its text where the client wants none", () => {
     const { content } = assemble(framesOf(eventsOf(sealed("Hm", "x")), { thinking: "omitted" }));
     assert.deepEqual(content, [{ type: "thinking", thinking: "", signature: "offshoot-c.x" }]);
   });
@@ -127,5 +145,45 @@ describe("thinking in a Messages stream", () => {
       toMessage(lastResponse(events), { ...ANSWER, ...hidden }).content.map(({ type }) => type),
       ["redacted_thinking", "tool_use"],
     );
+  });
+
+  const THOUGHT = sealed("Hm", "x");
+  const AGAIN = sealed("So", "y");
+  const CALL = functionCall(0, call, "{}");
+  const HIDDEN: Readonly<Record<string, readonly (readonly ModelEvent[])[]>> = {
+    "a thought, a text, a call": [THOUGHT, message(0, "Yes"), CALL],
+    "a text, a thought, a call": [message(0, "Yes"), THOUGHT, CALL],
+    "two thoughts around a text, a call": [THOUGHT, message(0, "Yes"), AGAIN, CALL],
+    "a thought, a call, a thought, a text": [THOUGHT, CALL, AGAIN, message(0, "Yes")],
+    "a thought, a text": [THOUGHT, message(0, "Yes")],
+  };
+  for (const [name, parts] of Object.entries(HIDDEN)) {
+    it(`is the same streamed and whole to a client that did not ask: ${name}`, () => {
+      const events = eventsOf(parts.flatMap((part, at) => later(part, at)));
+      const answer = { thinking: "hidden" as const };
+      const { content } = assemble(framesOf(events, answer));
+      const whole = toMessage(lastResponse(events), { ...ANSWER, ...answer }).content;
+      assert.deepEqual(
+        content,
+        whole.map(({ citations: _, ...block }) => block),
+      );
+      const thoughts = content.filter(({ type }) => type === "redacted_thinking").length;
+      const call = parts.indexOf(CALL);
+      const before = parts.slice(0, Math.max(0, call));
+      assert.equal(thoughts, before.filter((part) => part === THOUGHT || part === AGAIN).length);
+    });
+  }
+
+  it("comes back before the text that it was thought for", () => {
+    const parts = [THOUGHT, message(0, "Yes"), CALL];
+    const events = eventsOf(parts.flatMap((part, at) => later(part, at)));
+    const { content } = assemble(framesOf(events, { thinking: "hidden" }));
+    const messages = [{ role: "assistant" as const, content }] as unknown as MessageParam[];
+    const { items } = toMessagesItems(messages, false);
+    assert.deepEqual(
+      items.map(({ type }) => type),
+      ["reasoning", "message", "function_call"],
+    );
+    assert.equal((items[0] as Reasoning).encrypted_content, "x");
   });
 });

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import type { EmittedEvent } from "../../../src/protocol/emitted.ts";
 import { createMessageWriter } from "../../../src/responses/messages/message-writer.ts";
-import type { MessagesAnswer } from "../../../src/responses/messages/parse-messages.ts";
+import type { MessagesAnswerOptions } from "../../../src/responses/messages/messages-wishes.ts";
 import { toMessagesError } from "../../../src/server/failure-answer.ts";
 
-export const ANSWER: MessagesAnswer = {
+export const ANSWER: MessagesAnswerOptions = {
   model: "m",
   thinking: "shown",
   applied: [],
@@ -35,7 +35,7 @@ export function framesIn(text: string): Frame[] {
 
 export function framesOf(
   events: readonly EmittedEvent[],
-  answer: Partial<MessagesAnswer> = {},
+  answer: Partial<MessagesAnswerOptions> = {},
 ): Frame[] {
   const writer = createMessageWriter({
     answer: { ...ANSWER, ...answer },

@@ -12,16 +12,11 @@ import { createDecoder } from "../../../src/providers/messages/decode.ts";
 import { encodeBody } from "../../../src/providers/messages/encode.ts";
 import { type ModelRequest, TEXT_FORMAT } from "../../../src/providers/provider.ts";
 import { toCreateResponse } from "../../../src/responses/messages/parse-messages.ts";
-import { toReasoning } from "../../../src/responses/request/plan-response.ts";
+import { toFormat, toReasoning } from "../../../src/responses/request/plan-response.ts";
 import { eventsOf, whole } from "../chat/chat-runs.ts";
 import { framesOf } from "./read-stream.ts";
 
-const VENDOR = {
-  isVendor: true,
-  canStopThinking: true,
-  maxOutputTokens: undefined,
-  contextTokens: undefined,
-};
+const UPSTREAM = { canStopThinking: true, maxOutputTokens: undefined, contextTokens: undefined };
 const words = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== "");
 const json = fc.dictionary(
   fc.string({ minLength: 1, maxLength: 5 }).filter((name) => name !== "__proto__"),
@@ -64,8 +59,12 @@ const said: fc.Arbitrary<Item> = fc
       annotations: isCited
         ? [
             {
-              ...{ type: "url_citation", url: "https://x.org", title: "X" },
-              ...{ start_index: 0, end_index: text.length, anthropic: citation },
+              type: "url_citation",
+              url: "https://x.org",
+              title: "X",
+              start_index: 0,
+              end_index: text.length,
+              anthropic: citation,
             },
           ]
         : [],
@@ -89,49 +88,72 @@ const thought: fc.Arbitrary<Item> = fc.oneof(
   })),
 );
 
-const foreign: fc.Arbitrary<Item> = fc
-  .constantFrom(
+const toForeign = (block: { readonly type: string; readonly id?: string }): Item =>
+  ({
+    type: `anthropic:${block.type}`,
+    block,
+    ...(block.id === undefined ? {} : { id: block.id }),
+  }) as unknown as Item;
+
+/** Other vendors get a summary of Claude's as words. */
+const summary = fc
+  .constant({ type: "compaction", content: "Short.", encrypted_content: "vendor's" })
+  .map(toForeign);
+
+/** What the vendor's own tools did: calls with their results, and blocks by themselves. */
+const GROUPS = [
+  [
     { type: "server_tool_use", id: "srvtoolu_01", name: "advisor", input: {} },
     {
       type: "advisor_tool_result",
       tool_use_id: "srvtoolu_01",
       content: { type: "advisor_result", text: "x" },
     },
+  ],
+  [
     { type: "mcp_tool_use", id: "mcptoolu_1", name: "t", server_name: "s", input: { a: 1 } },
     {
-      ...{ type: "mcp_tool_result", tool_use_id: "mcptoolu_1", is_error: false },
+      type: "mcp_tool_result",
+      tool_use_id: "mcptoolu_1",
+      is_error: false,
       content: [{ type: "text", text: "x", citations: null }],
     },
+  ],
+  [
     { type: "server_tool_use", id: "srvtoolu_02", name: "web_fetch", input: { url: "u" } },
     {
-      ...{ type: "web_fetch_tool_result", tool_use_id: "srvtoolu_02" },
+      type: "web_fetch_tool_result",
+      tool_use_id: "srvtoolu_02",
       content: { type: "web_fetch_tool_result_error", error_code: "unavailable" },
     },
+  ],
+  [
     { type: "server_tool_use", id: "srvtoolu_03", name: "bash_code_execution", input: {} },
     {
-      ...{ type: "bash_code_execution_tool_result", tool_use_id: "srvtoolu_03" },
+      type: "bash_code_execution_tool_result",
+      tool_use_id: "srvtoolu_03",
       content: { type: "bash_code_execution_result", stdout: "1", stderr: "", return_code: 0 },
     },
+  ],
+  [
     {
-      ...{ type: "tool_search_tool_result", tool_use_id: "srvtoolu_04" },
+      type: "tool_search_tool_result",
+      tool_use_id: "srvtoolu_04",
       content: {
         type: "tool_search_tool_search_result",
         tool_references: [{ type: "tool_reference", tool_name: "late" }],
       },
     },
-    { type: "compaction", content: "Short.", encrypted_content: "vendor's" },
-    { type: "fallback", from: { model: "a" }, to: { model: "b" } },
-    { type: "container_upload", file_id: "file_1" },
-    { type: "new_kind_2031", anything: [1, 2] },
-  )
-  .map(
-    (block) =>
-      ({
-        type: `anthropic:${block.type}`,
-        block,
-        ...("id" in block ? { id: block.id } : {}),
-      }) as unknown as Item,
-  );
+  ],
+  [{ type: "fallback", from: { model: "a" }, to: { model: "b" } }],
+  [{ type: "container_upload", file_id: "file_1" }],
+  [{ type: "new_kind_2031", anything: [1, 2] }],
+];
+
+const foreign: fc.Arbitrary<Item> = fc.constantFrom(...GROUPS.flat()).map(toForeign);
+
+/** Other vendors get no call without its result. */
+const foreignGroup = fc.constantFrom(...GROUPS).map((blocks) => blocks.map(toForeign));
 
 interface Called {
   readonly name: string;
@@ -148,88 +170,156 @@ const called: fc.Arbitrary<Called> = fc.record({
 });
 
 /** An assistant's turn: thoughts, words, what the vendor's tools did, calls; then the calls' results. */
-const answerTurn = fc.record({
-  thoughts: fc.array(thought, { maxLength: 2 }),
-  said: fc.array(said, { maxLength: 1 }),
-  foreign: fc.array(foreign, { maxLength: 2 }),
-  calls: fc.array(called, { maxLength: 3 }),
-});
-
-const conversation = fc
-  .array(fc.record({ user, answer: answerTurn }), { minLength: 1, maxLength: 4 })
-  .map((turns) => {
-    let count = 0;
-    return turns.flatMap(({ user: heard, answer }): Item[] => {
-      const calls = answer.calls.map((one) => ({ ...one, call_id: `toolu_${count++}` }));
-      return [
-        heard,
-        ...answer.thoughts,
-        ...answer.said,
-        ...answer.foreign,
-        ...calls.map(({ call_id, name, input }): Item => {
-          return { type: "function_call", call_id, name, arguments: JSON.stringify(input) };
-        }),
-        ...calls.map(({ call_id, output, failed }): Item => {
-          const status = failed ? { status: "incomplete" as const } : {};
-          return { type: "function_call_output", call_id, output, ...status };
-        }),
-      ];
-    });
+const toAnswerTurn = (blocks: fc.Arbitrary<readonly Item[]>) =>
+  fc.record({
+    thoughts: fc.array(thought, { maxLength: 2 }),
+    said: fc.array(said, { maxLength: 1 }),
+    foreign: blocks,
+    calls: fc.array(called, { maxLength: 3 }),
   });
 
+const toConversation = (blocks: fc.Arbitrary<readonly Item[]>) =>
+  fc
+    .array(fc.record({ user, answer: toAnswerTurn(blocks) }), { minLength: 1, maxLength: 4 })
+    .map((turns) => {
+      let count = 0;
+      return turns.flatMap(({ user: heard, answer }): Item[] => {
+        const calls = answer.calls.map((one) => ({ ...one, call_id: `toolu_${count++}` }));
+        return [
+          heard,
+          ...answer.thoughts,
+          ...answer.said,
+          ...answer.foreign,
+          ...calls.map(({ call_id, name, input }): Item => {
+            return { type: "function_call", call_id, name, arguments: JSON.stringify(input) };
+          }),
+          ...calls.map(({ call_id, output, failed }): Item => {
+            const status = failed ? { status: "incomplete" as const } : {};
+            return { type: "function_call_output", call_id, output, ...status };
+          }),
+        ];
+      });
+    });
+
+const READ: Tool = {
+  type: "function",
+  name: "read",
+  description: "Reads",
+  strict: false,
+  parameters: { type: "object", properties: { path: { type: "string" } } },
+};
 const TOOLS: readonly Tool[] = [
-  {
-    ...{ type: "function", name: "read", description: "Reads", strict: false },
-    parameters: { type: "object", properties: { path: { type: "string" } } },
-  },
+  READ,
   { type: "web_search_20250305", name: "web_search", max_uses: 3 } as unknown as Tool,
   { type: "bash_20250124", name: "bash" } as unknown as Tool,
 ];
 
-const request: fc.Arbitrary<ModelRequest> = fc.record({
-  model: fc.constant("claude-3-5-sonnet-latest"),
-  instructions: fc.option(words, { nil: undefined }),
-  items: conversation,
-  tools: fc.constantFrom([], TOOLS),
-  tool_choice: fc.constantFrom<ToolChoice>("auto", "none", "required"),
-  parallel_tool_calls: fc.constantFrom(undefined, false),
-  temperature: fc.option(fc.constantFrom(0, 0.5, 1), { nil: undefined }),
-  top_p: fc.constant(undefined),
-  max_output_tokens: fc.integer({ min: 1, max: 8000 }),
-  reasoning: fc.constant({ effort: undefined, summary: undefined }),
-  format: fc.constant(TEXT_FORMAT),
-  previous: fc.constant(undefined),
-  options: fc.constantFrom({}, { stop: ["END"] }, { user: "u" }),
-}) as fc.Arbitrary<ModelRequest>;
+const SCHEMA = {
+  type: "object",
+  properties: { city: { type: "string" } },
+  required: ["city"],
+  additionalProperties: false,
+};
+const format: fc.Arbitrary<ModelRequest["format"]> = fc.constantFrom(TEXT_FORMAT, {
+  type: "json_schema",
+  name: "answer",
+  description: undefined,
+  schema: SCHEMA,
+  strict: true,
+});
+
+/** How much a model thinks, with room for all of it. Without an effort a model is asked for none. */
+const thinking = fc.oneof(
+  fc.record({
+    reasoning: fc.record({
+      effort: fc.constantFrom("low", "medium", "high", "max"),
+      summary: fc.constant("auto"),
+    }),
+    max_output_tokens: fc.constant(80_000),
+  }),
+  fc.record({
+    reasoning: fc.record({
+      effort: fc.constantFrom(undefined, "none"),
+      summary: fc.constant(undefined),
+    }),
+    max_output_tokens: fc.integer({ min: 1, max: 8000 }),
+  }),
+);
+
+interface Sent {
+  readonly blocks: fc.Arbitrary<readonly Item[]>;
+  readonly tools: readonly Tool[];
+  readonly options: readonly ModelRequest["options"][];
+}
+
+const toRequest = ({ blocks, tools, options }: Sent): fc.Arbitrary<ModelRequest> =>
+  fc
+    .tuple(toPlainRequest({ blocks, tools, options }), thinking)
+    .map(([plain, asked]) => ({ ...plain, ...asked }) as ModelRequest);
+
+const toPlainRequest = ({ blocks, tools, options }: Sent) =>
+  fc.record({
+    // The first never thinks, the second has a budget for it, the third an effort.
+    model: fc.constantFrom("claude-3-5-sonnet-latest", "claude-sonnet-4-5", "claude-opus-4-6"),
+    instructions: fc.option(words, { nil: undefined }),
+    items: toConversation(blocks),
+    tools: fc.constantFrom([], tools),
+    tool_choice: fc.constantFrom<ToolChoice>("auto", "none", "required"),
+    parallel_tool_calls: fc.constantFrom(undefined, false),
+    temperature: fc.option(fc.constantFrom(0, 0.5, 1), { nil: undefined }),
+    top_p: fc.constant(undefined),
+    format,
+    previous: fc.constant(undefined),
+    options: fc.constantFrom(...options),
+  });
+
+/** Tools of the vendor and the user's id are not passed on to other vendors. */
+const UPSTREAMS: Readonly<Record<string, Sent & { readonly isVendor: boolean }>> = {
+  "that is Anthropic": {
+    isVendor: true,
+    blocks: fc.array(fc.oneof({ arbitrary: foreign, weight: 9 }, summary), { maxLength: 2 }),
+    tools: TOOLS,
+    options: [{}, { stop: ["END"] }, { user: "u" }],
+  },
+  "of another vendor": {
+    isVendor: false,
+    blocks: fc.array(foreignGroup, { maxLength: 2 }).map((groups) => groups.flat()),
+    tools: [READ],
+    options: [{}, { stop: ["END"] }],
+  },
+};
 
 describe("the Messages wire in front of the Messages endpoint", () => {
-  it("sends a request that the endpoint would send on unchanged", () => {
-    fc.assert(
-      fc.property(request, (asked) => {
-        const sent = toSent(encodeBody(asked, {}));
-        const parsed = toCreateResponse(sent, { upstreamOf: () => VENDOR });
-        const { request: made } = parsed;
-        const again: ModelRequest = {
-          ...asked,
-          instructions: made.instructions ?? undefined,
-          items: fromInput(made.input ?? []),
-          tools: made.tools ?? [],
-          tool_choice: made.tool_choice ?? "auto",
-          parallel_tool_calls: made.parallel_tool_calls ?? undefined,
-          temperature: made.temperature ?? undefined,
-          max_output_tokens: made.max_output_tokens ?? undefined,
-          reasoning: toReasoning(made),
-          options: {
-            ...(made.stop ? { stop: made.stop as string[] } : {}),
-            ...(made.user ? { user: made.user } : {}),
-          },
-        };
-        assert.deepEqual(toSent(encodeBody(again, {})), sent);
-        assert.deepEqual(parsed.answer.ignored, []);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  for (const [name, { isVendor, ...sending }] of Object.entries(UPSTREAMS)) {
+    it(`sends a request that the endpoint would send on unchanged to a model ${name}`, () => {
+      fc.assert(
+        fc.property(toRequest(sending), (asked) => {
+          const sent = toSent(encodeBody(asked, {}));
+          const parsed = toCreateResponse(sent, { upstreamOf: () => ({ ...UPSTREAM, isVendor }) });
+          const { request: made } = parsed;
+          const again: ModelRequest = {
+            ...asked,
+            instructions: made.instructions ?? undefined,
+            items: fromInput(made.input ?? []),
+            tools: made.tools ?? [],
+            tool_choice: made.tool_choice ?? "auto",
+            parallel_tool_calls: made.parallel_tool_calls ?? undefined,
+            temperature: made.temperature ?? undefined,
+            max_output_tokens: made.max_output_tokens ?? undefined,
+            reasoning: toReasoning(made),
+            format: toFormat(made.text?.format),
+            options: {
+              ...(made.stop ? { stop: made.stop as string[] } : {}),
+              ...(made.user ? { user: made.user } : {}),
+            },
+          };
+          assert.deepEqual(toSent(encodeBody(again, {})), sent);
+          assert.deepEqual(parsed.answer.ignored, []);
+        }),
+        { numRuns: 300 },
+      );
+    });
+  }
 
   it("reads the answer that the endpoint was given", () => {
     const answer = fc.record({
@@ -272,7 +362,9 @@ function toSent(body: object): JsonObject {
   return JSON.parse(JSON.stringify(body)) as JsonObject;
 }
 
-/** Without what the API has no place for: the state of an item, and ids that nobody refers to. */
+/**
+ * Without fields that the API does not have: the state of an item, and ids that nothing refers to.
+ */
 function toPlain(item: Item): object {
   const { id: _, status: __, ...rest } = item as unknown as JsonObject;
   return rest;

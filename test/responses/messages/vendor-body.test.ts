@@ -1,6 +1,6 @@
 /**
- * What a client of the Messages API sends to a model of Anthropic's arrives there as it was sent: bodies with every
- * kind of block, tool and mark, through the endpoint and our own Messages wire.
+ * A request of a Messages client to a model of Anthropic's arrives there as it was sent: bodies with every kind of
+ * block, tool and mark, through the endpoint and our own Messages wire.
  */
 
 import assert from "node:assert/strict";
@@ -15,8 +15,10 @@ import { toCreateResponse } from "../../../src/responses/messages/parse-messages
 import { toReasoning } from "../../../src/responses/request/plan-response.ts";
 
 const VENDOR = {
-  ...{ isVendor: true, canStopThinking: false },
-  ...{ maxOutputTokens: undefined, contextTokens: undefined },
+  isVendor: true,
+  canStopThinking: false,
+  maxOutputTokens: undefined,
+  contextTokens: undefined,
 };
 const words = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => text.trim() !== "");
 const mark = fc.constantFrom(
@@ -53,13 +55,20 @@ const document = marked(
       fc.constantFrom({}, { context: "C" }),
     )
     .map(([from, cited, title, context]) => ({
-      ...{ type: "document", source: from, ...title, ...context, ...cited },
+      type: "document",
+      source: from,
+      ...title,
+      ...context,
+      ...cited,
     })),
 );
 const found = marked(
   citing.map((cited) => ({
-    ...{ type: "search_result", source: "https://x.org", title: "X" },
-    ...{ content: [{ type: "text", text: "Found" }], ...cited },
+    type: "search_result",
+    source: "https://x.org",
+    title: "X",
+    content: [{ type: "text", text: "Found" }],
+    ...cited,
   })),
 );
 const content = fc.array(fc.oneof(text, image, document, found), { minLength: 1, maxLength: 4 });
@@ -71,23 +80,32 @@ const thought = fc.oneof(
   fc.base64String({ minLength: 4 }).map((data) => ({ type: "redacted_thinking", data })),
 );
 const cited = words.map((said) => ({
-  ...{ type: "text", text: said },
+  type: "text",
+  text: said,
   citations: [
     {
-      ...{ type: "char_location", cited_text: "x", document_index: 0, document_title: "T" },
-      ...{ start_char_index: 0, end_char_index: 1 },
+      type: "char_location",
+      cited_text: "x",
+      document_index: 0,
+      document_title: "T",
+      start_char_index: 0,
+      end_char_index: 1,
     },
   ],
 }));
-/** What the vendor's own tools did. */
+/** Results of the vendor's own tools. */
 const hosted = fc.constantFrom(
   [
     { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } },
     {
-      ...{ type: "web_search_tool_result", tool_use_id: "srvtoolu_1" },
+      type: "web_search_tool_result",
+      tool_use_id: "srvtoolu_1",
       content: [
         {
-          ...{ type: "web_search_result", url: "https://x.org", title: "X", page_age: null },
+          type: "web_search_result",
+          url: "https://x.org",
+          title: "X",
+          page_age: null,
           encrypted_content: "E",
         },
       ],
@@ -96,7 +114,8 @@ const hosted = fc.constantFrom(
   [
     { type: "server_tool_use", id: "srvtoolu_2", name: "bash_code_execution", input: {} },
     {
-      ...{ type: "bash_code_execution_tool_result", tool_use_id: "srvtoolu_2" },
+      type: "bash_code_execution_tool_result",
+      tool_use_id: "srvtoolu_2",
       content: { type: "bash_code_execution_result", stdout: "1", stderr: "", return_code: 0 },
     },
   ],
@@ -111,14 +130,25 @@ const result = fc.record({
       fc.oneof(
         words.map((said) => ({ type: "text", text: said })),
         fc.constant({ type: "tool_reference", tool_name: "late" }),
-        fc.constant({
-          ...{ type: "search_result", source: "https://x.org", title: "X" },
-          content: [{ type: "text", text: "Found" }],
-        }),
+        fc.constantFrom(
+          {
+            type: "search_result",
+            source: "https://x.org",
+            title: "X",
+            content: [{ type: "text", text: "Found" }],
+          },
+          { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
+          { type: "image", source: { type: "url", url: "https://x.org/a.png" } },
+          {
+            type: "document",
+            source: { type: "base64", media_type: "application/pdf", data: "AAAA" },
+          },
+        ),
       ),
-      { minLength: 1, maxLength: 2 },
+      { minLength: 1, maxLength: 3 },
     ),
   ),
+  failed: fc.constantFrom({}, {}, { is_error: true }),
 });
 
 interface Turn {
@@ -126,7 +156,7 @@ interface Turn {
   readonly thoughts: readonly object[];
   readonly said: readonly object[];
   readonly hosted: readonly (readonly object[])[];
-  readonly calls: readonly { readonly content: unknown }[];
+  readonly calls: readonly { readonly content: unknown; readonly failed: object }[];
   readonly system: readonly object[];
 }
 
@@ -144,10 +174,14 @@ function toMessages(turns: readonly Turn[]): JsonObject[] {
   let count = 0;
   const messages: JsonObject[] = [];
   for (const one of turns) {
-    const calls = one.calls.map(({ content: output }) => ({ id: `toolu_${count++}`, output }));
+    const calls = one.calls.map((call) => ({ id: `toolu_${count++}`, ...call }));
     const uses = calls.map(({ id }) => ({ type: "tool_use", id, name: "read", input: { id } }));
-    const results = calls.map(({ id, output }) => ({
-      ...{ type: "tool_result", tool_use_id: id, content: output },
+    const results = calls.map(({ id, content: output, failed }) => ({
+      type: "tool_result",
+      tool_use_id: id,
+      content: output,
+      // The vendor refuses an error with anything but text.
+      ...(isText(output) ? failed : {}),
     }));
     const last = messages.at(-1);
     const heard = [...one.heard] as JsonObject[];
@@ -170,7 +204,8 @@ const tool = fc
     mark,
   )
   .map(([one, two, three]) => ({
-    ...{ name: "read", description: "Reads" },
+    name: "read",
+    description: "Reads",
     input_schema: { properties: { path: { type: "string" } }, type: "object" },
     ...one,
     ...two,
@@ -202,7 +237,9 @@ const body: fc.Arbitrary<JsonObject> = fc
     const isOpen = messages.at(-1)?.["role"] === "user";
     const rest: JsonObject[] = isOpen || isBegun ? [] : [{ role: "user", content: [GO] }];
     const all: JsonObject = {
-      ...{ model: "claude-sonnet-4-5", messages: [...messages, ...rest], ...fields },
+      model: "claude-sonnet-4-5",
+      messages: [...messages, ...rest],
+      ...fields,
       ...(offered ? { tools: [offered[0], ...offered[1]], tool_choice: { type: "auto" } } : {}),
     };
     return JSON.parse(JSON.stringify(all)) as JsonObject;
@@ -248,6 +285,10 @@ function countMarks(value: unknown): number {
   if (!isJsonObject(value)) return 0;
   const own = "cache_control" in value ? 1 : 0;
   return Object.values(value).reduce((sum: number, one) => sum + countMarks(one), own);
+}
+
+function isText(content: unknown): boolean {
+  return !Array.isArray(content) || content.every((block: JsonObject) => block["type"] === "text");
 }
 
 describe("a client's request to a model of Anthropic's", () => {

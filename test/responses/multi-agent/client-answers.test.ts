@@ -16,9 +16,11 @@ describe("answers to the calls of a team", () => {
     of("/root/b", { type: "mcp_approval_request", id: "mcpr_1" }),
   ];
 
-  it("go to those who made them, in the order they came", () => {
+  it("go to the agents that made them, in the order they came", () => {
     const approval: Item = {
-      ...{ type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true },
+      type: "mcp_approval_response",
+      approval_request_id: "mcpr_1",
+      approve: true,
     };
     const given = [answer("a1"), approval, answer("r1")];
     assert.deepEqual(
@@ -33,7 +35,7 @@ describe("answers to the calls of a team", () => {
     );
   });
 
-  it("are taken again where the call was made again", () => {
+  it("are accepted again if the call was made again", () => {
     const again = [...output, of("/root/a", call("a2"))];
     assert.equal(toClientInputs({ before: [], output: again }, [answer("a2")], 0).length, 1);
   });
@@ -46,7 +48,7 @@ describe("answers to the calls of a team", () => {
     assert.throws(() => toClientInputs({ before: answered, output }, [answer("c1")], 0));
   });
 
-  it("are refused by name where they fit nothing", () => {
+  it("are refused by name if they fit nothing", () => {
     const search: Item = { type: "tool_search_output", call_id: "s1", tools: [] } as never;
     const searches = [...output, of("/root", { type: "tool_search_call", call_id: "s1" })];
     const wrong: [Item[], RegExp][] = [

@@ -15,22 +15,41 @@ import { createMemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import { Roster, type RosterParts } from "../../../src/responses/multi-agent/roster.ts";
 import { openNode } from "../../../src/runtime/open-node.ts";
-import { completed } from "../../engine/engine-bench.ts";
+import { completed } from "../../engine/engine-fixture.ts";
 import { PATIENCE_MS } from "../../patience.ts";
 
 const NEVER = new AbortController().signal;
 
 const TASK: AgentTask = {
   ...SAFEGUARDS,
-  ...{ model: "test/model", model_reason: "a test", provider: null, url: null },
-  ...{ api_key_name: null, instructions: null, items: [], tools: [], tool_choice: "auto" },
-  ...{ max_turns: 5, temperature: null, max_output_tokens: null, think: false },
-  ...{ format: { type: "text" }, root: ".", on_throw: "tell_model" },
+  model: "test/model",
+  model_reason: "a test",
+  provider: null,
+  url: null,
+  api_key_name: null,
+  instructions: null,
+  items: [],
+  tools: [],
+  tool_choice: "auto",
+  max_turns: 5,
+  temperature: null,
+  max_output_tokens: null,
+  think: false,
+  format: { type: "text" },
+  root: ".",
+  on_throw: "tell_model",
 };
 
 const toWish = (name: string, { items }: { readonly items: readonly Item[] }): ChildWish => ({
-  ...{ label: name.slice(name.lastIndexOf("/") + 1), prompt: "", instructions: null },
-  ...{ summaryPrompt: null, tools: undefined, maxTurns: 5, agent: name, items, response: {} },
+  label: name.slice(name.lastIndexOf("/") + 1),
+  prompt: "",
+  instructions: null,
+  summaryPrompt: null,
+  tools: undefined,
+  maxTurns: 5,
+  agent: name,
+  items,
+  response: {},
 });
 
 type AgentBody = (context: RunContext, task: AgentTask) => Promise<RunOutcome>;
@@ -45,9 +64,18 @@ async function withRoster(
   engine.define("agent", (context, input) => agent(context, parseTask(input)));
   engine.define("head", async (context) => {
     const node = openNode({
-      ...{ context, task: TASK, account: createAccount(NO_LIMITS), tools: [], body: "agent" },
-      ...{ accounts: new Map(), settings: DELEGATION, clock: systemClock, observe() {} },
-      ...{ processChildren: undefined, agents: [], conversations: undefined },
+      context,
+      task: TASK,
+      account: createAccount(NO_LIMITS),
+      tools: [],
+      body: "agent",
+      accounts: new Map(),
+      settings: DELEGATION,
+      clock: systemClock,
+      observe() {},
+      processChildren: undefined,
+      agents: [],
+      conversations: undefined,
       check: async () => {},
       modelOf: () => ({ contextTokens: undefined, maxOutputTokens: undefined, costOf: () => 0 }),
     });
@@ -67,8 +95,10 @@ async function withRoster(
 }
 
 const begin = (message: string, callKey = "call"): Parameters<Roster["start"]>[1] => ({
-  ...{ items: [{ type: "message", role: "user", content: message } as const], heard: -1 },
-  ...{ message, callKey },
+  items: [{ type: "message", role: "user", content: message } as const],
+  heard: -1,
+  message,
+  callKey,
 });
 
 /** The answer of an agent's run. */
@@ -146,7 +176,7 @@ describe("the agents of a run", () => {
     assert.match(asked[1] ?? "", /by the way.*second/);
   });
 
-  it("that are stopped are interrupted, and nobody waits for them", async () => {
+  it("that are stopped are interrupted, and are not waited for", async () => {
     const agent: AgentBody = ({ signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -161,7 +191,7 @@ describe("the agents of a run", () => {
     });
   });
 
-  it("fail the run where what they say cannot be told: no failure is swallowed", async () => {
+  it("fail the run if their events cannot be copied: no failure is swallowed", async () => {
     const broken = async function* (): AsyncGenerator<never> {
       yield* [];
       throw new Failure("store_failed", "The log cannot be read.");

@@ -15,11 +15,15 @@ const says = (text: string): object => ({ type: "message", role: "assistant", co
 const asks = (content: string): Item => ({ type: "message", role: "user", content });
 const act = (agent: string, action: string, args: object, output: object): Item[] => [
   of(agent, {
-    ...{ type: "multi_agent_call", action, call_id: `${agent}${action}` },
+    type: "multi_agent_call",
+    action,
+    call_id: `${agent}${action}`,
     arguments: JSON.stringify(args),
   }),
   of(agent, {
-    ...{ type: "multi_agent_call_output", action, call_id: `${agent}${action}` },
+    type: "multi_agent_call_output",
+    action,
+    call_id: `${agent}${action}`,
     output: [{ type: "output_text", text: JSON.stringify(output) }],
   }),
 ];
@@ -33,14 +37,16 @@ const spawn = (agent: string, task_name: string, more: object = {}): Item[] =>
 const call = (agent: string): Item =>
   of(agent, { type: "function_call", call_id: `c${agent}`, name: "f", arguments: "{}" });
 const answer = (agent: string): Item => ({
-  ...{ type: "function_call_output", call_id: `c${agent}`, output: "42" },
+  type: "function_call_output",
+  call_id: `c${agent}`,
+  output: "42",
 });
 const stopped = (agent: string, names: readonly string[]): Item[] =>
   act(agent, "wait_agent", {}, { waiting_for_client: names });
 const texts = (items: readonly Item[]): string[] =>
   items.map((item) => (item.type === "message" ? String(item.content) : item.type));
 
-describe("whose items are whose", () => {
+describe("which items belong to which agent", () => {
   const items = [
     asks("Go."),
     ...spawn("/root", "a"),
@@ -62,12 +68,12 @@ describe("whose items are whose", () => {
     ]);
   });
 
-  it("leaves alone what nobody but one has said", () => {
+  it("changes nothing if only one agent has spoken", () => {
     const plain = [asks("Hi."), says("Hello.") as Item];
     assert.equal(toOwnItems(plain, "/root"), plain);
   });
 
-  it("leaves out what was cut, and tasks that were refused", () => {
+  it("leaves out interrupted work, and tasks that were refused", () => {
     const cut = of("/root/a", { ...says("I w"), status: "incomplete" });
     const refused = act(
       "/root",
@@ -89,7 +95,7 @@ describe("whose items are whose", () => {
     assert.deepEqual(below, of("/root/a/b", says("B.")));
   });
 
-  it("forks all, some or none of the turns before", () => {
+  it("which agents can continue", () => {
     const said = [asks("One."), says("1") as Item, asks("Two."), says("2") as Item];
     assert.deepEqual(texts(forkItems(said, "all")), ["One.", "1", "Two.", "2"]);
     assert.deepEqual(texts(forkItems(said, "1")), ["Two.", "2"]);
@@ -108,7 +114,7 @@ describe("who can go on", () => {
     assert.equal(isPaused([...stopped("/root", ["/root/a"]), asks("Go on.")]), false);
   });
 
-  it("is ready with its answers, or where somebody below it is", () => {
+  it("is ready with its answers, or if an agent below it is", () => {
     const asked = [...spawn("/root", "a"), call("/root/a")];
     assert.deepEqual(findReady(asked, "/root"), []);
     assert.deepEqual(findReady([...asked, answer("/root/a")], "/root"), ["/root/a"]);

@@ -16,7 +16,10 @@ import { TeamPost, toNext } from "../../../src/responses/multi-agent/team-post.t
 import { untilTrue } from "../../patience.ts";
 
 const letter = (recipient: string, id = "amsg_1"): Letter => ({
-  ...{ id, author: "/root/b", recipient, text: "hello" },
+  id,
+  author: "/root/b",
+  recipient,
+  text: "hello",
 });
 const answer = (agent: string, seq: number): TakenAnswer => {
   const event: ClientInput = { type: "client_input", agent, items: [], at_ms: 0 };
@@ -43,7 +46,9 @@ function openPost(me: string, working: Record<string, string>) {
     },
   } as unknown as Pick<RunContext, "id" | "waitFor" | "runs">;
   const post = new TeamPost({
-    ...{ me, context, box },
+    me,
+    context,
+    box,
     runOf: (name) => working[name],
     async onInjected() {},
     async onTaken(one) {
@@ -53,7 +58,12 @@ function openPost(me: string, working: Record<string, string>) {
   });
   void post.listen((job) => void job().catch((thrown: unknown) => failures.push(thrown)));
   return {
-    ...{ post, box, left, taken, ended, failures },
+    post,
+    box,
+    left,
+    taken,
+    ended,
+    failures,
     countLetters: () => letters,
     async give(message: TeamMessage) {
       await untilTrue(() => waiting.length > 0, "it waits for a message");
@@ -64,7 +74,7 @@ function openPost(me: string, working: Record<string, string>) {
 }
 
 describe("the messages of a team", () => {
-  it("go to the head, whoever writes them", async () => {
+  it("go to the first agent from every sender", async () => {
     const { post, left } = openPost("/root/x", {});
     await post.send(letter("/root/a"));
     assert.deepEqual(
@@ -73,7 +83,7 @@ describe("the messages of a team", () => {
     );
   });
 
-  it("are handed to the run of the agent on the way to their recipient", async () => {
+  it("are passed to the run of the agent on the way to their recipient", async () => {
     const { give, left, box } = openPost("/root", { "/root/a": "run_1/a~2" });
     await give({ kind: "letter", letter: letter("/root/a/deep") });
     assert.deepEqual(
@@ -122,7 +132,7 @@ describe("the messages of a team", () => {
     assert.equal(left.length, 1);
   });
 
-  it("carry the client's answers down, with their numbers in the head's log", async () => {
+  it("carry the client's answers down, with their numbers in the first run's log", async () => {
     const { post, left, give, taken } = openPost("/root/a", { "/root/a/b": "run_1/a~1/b~1" });
     await give({ kind: "taken", answer: answer("/root/a/b/c", 12) });
     assert.deepEqual(
@@ -143,7 +153,7 @@ describe("the messages of a team", () => {
     assert.equal(toNext("/root/ab", "/root/a"), undefined);
   });
 
-  it("are nothing where they are something else", () => {
+  it("are ignored if they are invalid", () => {
     assert.equal(readMessage({ kind: "other" }), undefined);
     assert.equal(readMessage("text"), undefined);
   });

@@ -1,4 +1,4 @@
-/** What a key sends of a vendor's own fields, and how far it comes with them. */
+/** A vendor's own fields in the request of a key, and which of them are passed on. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,7 +10,10 @@ import type { AskedResponse } from "../../../src/responses/request/plan-response
 import type { Caller } from "../../../src/responses/tenant/caller.ts";
 
 const CALLER: Caller = {
-  ...{ tenant: "a", keyId: "k", catalogue: [], limits: NO_LIMITS },
+  tenant: "a",
+  keyId: "k",
+  catalogue: [],
+  limits: NO_LIMITS,
   options: SAMPLING_FIELDS,
 };
 

@@ -61,7 +61,8 @@ describe("`tool_choice`", () => {
   for (const [choice, name] of MISSING) {
     it(`is refused where its tool is not offered: ${JSON.stringify(choice)}`, () => {
       assert.throws(() => checkChoice(choice, TOOLS), {
-        ...{ code: "invalid_request", param: "tool_choice" },
+        code: "invalid_request",
+        param: "tool_choice",
         message: `\`tool_choice\` names \`${name}\`, which is not among the \`tools\` of the request.`,
       });
     });

@@ -22,7 +22,7 @@ describe("the model that a vendor's tool names", () => {
     check(advisor, undefined);
   });
 
-  it("is nobody's business in a function of the client's, or where pictures are drawn", () => {
+  it("does not matter in a function of the client, or for drawing pictures", () => {
     check({ type: "function", name: "f", parameters: { model: "x" } }, ["anthropic/*"]);
     check({ type: "image_generation", model: "gpt-image-1" }, ["anthropic/*"]);
   });

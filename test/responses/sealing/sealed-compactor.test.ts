@@ -45,7 +45,11 @@ function open(
   account = createAccount(limits),
 ): SealedCompactor {
   const summariser = createSummariser({
-    ...{ context, account, model: "m", contextTokens: undefined, options: undefined },
+    context,
+    account,
+    model: "m",
+    contextTokens: undefined,
+    options: undefined,
     provider: createScriptedProvider(...replies),
     costOf: () => 0,
     reasoning: { effort: undefined, summary: undefined },
@@ -55,7 +59,7 @@ function open(
 }
 
 describe("making a conversation short", () => {
-  it("asks once and tells once, whoever goes on with the run", async () => {
+  it("asks once and reports once, also if another process continues the run", async () => {
     const record = new Record();
     const first = await open(record.open(1), [reply.text("MEMORY")]).compact(items, { place: "3" });
     assert.equal(record.events.length, 2);
@@ -66,7 +70,7 @@ describe("making a conversation short", () => {
     assert.ok(account.spent.tokens > 0, "what the journal has is charged");
   });
 
-  it("is not tried again by another owner where it was in vain", async () => {
+  it("is not tried again by another owner after it failed", async () => {
     const record = new Record();
     const compactor = open(record.open(1), [reply.failure("Broken.")]);
     await assert.rejects(compactor.compact(items, { place: "1" }), { code: "provider_failed" });
@@ -75,7 +79,7 @@ describe("making a conversation short", () => {
     assert.equal(record.events.length, 0);
   });
 
-  it("is refused where there is no budget for it, and nothing is held afterwards", async () => {
+  it("is refused if there is no budget for it, and nothing stays reserved", async () => {
     const account = createAccount({ ...NO_LIMITS, tokens: 10 });
     const compactor = open(new Record().open(1), [reply.text("MEMORY")], account);
     await assert.rejects(compactor.compact(items, { place: "1" }), { code: "budget_exceeded" });

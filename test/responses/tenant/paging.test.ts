@@ -21,7 +21,8 @@ describe("parsePaging", () => {
     assert.deepEqual(parse("limit=&order=&after=&before="), { limit: 20, order: "desc", ...none });
     const defaults = { defaultOrder: "asc", defaultLimit: 10_000, maxLimit: 10_000 } as const;
     assert.deepEqual(parsePaging(new URLSearchParams(), defaults), {
-      ...{ limit: 10_000, order: "asc" },
+      limit: 10_000,
+      order: "asc",
       ...none,
     });
   });
@@ -39,7 +40,7 @@ describe("parsePaging", () => {
     });
   }
 
-  it("refuses an order that is none", () => {
+  it("refuses an invalid order", () => {
     assert.throws(() => parse("order=up"), { code: "invalid_request", param: "order" });
   });
 });

@@ -41,7 +41,7 @@ describe("chunks of a text", () => {
     }
   });
 
-  it("lose no word, keep to their size and go on, whatever the text is", () => {
+  it("lose no word, keep to their size and always advance", () => {
     const texts = fc.array(
       fc.oneof(
         fc.string({ maxLength: 40 }),

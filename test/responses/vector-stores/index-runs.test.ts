@@ -14,7 +14,7 @@ import {
 } from "../../../src/responses/vector-stores/batches.ts";
 import { defineIndexing } from "../../../src/responses/vector-stores/index-body.ts";
 import { createIndexRuns } from "../../../src/responses/vector-stores/index-runs.ts";
-import type { IndexParts } from "../../../src/responses/vector-stores/kept-store.ts";
+import type { FileIndexParts } from "../../../src/responses/vector-stores/kept-store.ts";
 import {
   createStoreFile,
   deleteStoreFile,
@@ -38,9 +38,9 @@ const SMALL = {
 };
 
 interface Process {
-  readonly parts: IndexParts;
+  readonly parts: FileIndexParts;
   readonly engine: ReturnType<typeof createLocalEngine>;
-  /** From here on it hears nothing and writes nothing. */
+  /** From here on it reads nothing and writes nothing. */
   kill(): void;
 }
 
@@ -67,7 +67,10 @@ async function share(t: TestContext): Promise<Shared> {
   const makeId = createIds(clock);
   const kept = { shelf: stores.shelf, clock, makeId };
   const shared: Shared = {
-    ...{ stores, clock, asked: [], gate: undefined },
+    stores,
+    clock,
+    asked: [],
+    gate: undefined,
     open(isAlive = () => true) {
       let isDead = false;
       const die = <Parts extends object>(whole: Parts): Parts => mortal(whole, () => isDead);
@@ -103,7 +106,7 @@ async function share(t: TestContext): Promise<Shared> {
   return shared;
 }
 
-/** What one process sees of the record; nothing any more once it is dead. */
+/** The record as one process sees it; unreachable once the process is dead. */
 function mortal<Whole extends object>(whole: Whole, isDead: () => boolean): Whole {
   return new Proxy(whole, {
     get(target, name) {
@@ -150,13 +153,14 @@ describe("indexing in several processes", () => {
     assert.ok(owners.length > 1, "others have helped");
   });
 
-  it("goes on after a kill with the batch that was interrupted, and repeats no other", async (t) => {
+  it("continues after a kill with the interrupted batch, and repeats no other", async (t) => {
     const shared = await share(t);
     const first = shared.open();
     const { id: store } = await createStore(first.parts, TENANT, {});
     const file = await shared.upload(LONG);
     await createStoreFile(first.parts, TENANT, store, {
-      ...{ file_id: file, chunking_strategy: SMALL },
+      file_id: file,
+      chunking_strategy: SMALL,
     });
     await until(() => shared.asked.length >= 64, "the second batch is asked for");
     first.kill();
@@ -175,7 +179,8 @@ describe("indexing in several processes", () => {
 
   it("leaves no chunk and no run of what is removed while another process works on it", async (t) => {
     const shared = await share(t);
-    const [first, second] = [shared.open(), shared.open()];
+    const first = shared.open();
+    const second = shared.open();
     for (const how of ["file of the store", "store", "file", "batch"] as const) {
       let open = (): void => {};
       shared.gate = new Promise((resolve) => {
@@ -211,7 +216,8 @@ describe("indexing in several processes", () => {
     const { id: store } = await createStore(first.parts, TENANT, {});
     const file = await shared.upload(LONG);
     await createStoreFile(first.parts, TENANT, store, {
-      ...{ file_id: file, chunking_strategy: SMALL },
+      file_id: file,
+      chunking_strategy: SMALL,
     });
     await createStoreFile(first.parts, TENANT, store, { file_id: file });
     await until(() => isDone(first, store, file), "it is indexed");
@@ -220,7 +226,8 @@ describe("indexing in several processes", () => {
     assert.equal((await getStoreFile(first.parts, TENANT, { store, file })).status, "completed");
     assert.equal(shared.count("runs"), 1);
     await createStoreFile(first.parts, TENANT, store, {
-      ...{ file_id: file, chunking_strategy: SMALL },
+      file_id: file,
+      chunking_strategy: SMALL,
     });
     await until(() => isDone(first, store, file), "it is indexed");
     assert.ok(shared.count("chunks") > large);

@@ -40,7 +40,9 @@ describe("the nearest vectors", () => {
       fc.asyncProperty(asked, async ([rows, question, count, size, names]) => {
         const wanted = new Set(names);
         const found = await findNearest(each(toBlocks(rows, size)), {
-          ...{ vector: Float32Array.from(question), count, names: wanted },
+          vector: Float32Array.from(question),
+          count,
+          names: wanted,
         });
         const all = rows.map((row, at) => {
           const product = row.reduce(
@@ -62,7 +64,7 @@ describe("the nearest vectors", () => {
     );
   });
 
-  it("let others have their turn while many are compared", async () => {
+  it("lets other work have its turn while many are compared", async () => {
     const rows = Array.from({ length: 50_000 }, () => [1, 0, 0]);
     let turns = 0;
     let isOver = false;

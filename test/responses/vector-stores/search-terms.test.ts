@@ -30,7 +30,7 @@ describe("search terms", () => {
     assert.deepEqual(words("한국어 문서"), ["한국어", "문서"]);
   });
 
-  it("are no more than a bounded number", () => {
+  it("the number of search terms is bounded", () => {
     const many = Array.from({ length: 500 }, (_, at) => `word${at}x`).join(" ");
     assert.equal(toTerms(many).length, 24);
   });

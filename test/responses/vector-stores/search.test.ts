@@ -6,7 +6,7 @@ import { searchStore } from "../../../src/responses/vector-stores/search.ts";
 import { createStoreFile, getStoreFile } from "../../../src/responses/vector-stores/store-files.ts";
 import { createStore } from "../../../src/responses/vector-stores/stores.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { createBench, createWordEmbedder, TENANT, type VectorBench } from "./vector-bench.ts";
+import { createBench, createWordEmbedder, TENANT, type VectorBench } from "./vector-fixture.ts";
 
 const signal = new AbortController().signal;
 
@@ -47,7 +47,7 @@ describe("searching a vector store", () => {
     assert.deepEqual(await find(bench, store, { query: '"* OR NEAR(' }), []);
   });
 
-  it("takes the best of several questions, no more than asked for, none under the threshold", async () => {
+  it("takes the best of several questions, at most as many as asked for, none under the threshold", async () => {
     const { bench, store } = await createSearched();
     const query = ["refund", "shipping", "puppy"];
     const names = async (more: object): Promise<string[]> =>
@@ -60,7 +60,7 @@ describe("searching a vector store", () => {
     }
   });
 
-  it("looks at files alone that the filters let through", async () => {
+  it("searches only files that match the filters", async () => {
     const { bench, store } = await createSearched();
     const filters = { type: "gt", key: "number", value: 0 };
     const found = await find(bench, store, { query: "days", filters });

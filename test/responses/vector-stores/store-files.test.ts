@@ -17,7 +17,7 @@ import {
 } from "../../../src/responses/vector-stores/store-files.ts";
 import { createStore } from "../../../src/responses/vector-stores/stores.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { createBench, TENANT, type VectorBench } from "./vector-bench.ts";
+import { createBench, TENANT, type VectorBench } from "./vector-fixture.ts";
 
 async function createFilled(names: readonly string[]) {
   const bench = await createBench();
@@ -36,7 +36,7 @@ const countChunks = async (bench: VectorBench, store: string): Promise<number> =
   (await bench.chunks.countWords({ tenant: TENANT, store }, [])).total;
 
 describe("files of a vector store", () => {
-  it("are added, read behind the request, shown and taken out as published", async () => {
+  it("are added, read after the request, shown and removed as published", async () => {
     const bench = await createBench();
     const { id: store } = await createStore(bench, TENANT, {});
     const file = await bench.upload("a.md", "# Title\n\nSome text.");

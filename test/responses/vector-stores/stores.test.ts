@@ -9,7 +9,7 @@ import {
   updateStore,
 } from "../../../src/responses/vector-stores/stores.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { createBench, TENANT } from "./vector-bench.ts";
+import { createBench, TENANT } from "./vector-fixture.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -89,7 +89,7 @@ describe("the vectors of files in memory", () => {
     }
   });
 
-  it("take no more memory than they may; the ones used longest ago go first", async () => {
+  it("stay within their limit of memory; the ones used longest ago go first", async () => {
     using kept = await keep();
     for (const file of ["a", "b", "c"]) await kept.put(file, 10, [1, 0]);
     const oneFile = 10 * (8 + 2 * 4);

@@ -14,14 +14,18 @@ import {
   followResponses,
 } from "../../../src/responses/webhooks/deliveries.ts";
 import type { SentEvent, WebhookEndpoint } from "../../../src/responses/webhooks/send-event.ts";
-import { completed, createGate, onBenches, settle, until } from "../../engine/engine-bench.ts";
-import { type LocalBench, openLocalBench, openMemoryRecord } from "../../engine/local-bench.ts";
+import { completed, createGate, onBenches, settle, until } from "../../engine/engine-fixture.ts";
+import { type LocalBench, openLocalBench, openMemoryRecord } from "../../engine/local-fixture.ts";
 
 const TAKEN: SentEvent = { isTaken: true, reason: "" };
 const BUSY: SentEvent = { isTaken: false, reason: "it answered with status 503" };
 
 const endpoint = (name: string, more: Partial<WebhookEndpoint> = {}): WebhookEndpoint => ({
-  ...{ name, url: "https://hooks.example.org/", keys: [], events: WEBHOOK_EVENTS, ...more },
+  name,
+  url: "https://hooks.example.org/",
+  keys: [],
+  events: WEBHOOK_EVENTS,
+  ...more,
 });
 
 interface Told {
@@ -35,7 +39,7 @@ const IN_BACKGROUND = { response: { background: true } };
 
 interface Setup extends Partial<Pick<DeliveryParts, "endpoints">> {
   readonly told: Told[];
-  /** What an endpoint answers to its first, second, … try. */
+  /** The answers of an endpoint to its first, second, … try. */
   readonly answer?: (at: number, to: string) => SentEvent | Promise<SentEvent>;
   readonly ending?: Ending;
 }
@@ -49,7 +53,8 @@ function define(bench: LocalBench, engine: Engine, setup: Setup): void {
     async ({ signal }) => {
       if (ending === undefined) return completed(null);
       const failed = toFailedOutcome(new Failure("provider_failed", "No."), {
-        ...{ signal, atMs: clock.now() },
+        signal,
+        atMs: clock.now(),
       });
       const events = failed.events.map((event) => ({ ...event, ending }));
       return { ...failed, ending, events } as typeof failed;
@@ -57,7 +62,9 @@ function define(bench: LocalBench, engine: Engine, setup: Setup): void {
     followResponses(endpoints),
   );
   defineDeliveries(engine, {
-    ...{ endpoints, clock, random: () => 1 },
+    endpoints,
+    clock,
+    random: () => 1,
     send: async ({ name }, event) => {
       const tries = told.filter(({ to }) => to === name).length;
       told.push({ to: name, event, atMs: clock.now() });
@@ -85,8 +92,11 @@ describe("webhooks of background responses", () => {
       for (const name of ["one", "two"]) await untilEnded(bench, `run_1/webhook-${name}`);
       assert.deepEqual(told.map(({ to }) => to).sort(), ["one", "two"]);
       assert.deepEqual(told[0]?.event, {
-        ...{ id: "evt_1", object: "event", type: "response.completed" },
-        ...{ created_at: Math.floor(bench.clock.now() / 1000), data: { id: "resp_1" } },
+        id: "evt_1",
+        object: "event",
+        type: "response.completed",
+        created_at: Math.floor(bench.clock.now() / 1000),
+        data: { id: "resp_1" },
       });
     }),
   );
@@ -100,7 +110,7 @@ describe("webhooks of background responses", () => {
   };
   for (const [ending, type] of Object.entries(ENDINGS)) {
     it(
-      `tell of one that ended as \`${ending}\` with \`${type}\``,
+      `report a response that ended as \`${ending}\` with \`${type}\``,
       onBench(async (bench) => {
         const engine = bench.engine();
         const told: Told[] = [];
@@ -118,7 +128,7 @@ describe("webhooks of background responses", () => {
   }
 
   it(
-    "tell nothing of other responses, of agents below one, or to those who did not ask",
+    "report no other responses, no agents below one, and only to those who asked",
     onBench(async (bench) => {
       const engine = bench.engine();
       const told: Told[] = [];
@@ -130,7 +140,10 @@ describe("webhooks of background responses", () => {
       define(bench, engine, { told, endpoints });
       await submit(engine, "run_1", { response: { background: false } });
       await engine.submit("response", IN_BACKGROUND, {
-        ...{ id: "run_1/agent", title: "", parent_id: "run_1", tenant: "acme" },
+        id: "run_1/agent",
+        title: "",
+        parent_id: "run_1",
+        tenant: "acme",
       });
       await submit(engine, "run_2");
       await untilEnded(bench, "run_2/webhook-mine");
@@ -177,7 +190,8 @@ describe("an endpoint that does not take an event", () => {
       const told: Told[] = [];
       const gone: SentEvent = { ...BUSY, isGone: true };
       define(bench, engine, {
-        ...{ told, answer: (at) => (at === 0 ? { ...BUSY, retryAfterMs: 60_000 } : gone) },
+        told,
+        answer: (at) => (at === 0 ? { ...BUSY, retryAfterMs: 60_000 } : gone),
       });
       await submit(engine, "run_1");
       await until(async () => (await bench.countSteps("run_1/webhook-one")) > 1);
@@ -199,7 +213,7 @@ describe("an endpoint that does not take an event", () => {
       await submit(engine, "run_1");
       const beganMs = bench.clock.now();
       await until(async () => {
-        bench.clock.advance(60_000);
+        bench.clock.advance(45 * 60_000);
         return (await bench.record.getRun("run_1/webhook-one"))?.status === "ended";
       });
       const days = ((told.at(-1)?.atMs ?? 0) - beganMs) / 86_400_000;
@@ -213,7 +227,7 @@ describe("an endpoint that does not take an event", () => {
   );
 
   it(
-    "keeps nobody else waiting, and has few tries at once",
+    "delays no other endpoint, and has few tries at once",
     onBench(async (bench) => {
       const engine = bench.engine();
       const told: Told[] = [];
@@ -231,10 +245,11 @@ describe("an endpoint that does not take an event", () => {
 
 describe("a delivery", () => {
   it(
-    "goes on in another process where its own dies, and is not sent again once it was taken",
+    "continues in another process if its own dies, and is not sent again once it was accepted",
     onBench(async (bench) => {
       const told: Told[] = [];
-      const [first, never] = [bench.engine(), createGate()];
+      const first = bench.engine();
+      const never = createGate();
       define(bench, first, { told, answer: () => never.opened.then(() => TAKEN) });
       await submit(first, "run_1");
       await until(() => told.length === 1);
@@ -255,11 +270,12 @@ describe("a delivery", () => {
   );
 
   it(
-    "that waits is tried with the settings of today",
+    "that waits is tried with the present settings",
     onBench(async (bench) => {
       const told: Told[] = [];
       const alive = { isAlive: () => true };
-      const [old, young] = [bench.engine(alive), bench.engine(alive)];
+      const old = bench.engine(alive);
+      const young = bench.engine(alive);
       define(bench, old, { told, answer: () => BUSY });
       define(bench, young, { told, endpoints: [endpoint("one", { url: "https://new.example" })] });
       await submit(old, "run_1");
@@ -290,7 +306,9 @@ describe("a delivery", () => {
   );
 });
 
-/** Whoever does not sleep yet sleeps until the same moment: it is in the journal. */
+/**
+ * The moment is in the journal, so a run that begins to sleep later sleeps until the same moment.
+ */
 async function wait(bench: LocalBench, ms: number): Promise<void> {
   bench.clock.advance(ms);
   await settle();

@@ -14,7 +14,10 @@ import {
 import { patience } from "../../patience.ts";
 
 const EVENT: WebhookEvent = {
-  ...{ id: "evt_1", object: "event", created_at: 1_700_000_000, type: "response.completed" },
+  id: "evt_1",
+  object: "event",
+  created_at: 1_700_000_000,
+  type: "response.completed",
   data: { id: "resp_1" },
 };
 
@@ -48,11 +51,14 @@ function send(host: string, privateHosts: readonly string[] = [host]): Promise<S
   return createSender({ privateHosts }, systemClock)(endpoint, EVENT, patience());
 }
 
-describe("an event on its way to an endpoint", () => {
+describe("an event for an endpoint", () => {
   it("is signed over its id, the time and its body", async (t) => {
     const { host, heard } = await listen(t, (response) => response.writeHead(204).end());
     assert.deepEqual(await send(host), {
-      ...{ isTaken: true, reason: "", isGone: false, retryAfterMs: undefined },
+      isTaken: true,
+      reason: "",
+      isGone: false,
+      retryAfterMs: undefined,
     });
     const [{ headers, body } = assert.fail()] = heard;
     assert.deepEqual(JSON.parse(body), EVENT);
@@ -65,7 +71,7 @@ describe("an event on its way to an endpoint", () => {
     assert.equal(headers["content-type"], "application/json");
   });
 
-  it("goes to no private address that the operator has not let through", async (t) => {
+  it("goes to no private address that the operator has not allowed", async (t) => {
     const { host, heard } = await listen(t, (response) => response.writeHead(204).end());
     const { isTaken, reason } = await send(host, []);
     assert.equal(isTaken, false);
@@ -73,7 +79,7 @@ describe("an event on its way to an endpoint", () => {
     assert.equal(heard.length, 0);
   });
 
-  it("is not carried on by a redirect", async (t) => {
+  it("an event does not follow a redirect of its endpoint", async (t) => {
     const { host, heard } = await listen(t, (response) =>
       response.writeHead(307, { location: "/elsewhere" }).end(),
     );
@@ -97,7 +103,7 @@ describe("an event on its way to an endpoint", () => {
     assert.equal((await send(gone.host)).isGone, true);
   });
 
-  it("is not taken where nobody listens, and the reason has no secret in it", async (t) => {
+  it("fails if nothing listens, and the reason has no secret in it", async (t) => {
     const { host } = await listen(t, (response) => response.destroy());
     const { isTaken, reason } = await send(host);
     assert.equal(isTaken, false);

@@ -1,10 +1,12 @@
-/** What an agent's log says, as the log of the run that started it repeats it. Pure. */
+/**
+ * Selects the events of an agent's log that are copied to the log of the run that started it. Pure.
+ */
 
 import { createHash } from "node:crypto";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildEvent, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 
-/** What a watcher of the answer sees; the rest is the agent's own business. */
+/** Events that a client sees; the others concern only the agent itself. */
 const SHOWN: ReadonlySet<RunEvent["type"]> = new Set([
   "turn_start",
   "turn_end",
@@ -25,15 +27,15 @@ const SHOWN: ReadonlySet<RunEvent["type"]> = new Set([
 
 export function toToldAgain({ run_id, seq, event }: LoggedEvent, agent: string): ChildEvent[] {
   const place = { type: "child_event", child_id: run_id, child_seq: seq } as const;
-  // What the agent itself repeats of others has their names already.
+  // Events that the agent itself copied already have the names of their agents.
   if (event.type === "child_event") return [{ ...place, agent: event.agent, event: event.event }];
   if (!SHOWN.has(event.type)) return [];
   return [{ ...place, agent, event: withOwnCallIds(event, agent) as ChildEvent["event"] }];
 }
 
 /**
- * Models count their calls each for itself, and the client answers by that number alone: those of other
- * agents than the first get the agent's mark.
+ * Each model numbers its calls itself, and the client answers by that number alone: the calls of agents other than
+ * the first get the agent's mark.
  */
 function withOwnCallIds(event: RunEvent, agent: string): RunEvent {
   switch (event.type) {

@@ -1,4 +1,6 @@
-/** Vector stores in memory, for tests: with files, a clock that stands still, and embeddings that are counted words. */
+/**
+ * Vector stores in memory, for tests: with files, a clock that tests advance, and embeddings that count words.
+ */
 
 import { createIds } from "../../../src/base/ids.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
@@ -8,7 +10,10 @@ import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import { defineIndexing } from "../../../src/responses/vector-stores/index-body.ts";
 import { createIndexRuns } from "../../../src/responses/vector-stores/index-runs.ts";
-import type { IndexParts, VectorParts } from "../../../src/responses/vector-stores/kept-store.ts";
+import type {
+  FileIndexParts,
+  VectorParts,
+} from "../../../src/responses/vector-stores/kept-store.ts";
 import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
@@ -17,7 +22,7 @@ import type { Store } from "../../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 
-export interface VectorBench extends IndexParts {
+export interface VectorBench extends FileIndexParts {
   readonly clock: ManualClock;
   /** Where files are indexed. */
   readonly engine: Engine;
@@ -50,7 +55,11 @@ function openBench(
   const engine = createLocalEngine({ store, clock, isAlive: () => false });
   defineIndexing(engine, vectors);
   return {
-    ...{ ...vectors, clock, engine, store, indexing: createIndexRuns(engine) },
+    ...vectors,
+    clock,
+    engine,
+    store,
+    indexing: createIndexRuns(engine),
     restart: open,
     async upload(filename, content, tenant = TENANT) {
       const asked = parseNewFile(filename, { purpose: "assistants" });
