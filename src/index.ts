@@ -47,6 +47,7 @@ export {
 export type {
   ForkedFrom,
   ForkOptions,
+  SessionPage,
   SessionQuery,
   SessionSummary,
   Sessions,

@@ -1,19 +1,22 @@
-/** What the engine runs for every run, root or child: its model, its tools and gate, its account, the loop. */
+/**
+ * The body that the engine runs for every run, root or child: its model, its tools and gate, its account, the loop.
+ */
 
 import { type Account, createAccount } from "../agent/account.ts";
 import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
 import { type Limits, NO_LIMITS } from "../agent/limits.ts";
-import { type LoopParts, runLoop } from "../agent/loop.ts";
+import { runLoop } from "../agent/loop.ts";
+import type { LoopParts } from "../agent/loop-parts.ts";
 import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
 import { type AgentTask, parseTask, type SessionPlace } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
+import type { WatchingNode } from "../delegation/background-door.ts";
 import type { Conversations } from "../delegation/conversations.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts, PlaceOf } from "../delegation/executors/in-process.ts";
-import type { DelegationNode } from "../delegation/node.ts";
 import { openParentAccount } from "../delegation/parent-account.ts";
 import { toCountedChildren } from "../delegation/past-children.ts";
 import { openAskedBudget } from "../delegation/placed/asked-budget.ts";
@@ -40,9 +43,8 @@ import {
 } from "./child-processes.ts";
 import { type GateSurroundings, openGate, openHooks, type SafetyParts } from "./open-gate.ts";
 import { openKeeper } from "./open-keeper.ts";
-import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
-import type { ModelWish } from "./open-provider.ts";
+import type { ModelWish, OpenedModel } from "./open-provider.ts";
 import { runWithHooks } from "./run-hooks.ts";
 import type { SessionBefore } from "./sessions/session-parts.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -57,38 +59,38 @@ export interface AgentParts {
   readonly toolbox: Toolbox;
   readonly safety: SafetyParts;
   readonly delegation: DelegationSettings;
-  /** Of children that run here, whichever body their parents have: all bodies of a runtime share them. */
+  /** The accounts of children that run here, whichever body their parents have: all bodies of a runtime share them. */
   readonly accounts?: OpenAccounts | undefined;
-  /** Where subagents wait that may run anywhere; without it none may. */
+  /** The queue for subagents that may run anywhere; without it none may. */
   readonly placeOf?: PlaceOf | undefined;
   readonly observe: (event: SubagentEvent) => void;
   /** How children in processes of their own are started; without it there are none. */
   readonly childProcess?: ChildProcessSettings | undefined;
-  /** Runs them in another way than as processes of the package's own command. */
+  /** Runs children in another way than as processes of the package's own command. */
   readonly processChildren?: ProcessChildren | undefined;
-  /** Where they find the record. */
+  /** Where child processes find the record. */
   readonly storePath?: string | undefined;
-  /** Those that calls may name. */
+  /** The agents that calls may name. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   /** The vendors that tasks may name; ours alone when left out. */
   readonly catalog?: Catalog | undefined;
-  /** What the user's settings say of models. */
+  /** The facts about models from the user's settings. */
   readonly overrides?: readonly ModelOverride[] | undefined;
-  /** What is known of a task's or another model; throws for one that is none. */
+  /** The facts of a task's or another model; throws for an unknown one. */
   readonly modelOf?: ((ref: string, task: AgentTask) => PlannedModel) | undefined;
-  /** Keeps what children say, where that is wanted. */
+  /** Stores what children say, if the settings ask for that. */
   readonly conversations?: Conversations | undefined;
-  /** What a session held before a run of it. */
+  /** Reads the items of a session before one of its runs. */
   readonly readSession?:
     | ((place: SessionPlace, context: RunContext) => Promise<SessionBefore>)
     | undefined;
-  /** Opens the account of a run that is no child of another here; its own limits when left out. */
+  /** Opens the account of a run that is not a child of another run here; its own limits when left out. */
   readonly openAccount?: ((limits: Limits, run: Pick<RunContext, "id">) => Account) | undefined;
-  /** Told of what runs ask their parents, for a parent in another process. */
+  /** Reports what runs ask their parents, for a parent in another process. */
   readonly tellQuestion?: TellQuestion | undefined;
-  /** What a person allows for the whole tree that all runs here belong to, below a run of another process. */
+  /** The allowances of a person for the tree of all runs here, if its root is in another process. */
   readonly treeAlways?: Always | undefined;
-  /** Plays recorded runs again in place of asking models and running tools. */
+  /** Replays recorded runs: replaces models and tools. */
   readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
   /** Changes a task before it is worked on. */
   readonly prepare?: ((task: AgentTask, path: string) => AgentTask) | undefined;
@@ -118,7 +120,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
   const processChildren =
     parts.processChildren ?? (childProcess && createProcessChildren({ childProcess, ...shared }));
   const checkModel = (task: AgentTask): Promise<void> => checkModelOf(parts, task);
-  /** What its children get a share of. Those of a replay that sends nothing were paid for. */
+  /** The account that its children get shares of. Children of a replay that sends nothing were paid for. */
   const openAccountOf = (context: RunContext, task: AgentTask, replay?: ReplayRun): Account => {
     if (replay?.account) return createAccount(NO_LIMITS);
     const { id } = context;
@@ -168,14 +170,14 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const tools = await toolbox.pick(task.tools);
       await (await openGate(task, tools, safety)).close();
       await checkModel(task);
-      // A child has its parent's, of which the vendor of another model may run none.
+      // A child has its parent's native tools; the vendor of another model may not run them.
       if (task.depth > 0) return;
       checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
     },
   };
 }
 
-/** A client of a server has no way to undo what tools did to files, and its storage is paid for: nothing is kept. */
+/** A client of a server has no way to undo what tools did to files, and pays for storage: nothing is kept. */
 function withUndo(
   around: GateSurroundings,
   { tenant }: RunContext,
@@ -208,7 +210,7 @@ async function checkModelOf(
   checkPriced(task.limits, model);
 }
 
-/** What a replay puts in the place of the model and the tools. */
+/** The replacements of the model and the tools in a replay. */
 function toPlayed(
   replay: ReplayRun | undefined,
   {
@@ -216,7 +218,7 @@ function toPlayed(
     provider,
     gate,
     background,
-  }: Pick<LoopParts, "account" | "provider" | "gate"> & Pick<DelegationNode, "background">,
+  }: Pick<LoopParts, "account" | "provider" | "gate"> & Pick<WatchingNode, "background">,
 ): Pick<LoopParts, "account" | "provider" | "gate" | "own" | "inbox"> {
   if (!replay) return { account, provider, gate };
   return {
@@ -232,14 +234,14 @@ function specsOf(tools: readonly Tool[]): readonly Tool["spec"][] {
   return tools.map(({ spec }) => spec);
 }
 
-/** Of a model that nothing is known of, anything may be the price. */
+/** If nothing is known of a model, it may have any price. */
 const UNKNOWN: PlannedModel = {
   contextTokens: undefined,
   maxOutputTokens: undefined,
   costOf: () => undefined,
 };
 
-/** What is known of models that a run's children may have. */
+/** Looks up models that a run's children may have. */
 export function toModelOf(
   { modelOf }: Pick<AgentParts, "modelOf">,
   task: AgentTask,

@@ -1,16 +1,16 @@
 /**
- * Answers to approval questions as messages of the engine: who asks waits for one under the question's name,
- * from whichever process it comes. Only a person's commands and programs leave them; no tool does.
+ * Answers to approval questions as messages of the engine. The run that asks waits for one under the question's name;
+ * any process can leave it. Only a person's commands and programs leave answers; no tool does.
  */
 
 import { isJsonObject, type Json } from "../base/json.ts";
 import type { Answer, AnswerFromElsewhere } from "../tools/gate/ask.ts";
 
-/** Ending the run is cancelling it, which has a way of its own. */
+/** Ending the run is not an answer: cancelling does that. */
 export const REMOTE_ANSWERS = ["yes", "no", "always", "tree"] as const satisfies readonly Answer[];
 export type RemoteAnswer = (typeof REMOTE_ANSWERS)[number];
 
-/** One topic for each question: no answer is taken for that of another one. */
+/** One topic for each question: an answer never counts for another question. */
 export function toApprovalTopic(question: string): string {
   return `approval:${question}`;
 }

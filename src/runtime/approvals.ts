@@ -1,11 +1,12 @@
 /**
- * Approval questions from outside of the run that asks: found in the record, answered by a message, and the
- * run's own decision tells whose answer counted. So any process may answer, and exactly one answer is taken.
+ * Answers approval questions from outside the run that asks. Questions are found in the record, answered by a message,
+ * and the run's own decision says whose answer counted. So any process may answer, and exactly one answer is taken.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
+import { storedObject } from "../base/stored.ts";
 import { clip } from "../base/text.ts";
 import { toCallText } from "../delegation/ledger/run-figures.ts";
 import { toEnded } from "../engine/ending.ts";
@@ -19,12 +20,12 @@ import { toUnknownRun } from "../store/refusal.ts";
 import type { RunIndex } from "../store/run-index.ts";
 import { encodeApproval, type RemoteAnswer, toApprovalTopic } from "./approval-answers.ts";
 
-/** A question of a run that nobody has answered yet. */
+/** An unanswered question of a run. */
 export interface OpenQuestion extends ToolQuestion {
   readonly run_id: string;
 }
 
-/** Those of one run, in the order they were asked. */
+/** The questions of one run, in the order they were asked. */
 export async function findQuestions(
   record: Pick<RecordReader, "readEvents">,
   id: string,
@@ -34,26 +35,28 @@ export async function findQuestions(
   return questions.open.map((question) => ({ ...question, run_id: id }));
 }
 
-/** Those of all runs, the oldest first. Reads rows of questions, and no log. */
+/** The questions of all runs, the oldest first. Reads rows of questions, and no log. */
 export async function findAllQuestions(
   index: Pick<RunIndex, "listQuestions">,
 ): Promise<readonly OpenQuestion[]> {
   const rows = await index.listQuestions({ tenant: undefined, limit: MOST_QUESTIONS });
   return rows.map(({ run_id, body }) => {
-    return { ...(body as unknown as Omit<ToolQuestion, "type">), type: "tool_question", run_id };
+    return { ...STORED_QUESTION.read(body), type: "tool_question", run_id };
   });
 }
 
-/** More than anybody answers. */
+const STORED_QUESTION = storedObject<Omit<ToolQuestion, "type">>("a question", ["question"]);
+
+/** More than people can answer. */
 const MOST_QUESTIONS = 10_000;
 
 export interface ApprovalWish {
   readonly answer: RemoteAnswer;
-  /** The question's name. A yes needs it; a no where several questions are open. */
+  /** The question's name. A yes needs it; so does a no if several questions are open. */
   readonly call?: string | undefined;
   /** Words for the model, with a no. */
   readonly reason?: string | undefined;
-  /** Who answers, for a person: `another terminal`. */
+  /** Where the answer comes from, for a person: `another terminal`. */
   readonly from: string;
 }
 
@@ -64,11 +67,11 @@ interface ApprovalParts {
 
 export interface Approved {
   readonly question: OpenQuestion;
-  /** `left`: no process runs the run now; it takes the answer when it goes on. */
+  /** `left`: no process runs the run now; it takes the answer when it continues. */
   readonly outcome: "taken" | "left";
 }
 
-/** Rejects with `conflict` where another answer came first, and where nothing is asked. */
+/** Rejects with `conflict` if another answer came first, or if nothing is asked. */
 export async function answerQuestion(
   { engine, clock = systemClock }: ApprovalParts,
   id: string,
@@ -90,8 +93,8 @@ export async function answerQuestion(
 }
 
 /**
- * By the question's name alone: a call's id is the model server's word. A yes must name it, because what a
- * person has read may be answered or over by now, and another question open in its place.
+ * Picks by the question's name alone: the model's server chooses a call's id. A yes must name the question, because
+ * the one that a person has read may be answered or over by now, and another question open.
  */
 function pick(
   open: readonly OpenQuestion[],
@@ -107,11 +110,11 @@ function pick(
     throw new Failure("conflict", message);
   }
   const what = call === undefined ? "no approval" : `no approval of \`${clip(call, 80)}\``;
-  const message = `Run ${id} waits for ${what}: it was not asked, or is answered already. \`offshoot runs waiting\` lists open questions.`;
+  const message = `Run ${id} waits for ${what}: this question was not asked, or it is already answered. \`offshoot runs waiting\` lists open questions.`;
   throw new Failure("conflict", message);
 }
 
-/** Who comes after the decision is told what it was. */
+/** Reports the decision to an answer that came after it. */
 async function refuseDecided(
   record: Pick<RecordReader, "readEvents">,
   id: string,
@@ -133,11 +136,11 @@ function toLate(
   return new Failure("conflict", message);
 }
 
-/** How often to look whether a process still runs the run, and how often none may be found. */
+/** How often to check whether a process still runs the run, and how many checks in a row may find none. */
 const LOOK_MS = 1000;
 const MAX_ALONE = 2;
 
-/** The decision that closes the question; undefined where no process runs the run. */
+/** The decision that closes the question; undefined if no process runs the run. */
 async function untilDecided(
   { engine, clock }: ApprovalParts & { readonly clock: Clock },
   { id }: RunStatus,
@@ -165,7 +168,7 @@ function closes(event: RunEvent, question: string): event is ToolDecision {
   return event.type === "tool_decision" && event.question === question;
 }
 
-/** Ends the waiting once the run was found alone several times: an owner that is slow is not dead. */
+/** Ends the wait once several checks found no owner: a slow owner is not dead. */
 async function watch(
   isAlone: () => Promise<boolean>,
   clock: Clock,
@@ -178,7 +181,7 @@ async function watch(
     }
     over.abort();
   } catch {
-    // It was decided meanwhile, or the store is broken, which shows in the following itself.
+    // The question was decided meanwhile, or the store is broken, which the follower reports itself.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who asks a person, the run itself or a subagent, and where the answer comes from: whoever is asked here,
- * or a message that was left for the run. The first answer counts.
+ * Asks a person for a run or a subagent. The answer comes from the person who is asked here, or from a message that
+ * was left for the run. The first answer counts.
  */
 
 import type { AgentTask } from "../agent/task.ts";
@@ -18,14 +18,14 @@ type Place = Pick<RunContext, "id" | "path" | "uncounted" | "waitFor">;
 
 export interface Askers {
   of(task: AgentTask, run: Place): Pick<GateSurroundings, "ask" | "asker" | "treeAlways">;
-  /** What is allowed for the whole tree of a run. */
+  /** The allowances for the whole tree of a run. */
   alwaysOf(run: Pick<RunContext, "id">): Always;
-  /** Forgets what was said for a tree, with the end of its root. */
+  /** Forgets what was allowed for a tree, at the end of its root. */
   end(run: Pick<RunContext, "id">): void;
 }
 
 interface Asking extends Pick<SafetySettings, "ask" | "approvalWaitMs"> {
-  /** For all runs here, where they belong to one tree of another process. */
+  /** For all runs here, if they belong to one tree of another process. */
   readonly treeAlways?: Always | undefined;
 }
 
@@ -43,7 +43,7 @@ export function createAskers(asking: Asking, clock: Clock): Askers {
       const approvalWaitMs = task.approval_wait_ms ?? asking.approvalWaitMs;
       if (!asking.ask && approvalWaitMs === undefined) return { ask: undefined };
       return {
-        // A person takes as long as a person takes: that is not the run's time.
+        // A person's thinking time is not the run's time.
         ask: (question, signal) =>
           run.uncounted(() =>
             askAnywhere(question, { ...asking, approvalWaitMs, run, clock, signal }),
@@ -67,8 +67,8 @@ interface AskingHere extends Asking {
 }
 
 /**
- * Looks for an answer that was left before anybody is asked: a takeover asks again, and must not ask in vain.
- * What loses is ended with the reason, so that a question on a terminal can say why it is withdrawn.
+ * Looks for an answer that was left before a person is asked: a takeover asks again, and must not ask if the answer
+ * is there. The other ways are ended with the reason, so that a question on a terminal can say why it is withdrawn.
  */
 async function askAnywhere(
   question: Question,
@@ -83,7 +83,7 @@ async function askAnywhere(
   const elsewhere = waitForAnswer(run, question, { signal: until, onWait: () => onWait() });
   const ways: Promise<Said>[] = [elsewhere, here];
   if (approvalWaitMs !== undefined) ways.push(giveUp(approvalWaitMs, clock, until));
-  // All but one of them are ended, and reject when nobody listens any more.
+  // All but one of them are ended, and reject when nothing listens any more.
   for (const way of ways) way.catch(() => {});
   try {
     const given = await Promise.race(ways);
@@ -109,12 +109,12 @@ async function waitForAnswer(
     const options = { signal, onWait: beginOnce };
     const body = await run.waitFor(toApprovalTopic(id), Number.POSITIVE_INFINITY, options);
     const answer = parseApproval(body);
-    // A message that is not an answer is passed over.
+    // A message that is not an answer is ignored.
     if (answer) return await preferNo(run, id, answer);
   }
 }
 
-/** Of answers that were left while nobody ran the run, a no counts, whichever came first. */
+/** If several answers were left while no process ran the run, a no has precedence, whichever came first. */
 async function preferNo(
   run: Pick<RunContext, "waitFor">,
   id: string,
@@ -148,7 +148,7 @@ function rootOf(id: string): string {
   return id.split("/", 1)[0] ?? id;
 }
 
-/** As much of a task as a question shows. */
+/** How many characters of a task a question shows. */
 const TASK_CHARS = 200;
 
 function toAsker({ label, agent, depth, items }: AgentTask, { path }: Pick<Place, "path">): Asker {

@@ -1,10 +1,14 @@
-/** Children in processes of their own, made of what the runtime has. Loaded by the first of them. */
+/**
+ * Children in processes of their own, made from the runtime's parts. Loaded by the first such
+ * child.
+ */
 
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Environment } from "../base/environment.ts";
 import type { JsonObject } from "../base/json.ts";
 import { createTurnstile } from "../base/turnstile.ts";
-import type { Executor, Places } from "../delegation/child.ts";
+import type { ChildPlaces, Executor } from "../delegation/child.ts";
 import { countProcessPlaces } from "../delegation/executors/process-places.ts";
 import type { OpenQuestions } from "../delegation/questions.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
@@ -16,18 +20,17 @@ import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
 import { type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
 import { isPostgres } from "../store/open-kept.ts";
 import type { Always } from "../tools/gate/always.ts";
+import { withoutPassword } from "./config/address-text.ts";
 import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
-import { withoutPassword } from "./config/store-address.ts";
 import { SAFETY, type SafetyParts, type SafetySettings } from "./open-gate.ts";
-import type { Environment } from "./paths.ts";
 
 export interface ChildProcessSettings {
-  /** What starts a runner; the package's own command when left out. */
+  /** The command that starts a runner; the package's own when left out. */
   readonly command?: readonly [string, ...string[]] | undefined;
-  /** Holds the key that grants are signed with; made when it is first needed. */
+  /** The file of the key that grants are signed with; created when it is first needed. */
   readonly grantKeyFile: string;
-  /** Where places for them come from; those that the machine has room for when left out. */
-  readonly places?: Places | undefined;
+  /** Where places for processes come from; what the machine has room for when left out. */
+  readonly places?: ChildPlaces | undefined;
 }
 
 interface Parts {
@@ -36,9 +39,9 @@ interface Parts {
   readonly safety: SafetyParts;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
-  /** What a person allows for the whole tree of a run. */
+  /** The allowances of a person for the whole tree of a run. */
   alwaysOf(run: Pick<RunContext, "id">): Always;
-  /** Where what children ask is heard. */
+  /** Receives what children ask. */
   readonly questions?: OpenQuestions | undefined;
   readonly catalog?: Catalog | undefined;
   readonly overrides?: readonly ModelOverride[] | undefined;
@@ -58,7 +61,7 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
   const asks = safety.ask !== undefined || safety.approvalWaitMs !== undefined;
   const { questions } = parts;
   const maxProcesses = settings.maxProcesses ?? countProcessPlaces();
-  // A run lets so many in; this is for the children of all runs together.
+  // Each run limits its own children; this limits the children of all runs together.
   const places = childProcess.places ?? createTurnstile(maxProcesses);
   return (parent) => ({
     places: maxProcesses,
@@ -70,7 +73,7 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
           import("../delegation/executors/runner-command.ts"),
           import("../delegation/runner/grant-key.ts"),
         ]);
-      // One that another process had started has its money already.
+      // A child that another process had started has its money already.
       const leave = order.leave ?? (await places.enter(signal));
       const executor = createChildProcessExecutor({
         questions,
@@ -82,7 +85,8 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         safety: toJson(safety),
         asks,
         person: {
-          ...{ ask: safety.ask, uncounted: parent.uncounted },
+          ask: safety.ask,
+          uncounted: parent.uncounted,
           always: parts.alwaysOf(parent),
         },
         variablesFor: (task) => [
@@ -93,7 +97,9 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         settings: { ...settings, maxProcesses },
         // The child has the password from the same variable.
         storePath: storePath && withoutPassword(storePath),
-        ...{ env, clock, places },
+        env,
+        clock,
+        places,
       });
       try {
         return await executor.run(order, signal);
@@ -104,14 +110,14 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
   });
 }
 
-/** Everything but whom to ask: a child process asks over its parent. */
+/** All safety settings except whom to ask: a child process asks through its parent. */
 const NAMES = (Object.keys(SAFETY) as (keyof SafetySettings)[]).filter((name) => name !== "ask");
 
 function toJson(safety: SafetySettings): JsonObject {
   return Object.fromEntries(NAMES.map((name) => [name, safety[name]])) as JsonObject;
 }
 
-/** The wire that the child would speak by itself. */
+/** The wire that the child would choose by itself. */
 export function providerOf(
   { model, url }: Pick<AgentTask, "model" | "url">,
   catalog: Catalog = CATALOG,
@@ -128,7 +134,7 @@ const CLOUDS: Readonly<Record<Cloud, RegExp>> = {
   azure: /^(AZURE|IDENTITY)_/,
 };
 
-/** A runner serves nobody: the server's settings, and its key, are not for it. */
+/** A runner is not a server: it does not get the server's settings, nor its key. */
 const SETTINGS = CONFIG_NAMES.filter((name) => !name.startsWith("server.")).map(variableOf);
 
 function variablesFor(task: AgentTask, env: Environment, known: Known): string[] {
@@ -155,7 +161,7 @@ function modelVariables(
   const { auth, keyVariable = "", otherKeyVariables = [] } = row;
   const keys = api_key_name === null ? [keyVariable, ...otherKeyVariables] : [api_key_name];
   const cloud = isCloud(auth) ? Object.keys(env).filter((name) => CLOUDS[auth].test(name)) : [];
-  // May be stored, and is then not among the variables of the environment.
+  // May be stored; then it is not among the variables of the environment.
   if (auth === "aws") cloud.push("AWS_BEARER_TOKEN_BEDROCK");
   const { headers } = findModel(vendor, name, overrides);
   const values = Object.values({ ...row.fields?.headers, ...headers });
@@ -163,7 +169,7 @@ function modelVariables(
   return [...keys, ...addressVariables(row), ...named, ...cloud];
 }
 
-/** Those that say where it is asked. */
+/** The variables that say where the vendor is asked. */
 function addressVariables({ baseUrl, baseUrlVariable = "" }: Vendor): string[] {
   const holes = [...baseUrl.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   return [baseUrlVariable, ...holes];

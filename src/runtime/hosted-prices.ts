@@ -1,4 +1,4 @@
-/** What embeddings and pictures cost, where that is known. */
+/** The prices of embeddings and pictures, if they are known. */
 
 import type { Usage } from "../protocol/usage.ts";
 import { costOf, findModel, type ModelOverride } from "../providers/models/models.ts";
@@ -24,8 +24,8 @@ const EMBEDDINGS: Readonly<Record<string, number>> = {
 const LOCAL = /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\])/;
 
 /**
- * A server of one's own costs nothing. Of others it is what the settings say (`models`), the table, or the
- * list here; undefined where nobody says.
+ * A server of the user's own costs nothing. For others the price is from the settings (`models`), the table, or the
+ * list here; undefined if none has it.
  */
 export function toPriceOf(
   { model, url }: { readonly model: string; readonly url: string },
@@ -40,7 +40,9 @@ export function toPriceOf(
     (listed === undefined ? undefined : (usage.input_tokens * listed) / 1_000_000);
 }
 
-/** The same for a model that clients name: a vendor's row of a table of chat models says nothing of it. */
+/**
+ * The price of embeddings of a model that clients name: a vendor's row in a table of chat models says nothing of it.
+ */
 export function priceOfEmbeddings(
   { vendor, model, url }: { readonly vendor: string; readonly model: string; readonly url: string },
   overrides: readonly ModelOverride[] | undefined,

@@ -1,27 +1,27 @@
 /** The server that draws pictures for `image_generation`, as the settings name it. */
 
+import type { Environment } from "../base/environment.ts";
 import { Failure } from "../base/failure.ts";
 import { keyIn } from "../base/stored-keys.ts";
 import type { ImagesApi } from "../responses/images/image-tool.ts";
 import type { Network } from "./network.ts";
-import type { Environment } from "./paths.ts";
 
 export interface ImagesSettings {
   readonly model: string;
   /** The API's base, `https://api.openai.com/v1`. */
   readonly url: string;
-  /** The variable that holds the key; null for a server that asks for none. */
+  /** The variable that holds the key; null for a server without one. */
   readonly api_key_name: string | null;
 }
 
-/** Rejects what is no address. The key is read with each call: it may be set later. */
+/** Rejects an invalid address. The key is read with each call: it may be set later. */
 export function createImagesServer(
   { model, url, api_key_name }: ImagesSettings,
   network: Pick<Network, "open">,
   env: Environment,
 ): ImagesApi {
   if (!URL.canParse(url)) {
-    throw new Failure("invalid_request", `\`${url}\` is no address of an images API.`);
+    throw new Failure("invalid_request", `\`${url}\` is not an address of an images API.`);
   }
   return {
     host: new URL(url).hostname.replace(/^\[|\]$/g, ""),

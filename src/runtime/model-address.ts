@@ -1,7 +1,6 @@
 /**
- * Where a model is asked and with which key, as far as the settings say. An address that lasts (in a file or a
- * variable) belongs to the vendor it was set with: it takes no other vendor's requests, and so
- * no other vendor's key.
+ * Where a model is asked and with which key, by the settings. An address in a file or a variable belongs to the vendor
+ * it was set with: it gets no other vendor's requests, and so no other vendor's key.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -15,11 +14,11 @@ import { toCatalog } from "./config/config-vendors.ts";
 export interface ModelAddress {
   readonly url: string | undefined;
   readonly apiKeyName: string | undefined;
-  /** Why the setting `url` does not count for this model; undefined where it does, or is not set. */
+  /** Why the setting `url` is not used for this model; undefined if it is, or is not set. */
   readonly note: string | undefined;
 }
 
-/** `ref` is the model with its vendor. Rejects an address that would get a vendor's key unsaid. */
+/** `ref` is the model with its vendor. Rejects an address that would get a vendor's key by accident. */
 export function addressOfModel(config: Config, ref: string): ModelAddress {
   const catalog = catalogOf(config);
   const { vendor } = parseModelRef(ref, "custom", catalog);
@@ -37,14 +36,14 @@ export function addressOfModel(config: Config, ref: string): ModelAddress {
   };
 }
 
-/** Ours, and the vendors of the settings. */
+/** Our vendors, and those of the settings. */
 export function catalogOf(config: Pick<Config, "get">): Catalog {
   return toCatalog(config.get("vendors"));
 }
 
 /**
- * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
- * wire that anybody may speak; else to the vendor of the provider that was named.
+ * The model with its vendor. A name without one belongs to the server that was given, if that speaks a wire of many
+ * vendors; otherwise to the vendor of the provider that was named.
  */
 export function nameModel(
   { model, provider, url }: NamedModel,
@@ -77,20 +76,20 @@ function isFlag(config: Config, name: Bound | "model"): boolean {
   return config.sourceOf(name).startsWith("--");
 }
 
-/** A flag is for this very run. */
+/** A flag is for this one run. */
 function isBoundTo(config: Config, name: Bound, vendor: string): boolean {
   if (isFlag(config, name)) return true;
   const bound = boundVendor(config, name);
   return bound === undefined || bound === vendor;
 }
 
-/** A key that a layer names alone is for vendors' own addresses: another layer's `url` is not among them. */
+/** A key that a layer names alone is for vendors' own addresses: another layer's `url` is not one of them. */
 function isKeyFor(config: Config, vendor: string, hasUrl: boolean): boolean {
   const isAlone = !isFlag(config, "api_key_name") && !boundVendor(config, "api_key_name");
   return isBoundTo(config, "api_key_name", vendor) && !(isAlone && hasUrl);
 }
 
-/** The vendor that the layer of this setting speaks of; undefined for a key that it names alone. */
+/** The vendor that the layer of this setting names; undefined for a key that it names alone. */
 function boundVendor(config: Config, name: Bound): string | undefined {
   const url = config.beside(name, "url");
   const model = config.beside(name, "model");
@@ -100,13 +99,13 @@ function boundVendor(config: Config, name: Bound): string | undefined {
   return parseModelRef(named, url === undefined ? undefined : "custom", catalog).vendor;
 }
 
-/** Whoever gives an address for this run gives the model too, where the vendor's key would go there. */
+/** An address for this run needs a model with it, if the vendor's key would be sent there. */
 function checkSaid(config: Config, ref: string, vendor: string): void {
   const catalog = catalogOf(config);
   if (isFlag(config, "model") || !catalog.has(vendor)) return;
   const { keyVariable, auth } = catalog.of(vendor);
   const hasKey = keyVariable !== undefined || isCloud(auth);
   if (!hasKey || vendor === "custom" || isFlag(config, "api_key_name")) return;
-  const message = `\`--url\` would get the key of \`${vendor}\`. Name the model beside it: \`-m ${ref}\` if that is meant, else \`-m custom/MODEL\`.`;
+  const message = `\`--url\` would get the key of \`${vendor}\`. Name the model too: \`-m ${ref}\` if that is meant, else \`-m custom/MODEL\`.`;
   throw new Failure("invalid_request", message, { param: "url" });
 }

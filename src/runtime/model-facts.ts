@@ -1,4 +1,4 @@
-/** What is known of a model, for people: its window and its price, from the table and the user's settings. */
+/** The facts of a model, for people: its window and its price, from the table and the user's settings. */
 
 import { Failure } from "../base/failure.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
@@ -7,7 +7,7 @@ import { CATALOG } from "../providers/vendors/catalog.ts";
 import type { ModelFacts } from "./about-views.ts";
 import type { ModelParts } from "./open-provider.ts";
 
-/** Undefined for a name that is no model's. */
+/** Undefined for a name that is not a model's. */
 export function toModelFacts(
   ref: string,
   url: string | null,

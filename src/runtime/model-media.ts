@@ -1,4 +1,4 @@
-/** What the vendor of a model reads itself: addresses of images and files, and kinds of documents. */
+/** The media that the vendor of a model reads itself: addresses of images and files, and kinds of documents. */
 
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { readsAddress } from "../providers/own-addresses.ts";
@@ -19,18 +19,18 @@ export function toVendorMedia(target: Addressed, catalog: Catalog | undefined): 
 }
 
 /**
- * Vendors in the public that fetch what they are given by address. A server of the operator's own is
- * never told an address by a client: it stands where private addresses are.
+ * Public vendors that fetch images and files by address. A server of the operator's own never gets an address from a
+ * client: it may be in a network with private addresses.
  */
 export function takesUrls(target: Addressed, catalog: Catalog = CATALOG): TakesUrls {
   const { model, provider, url, deployments } = target;
-  // Whoever of them answers must be able to.
+  // Each of them must be able to, because any of them may answer.
   if (deployments) {
     const all = deployments.map((one) => takesUrls(one, catalog));
     return { images: all.every(({ images }) => images), files: all.every(({ files }) => files) };
   }
   const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
-  // Nothing is fetched by it. It reads files of text; images it looks at no more than at an address.
+  // The embedded model fetches nothing. It reads files of text and ignores images.
   if (vendor === EMBEDDED) return { images: true, files: false };
   if (vendor === GGUF) return { images: true, files: true };
   const row = catalog.of(vendor);
@@ -45,7 +45,7 @@ const FETCHING: Readonly<Record<string, TakesUrls>> = {
   cohere: { images: true, files: false },
 };
 
-/** Also behind an address of the operator's own: nothing private is told, and nobody else could read it. */
+/** Also at an address of the operator's own: no private address is sent, and no other part could read the file. */
 export function readsItself(
   target: Addressed,
   catalog: Catalog = CATALOG,
@@ -61,7 +61,7 @@ export function readsItself(
   return (address) => readsAddress(wire, address);
 }
 
-/** What is known of the documents that a model's API reads; most read PDFs. */
+/** Which documents a model's API is known to read; most read PDFs. */
 function readsDocuments(
   { model, provider, url }: Addressed,
   catalog: Catalog = CATALOG,

@@ -1,4 +1,4 @@
-/** The network of a runtime, opened by whoever needs it first. */
+/** The network of a runtime, opened when it is first needed. */
 
 import type { Transport, TransportOptions } from "../providers/http/transport.ts";
 import type { ModelParts } from "./open-provider.ts";
@@ -8,7 +8,7 @@ export interface Network {
   close(): Promise<void>;
 }
 
-/** A transport that is loaded and opened by the first run that needs one: the embedded needs none. */
+/** A transport that is loaded and opened by the first run that needs one: the embedded model needs none. */
 export function createNetwork(env: ModelParts["env"], options: TransportOptions = {}): Network {
   let opened: Promise<Transport> | undefined;
   return {
@@ -23,8 +23,8 @@ export function createNetwork(env: ModelParts["env"], options: TransportOptions 
 }
 
 /**
- * A transport whose answers have at most `maxBytes`, where a request does not say otherwise. A caller that
- * brings a transport of its own, as `offshoot run` does, keeps the limit of the settings this way.
+ * A transport whose answers have at most `maxBytes`, unless a request says otherwise. A caller with a transport of its
+ * own, such as `offshoot run`, keeps the limit of the settings this way.
  */
 export function limitAnswers(open: Network["open"], maxBytes: number | undefined): Network["open"] {
   if (maxBytes === undefined) return open;

@@ -1,12 +1,12 @@
-/** Who keeps the conversations of children, where the settings say that they are kept. */
+/** Opens the files of children's conversations, if the settings ask for them. */
 
 import type { Clock } from "../base/clock.ts";
+import type { Environment } from "../base/environment.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import type { Conversations } from "../delegation/conversations.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Environment } from "./paths.ts";
 import { writePrivateFile } from "./private-file.ts";
 
 interface Options {
@@ -14,7 +14,7 @@ interface Options {
   readonly subagentLog?: Log | undefined;
   readonly env: Environment;
   readonly delegation: Pick<DelegationSettings, "persistenceEnabled">;
-  readonly engine: Pick<Engine, "result" | "record">;
+  readonly engine: Pick<Engine, "ended" | "record">;
   readonly clock: Clock;
 }
 
@@ -25,10 +25,14 @@ export async function openConversations(options: Options): Promise<Conversations
   const { createConversations } = await import("../delegation/conversations.ts");
   const secrets = findSecrets(env);
   return createConversations({
-    ...{ dir, log, clock, record: engine.record, write: writePrivateFile },
-    // A call's arguments are JSON inside of a text: a secret stands in them as JSON spells it.
+    dir,
+    log,
+    clock,
+    record: engine.record,
+    write: writePrivateFile,
+    // A call's arguments are JSON inside a text: a secret is in them as JSON spells it.
     redact: createRedact([...secrets, ...secrets.map(toEscaped)]),
-    whenEnded: (id, signal) => engine.result(id, signal),
+    whenEnded: (id, signal) => engine.ended(id, signal),
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * A model's name that stands for several deployments, as one model. What is true of all of them is true of
- * it; what an answer costs is known by who gave it.
+ * A model's name that stands for several deployments, as one model. It has the abilities that all of them have; the
+ * cost of an answer depends on which one gave it.
  */
 
 import { createHash } from "node:crypto";
@@ -15,10 +15,9 @@ import { askInWords } from "../providers/json-in-words.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { NativeModel } from "../providers/vendors/native-model.ts";
 import { type EachOpened, type OpenOne, openEach } from "./open-each.ts";
-import type { OpenedModel } from "./open-model.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts, OpenedModel } from "./open-provider.ts";
 
-/** Rejects where none of them can be opened. One whose key is missing is never asked. */
+/** Rejects if none of them can be opened. A deployment without its key is never asked. */
 export async function openDeployments(
   deployments: readonly Deployment[],
   parts: ModelParts,
@@ -37,7 +36,12 @@ function toOpened({ one, label, health, known }: EachOpened<OpenedModel>): Opene
   const { model, weight, fallback, url, api_key_name } = one;
   const vendor = model.slice(0, Math.max(0, model.indexOf("/")));
   return {
-    ...{ known, label, health, model, weight, isFallback: fallback },
+    known,
+    label,
+    health,
+    model,
+    weight,
+    isFallback: fallback,
     provider: toWorded(known.provider),
     contextTokens: known.contextTokens,
     sealed: known.reasoning.sealed,
@@ -46,13 +50,15 @@ function toOpened({ one, label, health, known }: EachOpened<OpenedModel>): Opene
   };
 }
 
-/** Each API is asked for JSON in its own way, which nobody outside can choose: it is not known who answers. */
+/**
+ * Each API is asked for JSON in its own way, which the caller cannot choose: it is not known which one will answer.
+ */
 function toWorded(provider: Provider): Provider {
   const worded = askInWords(provider);
   return worded === provider ? provider : { ...worded, omits: provider.omits };
 }
 
-/** Letters alone, because a seal's envelope takes no others; eleven of them are 44 bits. */
+/** Only letters, because a seal's envelope takes no others; eleven of them are 44 bits. */
 function toMark(parts: readonly (string | null)[]): string {
   const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 11);
   return hex.replace(/[0-9a-f]/g, (digit) => "abcdefghijklmnop"[Number.parseInt(digit, 16)] ?? "a");
@@ -69,7 +75,7 @@ function join(opened: readonly Opened[], parts: ModelParts): OpenedModel {
     provider: createDeploymentsProvider(opened, { retry, clock, random }),
     contextTokens: windows.length === 0 ? undefined : Math.min(...windows),
     costOf: toCostOf(opened),
-    // Each of them is asked as its own model is; what is said here holds where one says nothing.
+    // Each of them is asked as its own model is; these values are used if a model has none.
     reasoning: {
       effort: models.every(({ reasoning }) => reasoning.effort === models[0]?.reasoning.effort)
         ? models[0]?.reasoning.effort
@@ -81,7 +87,10 @@ function join(opened: readonly Opened[], parts: ModelParts): OpenedModel {
   };
 }
 
-/** What only some of them do is done by us, so that it works whoever answers; what one of them made is kept for it. */
+/**
+ * Tools that only some of them run are run by us, so that they work whichever answers; items that one of them made are
+ * kept for it.
+ */
 function joinNative(models: readonly OpenedModel[]): NativeModel | undefined {
   const all = models.flatMap(({ native }) => (native ? [native] : []));
   const isAll = all.length === models.length;
@@ -106,7 +115,7 @@ function toCostOf(opened: readonly Opened[]): OpenedModel["costOf"] {
   };
 }
 
-/** Undefined as soon as one of them has an unknown price: then nobody knows the most. */
+/** Undefined if one of them has an unknown price: then the most is not known. */
 function toMost(opened: readonly Opened[], usage: Usage): number | undefined {
   let most = 0;
   for (const { known } of opened) {
@@ -117,7 +126,7 @@ function toMost(opened: readonly Opened[], usage: Usage): number | undefined {
   return most;
 }
 
-/** One that takes the input is enough; calls go to those alone that do. */
+/** One that takes the input is enough; calls go only to those that do. */
 function checkAny(models: readonly OpenedModel[], items: readonly Item[]): void {
   let refusal: unknown;
   for (const { checkInput } of models) {

@@ -1,4 +1,4 @@
-/** Opens the deployments of a name, one by one, whatever they are opened for. */
+/** Opens the deployments of a name, one by one, for any purpose. */
 
 import type { Deployment } from "../agent/task.ts";
 import { Failure, toFailure } from "../base/failure.ts";
@@ -17,7 +17,7 @@ export interface EachOpened<Known> {
   readonly known: Known;
 }
 
-/** Rejects where none of them can be opened. One whose key is missing is never asked. */
+/** Rejects if none of them can be opened. A deployment without its key is never asked. */
 export async function openEach<Known>(
   deployments: readonly Deployment[],
   parts: ModelParts,
@@ -34,7 +34,7 @@ export async function openEach<Known>(
         return { one, label, health, known: await openOne(one, alone) };
       } catch (thrown) {
         const failure = toFailure(thrown);
-        // What is wrong with the settings is not to be covered by another deployment.
+        // A mistake in the settings must not be hidden by another deployment.
         if (failure.code !== "key_missing") throw failure;
         health.begin().end(failure);
         return failure;

@@ -1,4 +1,4 @@
-/** A model that is asked for embeddings, made usable: the vendor's row, its key, and its form; or several of them. */
+/** Makes an embeddings model usable: the vendor's row, its key, and its form; or several of them. */
 
 import type { Deployment } from "../agent/task.ts";
 import { systemClock } from "../base/clock.ts";
@@ -73,9 +73,16 @@ async function openOne(
   const endpoint = await openEndpoint(asked, own, parts);
   const { baseUrl, headers, redact } = endpoint;
   const server = {
-    ...{ who: vendor, form, transport: parts.transport, baseUrl, headers, redact },
+    who: vendor,
+    form,
+    transport: parts.transport,
+    baseUrl,
+    headers,
+    redact,
     sign: await endpoint.openSign(),
-    ...{ retry: parts.retry, clock: systemClock, random: Math.random },
+    retry: parts.retry,
+    clock: systemClock,
+    random: Math.random,
   };
   const priceOf = priceOfEmbeddings({ vendor, model, url: baseUrl }, parts.overrides);
   return {

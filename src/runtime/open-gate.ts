@@ -1,8 +1,9 @@
-/** The gate of one run, made of its task and of the settings that hold for all runs. */
+/** The gate of one run, made from its task and the settings for all runs. */
 
 import { join } from "node:path";
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Environment } from "../base/environment.ts";
 import { matchesGlob } from "../base/glob.ts";
 import type { JsonObject } from "../base/json.ts";
 import { findSecrets, redactExactly } from "../base/redact.ts";
@@ -22,34 +23,33 @@ import type { Tool } from "../tools/tool.ts";
 import type { FileBuffers } from "../tools/workspace/buffered-workspace.ts";
 import { openWorkspace } from "../tools/workspace/open-workspace.ts";
 import type { Boundary, Workspace } from "../tools/workspace/workspace.ts";
-import type { Environment } from "./paths.ts";
 
 export interface SafetySettings {
   readonly rules: readonly Rule[];
-  /** Undefined where there is nobody to ask here. */
+  /** Undefined if there is no person to ask here. */
   readonly ask: Ask | undefined;
   /**
-   * How long a question waits for an answer, which may come from another process too. Undefined where there is
-   * nobody to ask: it is refused at once.
+   * How long a question waits for an answer, which may come from another process too. Undefined if no one can be
+   * asked: the call is refused at once.
    */
   readonly approvalWaitMs: number | undefined;
   readonly toolTimeoutMs: number;
-  /** Most calls of one turn that run at once; those that wait for children are not counted. */
+  /** The most calls of one turn that run at once, without those that wait for children. */
   readonly parallelCalls: number;
   readonly outputChars: number;
-  /** Variables that commands get beside the usual ones. */
+  /** Variables that commands get, besides the usual ones. */
   readonly commandEnv: readonly string[];
-  /** Whether git that a tool starts runs the hooks of repositories. */
+  /** True if git that a tool starts runs the hooks of repositories. */
   readonly gitHooks: boolean;
   readonly sandboxNetwork: boolean;
   readonly hardLinks: boolean;
-  /** Places that no tool touches, wherever the workspace is: the user's settings, records, logins. */
+  /** Paths that no tool touches, wherever the workspace is: the user's settings, records, logins. */
   readonly protectedPaths: readonly string[];
-  /** Programs around tool calls and runs, by name, as the setting `hooks` has them. */
+  /** Programs around tool calls and runs, by name, as in the setting `hooks`. */
   readonly hooks: JsonObject;
   /** Which changes to files are kept for an undo. */
   readonly undo: UndoMode;
-  /** Files as an editor has them, which are read and written there; on disk when left out. */
+  /** Files that are open in an editor, which are read and written there; on disk when left out. */
   readonly buffers?: FileBuffers | undefined;
 }
 
@@ -58,7 +58,7 @@ export const SAFETY: SafetySettings = {
   ask: undefined,
   approvalWaitMs: undefined,
   toolTimeoutMs: 120_000,
-  // Enough to keep a disk busy; more only makes one turn starve the others.
+  // Enough to keep a disk busy; with more, one turn would starve the others.
   parallelCalls: 8,
   outputChars: 200_000,
   commandEnv: [],
@@ -70,10 +70,10 @@ export const SAFETY: SafetySettings = {
   undo: "all",
 };
 
-/** A day: somebody who went home finds the question in the morning, and no run waits for ever. */
+/** A day: a person who went home finds the question in the morning, and no run waits for ever. */
 const APPROVAL_WAIT_MS = 24 * 60 * 60 * 1000;
 
-/** What a program has set, with what holds where it has not. */
+/** The settings that a program has given, with defaults for the others. */
 export function toSafety(given: Partial<SafetySettings>): SafetySettings {
   const safety = { ...SAFETY, ...given };
   const wait = safety.ask ? APPROVAL_WAIT_MS : undefined;
@@ -85,18 +85,18 @@ export interface SafetyParts extends SafetySettings {
 }
 
 export interface GateSurroundings extends Omit<SafetyParts, "ask"> {
-  /** Those of the run, where it has opened them for itself too; they are closed with the gate. */
+  /** The run's hooks, if it has opened them for itself too; they are closed with the gate. */
   readonly runHooks?: Hooks | undefined;
   readonly ask: AskAnywhere | undefined;
-  /** The subagent whose calls go through it; left out for the run that a person started. */
+  /** The subagent whose calls go through this gate; left out for the run that a person started. */
   readonly asker?: Asker | undefined;
-  /** What is always let through in its tree. */
+  /** The standing allowances of the run's tree. */
   readonly treeAlways?: Always | undefined;
-  /** Given where the run's changes to files are kept. */
+  /** Given if the run's changes to files are kept. */
   readonly clock?: Clock | undefined;
 }
 
-/** Rejects when there is no such folder, or the sandbox that is asked for cannot be had. */
+/** Rejects if the folder does not exist, or the requested sandbox is not available. */
 export async function openGate(
   task: AgentTask,
   tools: readonly Tool[],
@@ -121,7 +121,10 @@ export async function openGate(
     sandbox,
     grant: task.grant,
     policy: { approve: task.approve, rules },
-    ...{ ask, waitMs, asker, treeAlways },
+    ask,
+    waitMs,
+    asker,
+    treeAlways,
     limits,
     redact,
     hooks,
@@ -137,7 +140,7 @@ async function openFiles(task: AgentTask, around: GateSurroundings): Promise<Wor
   return overBuffers(disk, around.buffers);
 }
 
-/** Undefined where there are none: most users have none, and nothing is loaded for them. */
+/** Undefined without hooks: most users have none, and nothing is loaded for them. */
 export async function openHooks(
   task: AgentTask,
   surroundings: Omit<SafetyParts, "ask">,
@@ -152,7 +155,7 @@ export async function openHooks(
   return createHooks({
     hooks: toHooks(checkHooks(map, "hooks")),
     root,
-    // They are the user's own programs and not a model's: they run as the user does, without the keys.
+    // Hooks are the user's own programs and not a model's: they run as the user does, without the keys.
     async openSandbox() {
       const [{ openSandbox }, { gitCovers, toSandboxCovers }] = await Promise.all([
         import("../tools/sandbox/open-sandbox.ts"),
@@ -176,8 +179,8 @@ function loadChanges(parts: Parameters<typeof createChanges>[0]): Changes {
 }
 
 /**
- * What is weighed again when a file is opened: a link may have been swapped since the rules were read.
- * Listings and searches ask nobody, so they leave out what a call would be asked about or refused.
+ * Checked again when a file is opened: a link may have been replaced since the rules were read. Listings and searches
+ * do not ask, so they leave out paths for which a call would be asked about or refused.
  */
 function toBoundary(
   grant: Grant,
@@ -205,7 +208,7 @@ function toBoundary(
   };
 }
 
-/** The tools that show what files hold: a rule about one of them is about what may be shown. */
+/** The tools that show the content of files: a rule about one of them is about what may be shown. */
 const READERS = ["read", "bash_read", "bash_find", "bash_ripgrep", "grep", "glob", "file_ops"];
 
 async function clearLeftPlaces(root: string): Promise<void> {
@@ -213,8 +216,8 @@ async function clearLeftPlaces(root: string): Promise<void> {
 }
 
 /**
- * Opened at once where it may be refused; else by the first command, because most runs have none and
- * starting processes is code to load.
+ * Opened at once if it may be refused; otherwise by the first command, because most runs have none and the code that
+ * starts processes takes time to load.
  */
 async function openRunSandbox(
   { sandbox: asked, grant, depth }: AgentTask,
@@ -232,8 +235,8 @@ async function openRunSandbox(
     return openSandbox(level, { ...parts, ...toSandboxCovers(grant, rules) });
   };
   if (level === "sandbox") return open();
-  // A sandbox that crashed may have left its placeholders; its own next start is not the only one. The run
-  // above a child has looked already: a tenth of what a small child costs (bench/delegation.ts).
+  // A sandbox that crashed may have left its placeholders, and not only its own next start finds them. The run above a
+  // child has looked already: a look is a tenth of what a small child costs (bench/delegation.ts).
   if (depth === 0) await clearLeftPlaces(root);
   let opened: Promise<Sandbox> | undefined;
   return {

@@ -1,25 +1,17 @@
-/** What keeps the conversation of a run within its model's window. */
+/** Keeps the conversation of a run within its model's window. */
 
 import type { ContextKeeper } from "../agent/context/context-keeper.ts";
 import { type Compactor, createContextKeeper } from "../agent/context/create-keeper.ts";
 import { toThreshold } from "../agent/context/threshold.ts";
 import type { TurnCompactorParts } from "../agent/context/turn-compactor.ts";
-import type { LoopParts } from "../agent/loop.ts";
 import { EMBEDDED } from "../providers/models/model-ref.ts";
-import type { OpenedModel } from "./open-model.ts";
+import type { KeptRun } from "./run-compactor.ts";
 
-export interface KeptRun
-  extends Pick<LoopParts, "context" | "task" | "clock" | "account" | "backgroundChildren"> {
-  readonly model: OpenedModel;
-  readonly gate: Pick<LoopParts["gate"], "tools">;
-  readonly nativeTools: LoopParts["nativeTools"];
-}
-
-/** Undefined where the run is to end when its conversation is too long. */
+/** Undefined if the run is to end when its conversation is too long. */
 export function openKeeper(run: KeptRun): ContextKeeper | undefined {
   const { task, clock, model } = run;
   const { provider, contextTokens } = model;
-  // It has plans and no words of its own: a summary is none of them.
+  // The embedded model follows plans and writes no text of its own, so it cannot summarise.
   if (task.compact !== "auto" || provider.name === EMBEDDED) return undefined;
   const { max_output_tokens, instructions } = task;
   const tools = [...run.gate.tools.map(({ spec }) => spec), ...(run.nativeTools ?? [])];
@@ -29,7 +21,7 @@ export function openKeeper(run: KeptRun): ContextKeeper | undefined {
   return createContextKeeper({
     keepsFor: "run",
     wish: { truncation: "disabled", compact_threshold: threshold },
-    // What a vendor compacts itself goes back to it as it is.
+    // What a vendor compacts itself goes back to it unchanged.
     expanding: { open: () => undefined, isNative: true },
     compactor: createLateCompactor(run, { clock, ...bounds }),
     ...bounds,

@@ -1,48 +1,36 @@
 /**
- * A task's model, made usable: the vendor's row, the key from the environment, the wire, and what
- * the table knows of the model. What only one of them needs is imported when it is that one.
+ * Makes a task's model usable: the vendor's row, the key from the environment, the wire, and what the table knows of
+ * the model. Code that only one kind of model needs is imported for that kind alone.
  */
 
 import { estimateInput } from "../agent/call-cost.ts";
 import { Failure } from "../base/failure.ts";
-import type { JsonObject } from "../base/json.ts";
 import { countJsonChars } from "../base/json-size.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import { joinOptions } from "../protocol/own-options.ts";
 import { textOfPart } from "../protocol/part-text.ts";
-import type { Usage } from "../protocol/usage.ts";
 import { toFileText } from "../providers/file-content.ts";
+import type { Model } from "../providers/models/facts.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
-import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
-import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
+import { costOf, dropRefused, findModel } from "../providers/models/models.ts";
+import type { ModelRequest, Provider, ReasoningOptions } from "../providers/provider.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
-import { createNativeModel, type NativeModel } from "../providers/vendors/native-model.ts";
+import { createNativeModel } from "../providers/vendors/native-model.ts";
 import type { Quirks } from "../providers/wire.ts";
-import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
-
-export interface OpenedModel {
-  readonly provider: Provider;
-  readonly contextTokens: number | undefined;
-  /** What an answer of that deployment costs; without one, the most that any of them may cost. */
-  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
-  /** Whether its vendor says with each answer what it cost. */
-  readonly tellsCost?: boolean | undefined;
-  readonly reasoning: Reasoning;
-  /** Fields of the vendor's own that the settings add to each request. */
-  readonly own?: JsonObject | undefined;
-  /** What its vendor does itself; nothing where it is left out. */
-  readonly native?: NativeModel | undefined;
-  /** Rejects items of a kind that the model is known not to take. */
-  readonly checkInput: (items: readonly Item[]) => void;
-}
+import {
+  type ModelParts,
+  type ModelWish,
+  type OpenedModel,
+  openHttpProvider,
+} from "./open-provider.ts";
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
 export async function openModel(wish: ModelWish, parts: ModelParts): Promise<OpenedModel> {
   if (wish.deployments) {
     const { openDeployments } = await import("./open-deployments.ts");
     return await openDeployments(wish.deployments, parts, (one, alone) =>
-      openModel({ ...one, think: wish.think }, alone),
+      openModel({ ...one, think: wish.think, effort: wish.effort }, alone),
     );
   }
   const { catalog = CATALOG } = parts;
@@ -51,7 +39,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     wish.url ? "custom" : undefined,
     catalog,
   );
-  const reasoning = reasoningFor(wish.think);
+  const reasoning = reasoningFor(wish);
   if (vendor === EMBEDDED) {
     const { createEmbeddedProvider } = await import("../providers/embedded/provider.ts");
     const provider = createEmbeddedProvider({ isFallback: wish.fell_back });
@@ -63,7 +51,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   }
   const { local, own, like, fields, wire, quirks } = catalog.of(vendor);
   const model = findModel(vendor, name, parts.overrides, like);
-  // A server of one's own costs nothing; of one at an address we were given we know nothing.
+  // A local server costs nothing; of a server at an address from the user the price is not known.
   const isFree = local && !own;
   const options = joinOptions(joinOptions(fields?.options, model.options), parts.options);
   return {
@@ -78,25 +66,25 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     contextTokens: model.contextTokens,
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
     tellsCost: quirks.tellsCost,
-    // A server we know nothing of is not asked for more than the API's oldest form has.
+    // A server that we know nothing of is not asked for more than the oldest form of the API has.
     checkInput: (items) => checkInput(model, items),
     reasoning: {
-      ...reasoningFor(wish.think, hearsNone(wish.provider ?? wire, quirks)),
-      // Of a server of one's own nobody knows whether it seals what it thinks.
+      ...reasoningFor(wish, hearsNone(wish.provider ?? wire, quirks)),
+      // It is not known whether a local server seals its reasoning.
       sealed: local ? undefined : model.reasoning,
     },
   };
 }
 
 /** A program's own provider: nothing is known of its models, neither prices nor what they take. */
-export function openOwnModel(provider: Provider, { think }: Pick<ModelWish, "think">): OpenedModel {
+export function openOwnModel(provider: Provider, wish: ThinkingWish): OpenedModel {
   const nothing = { contextTokens: undefined, costOf: () => undefined, checkInput() {} };
-  return { provider, reasoning: reasoningFor(think), ...nothing };
+  return { provider, reasoning: reasoningFor(wish), ...nothing };
 }
 
 /**
- * Leaves out the length that a budget pays for where the model cannot answer at such length anyway:
- * servers refuse a `max_tokens` that is beyond the model's window, and do not lower it.
+ * Leaves out a length that the budget pays for but the model cannot answer: servers refuse a `max_tokens` that is
+ * larger than the model's window, and do not lower it.
  */
 function fitLength(
   { contextTokens = Number.POSITIVE_INFINITY, maxOutputTokens = contextTokens }: Model,
@@ -108,7 +96,7 @@ function fitLength(
   return isShort ? request : { ...request, max_output_tokens: undefined };
 }
 
-/** The file is looked at when the run begins: a check must not load gigabytes. */
+/** The file is opened when the run begins: a check must not load gigabytes. */
 async function openGgufProvider(path: string, { gguf }: ModelParts): Promise<Provider> {
   if (!gguf) throw new Failure("internal", "There is nothing here that runs GGUF files.");
   const { createGgufProvider } = await import("../providers/gguf/provider.ts");
@@ -136,10 +124,10 @@ function isBinaryFile(part: ContentPart): boolean {
   return part.type === "input_file" && toFileText(part) === undefined;
 }
 
-/** Characters of a token, at the least that any tokenizer makes of ordinary text, times a margin. */
+/** The fewest characters that a tokenizer makes into a token of ordinary text, times a margin. */
 const CHARS_PER_TOKEN = 6;
 
-/** Refuses only what cannot fit; what may fit is for the vendor to judge. */
+/** Refuses only what cannot fit; for the rest the vendor decides. */
 function checkLength(who: string, window: number | undefined, items: readonly Item[]): void {
   const chars = items.reduce((sum, item) => sum + textChars(item), 0);
   const tokens = Math.floor(chars / CHARS_PER_TOKEN);
@@ -156,12 +144,14 @@ function textChars(item: Item): number {
   return texts.reduce((sum, length) => sum + length, 0);
 }
 
-function reasoningFor(think: boolean, isHeard = true): Reasoning {
-  if (think) return { effort: "high", summary: "detailed" };
+type ThinkingWish = Pick<ModelWish, "think" | "effort">;
+
+function reasoningFor({ think, effort = "high" }: ThinkingWish, isHeard = true): ReasoningOptions {
+  if (think) return { effort, summary: "detailed" };
   return { effort: isHeard ? "none" : undefined, summary: undefined };
 }
 
-/** Whether there is a word for it that a model is not to think. Nobody is told of a wish that nobody has. */
+/** True if the wire can tell a model not to think. Otherwise no notice is written: nothing was asked for. */
 function hearsNone(wire: string, { effortNone, thinkingOff }: Quirks): boolean {
   if (effortNone !== undefined || thinkingOff !== undefined) return effortNone !== false;
   return wire !== "openai-chat";

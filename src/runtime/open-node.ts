@@ -1,4 +1,4 @@
-/** A run as the one that delegates, made of its context and of what holds for all runs. */
+/** A run that delegates, made from its context and the settings for all runs. */
 
 import type { Account } from "../agent/account.ts";
 import type { AgentTask } from "../agent/task.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { BackgroundParts } from "../delegation/background.ts";
-import { BackgroundDoor } from "../delegation/background-door.ts";
+import { BackgroundDoor, type WatchingNode } from "../delegation/background-door.ts";
 import type { Executor } from "../delegation/child.ts";
 import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
 import {
@@ -34,7 +34,7 @@ export interface NodeParts {
   readonly tools: readonly Tool[];
   readonly body: string;
   readonly accounts: OpenAccounts;
-  /** Where children wait that may run anywhere; without it none may. */
+  /** The queue for children that may run anywhere; without it none may. */
   readonly placeOf?: PlaceOf | undefined;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
@@ -44,24 +44,31 @@ export interface NodeParts {
   readonly check: DelegationNode["check"];
   readonly conversations: DelegationNode["conversations"];
   readonly isRecorded?: boolean | undefined;
-  /** What children ask; left out where every call waits for its children. */
+  /** The open questions of children; left out if every call waits for its children. */
   readonly questions?: OpenQuestions | undefined;
-  /** What a run that is played again was told of its background children. */
+  /** In a replay: the recorded news of background children. */
   readonly recorded?: BackgroundParts["recorded"];
-  /** Its children, where it is played again. */
+  /** In a replay: the recorded children of the run. */
   readonly replayed?: ReplayedChildren | undefined;
-  /** What is known of a model, for what it may cost; throws for one that is none. */
+  /** The facts of a model that decide what it may cost; throws for an unknown one. */
   readonly modelOf: (ref: string) => PlannedModel;
 }
 
-export function openNode(parts: NodeParts): DelegationNode {
+export function openNode(parts: NodeParts): WatchingNode {
   const { context, task, account, tools, settings, clock, observe, agents, check, conversations } =
     parts;
   const node: DelegationNode = {
     id: context.id,
     path: context.path,
     isRecorded: parts.isRecorded,
-    ...{ task, account, tools, settings, observe, agents, check, conversations },
+    task,
+    account,
+    tools,
+    settings,
+    observe,
+    agents,
+    check,
+    conversations,
     executors: openExecutors(parts),
     replayed: parts.replayed,
     specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
@@ -76,20 +83,19 @@ export function openNode(parts: NodeParts): DelegationNode {
       const { findApprovalReason } = await import("../delegation/plan.ts");
       const { planThresholdUsd: thresholdUsd } = settings;
       return findApprovalReason({ account, task }, wishes, {
-        ...{ thresholdUsd, modelOf: parts.modelOf },
+        thresholdUsd,
+        modelOf: parts.modelOf,
       });
     },
+    open: new Set(),
     spentBelow: new Map(),
-    get background() {
-      return background;
-    },
   };
   const { questions, recorded } = parts;
   const background = questions && new BackgroundDoor({ context, node, questions, clock, recorded });
-  return node;
+  return { ...node, background };
 }
 
-/** Where children run, and how many at once, for how long and with how much in all. */
+/** Where children run, and the limits on their number, time and budget. */
 function openExecutors(parts: NodeParts): DelegationNode["executors"] {
   const { context, task, account, settings, clock, replayed } = parts;
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
@@ -121,7 +127,7 @@ function openExecutors(parts: NodeParts): DelegationNode["executors"] {
   };
 }
 
-/** Of a run that belongs to the folder and the settings of one process. */
+/** For a run that belongs to the folder and the settings of one process. */
 const NOWHERE: Executor = {
   run() {
     const message =
@@ -130,7 +136,7 @@ const NOWHERE: Executor = {
   },
 };
 
-/** Of a program that embeds the runtime and did not say how. */
+/** For a program that embeds the runtime without this setting. */
 const NO_PROCESSES: Executor = {
   run() {
     const message = "This runtime starts no child processes: it was given no `childProcess`.";

@@ -1,6 +1,6 @@
 /**
- * A provider over HTTP for a vendor: its row, its wire, who pays, and the limiter all runs of this
- * account share. The one place where keys are read: of the environment, else stored ones (`keyIn`).
+ * A provider over HTTP for a vendor: its row, its wire, the account that pays, and the limiter that all runs of this
+ * account share. The only place that reads keys: from the environment, otherwise stored ones (`keyIn`).
  */
 
 import type { AgentTask } from "../agent/task.ts";
@@ -11,6 +11,8 @@ import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets, type Redact } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
 import { keyIn, storedProblem } from "../base/stored-keys.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Usage } from "../protocol/usage.ts";
 import type { DeploymentHealths } from "../providers/deployments/health.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { CloudSign, Sign, UnsignedRequest } from "../providers/http/http-provider.ts";
@@ -20,23 +22,25 @@ import type { Timeouts, Transport } from "../providers/http/transport.ts";
 import type { Limiters } from "../providers/limits/limiters.ts";
 import { keyVariableIn } from "../providers/models/choose-model.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
-import type { ModelRequest, Provider } from "../providers/provider.ts";
+import type { ModelRequest, Provider, ReasoningOptions } from "../providers/provider.ts";
 import { baseForWire, baseUrlOf } from "../providers/vendors/base-url.ts";
 import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
+import type { NativeModel } from "../providers/vendors/native-model.ts";
 import { nativeRowOf } from "../providers/vendors/native-tools.ts";
 import { wireFor } from "../providers/vendors/provider-names.ts";
 import { type Auth, type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
-import type { Quirks } from "../providers/wire.ts";
-import { loadWire, type WireName } from "../providers/wires.ts";
+import type { Quirks, WireName } from "../providers/wire.ts";
+import { loadWire } from "../providers/wires.ts";
 import { VERSION } from "../version.ts";
 
-/** The part of a task that says which model is meant. */
+/** The part of a task that names its model. */
 export interface ModelWish {
   readonly model: string;
   readonly provider: string | null;
   readonly url: string | null;
   readonly api_key_name: string | null;
   readonly think: boolean;
+  readonly effort?: AgentTask["effort"];
   readonly deployments?: AgentTask["deployments"];
   readonly fell_back?: AgentTask["fell_back"];
 }
@@ -48,16 +52,16 @@ export interface ModelParts {
   readonly overrides?: readonly ModelOverride[] | undefined;
   /** The vendors that may be named; ours alone when left out. */
   readonly catalog?: Catalog | undefined;
-  /** What is left out is as the vendor's servers need it. */
+  /** Time limits; the vendor's usual ones for those left out. */
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly retry?: RetryPolicy | undefined;
   readonly quirks?: Quirks | undefined;
-  /** Fields of the vendor's own for every model, over those of the model's row. */
+  /** The vendor's own fields for every model; they override those of the model's row. */
   readonly options?: JsonObject | undefined;
   readonly log?: Log | undefined;
-  /** Those of the process unless given. */
+  /** The limiters of accounts; those of the process unless given. */
   readonly limiters?: Limiters | undefined;
-  /** How well deployments of names with several are; those of the process unless given. */
+  /** Which deployments of names with several work; that of the process unless given. */
   readonly healths?: DeploymentHealths | undefined;
   readonly clock?: Clock | undefined;
   /** Chooses among deployments; 0 to 1. */
@@ -75,6 +79,22 @@ interface HttpParts extends ModelParts {
   readonly own: OwnFields;
   /** The vendor's own name of the model. */
   readonly model: string;
+}
+
+export interface OpenedModel {
+  readonly provider: Provider;
+  readonly contextTokens: number | undefined;
+  /** The cost of an answer from that deployment; without one, the most that any of them may cost. */
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
+  /** True if its vendor reports with each answer what it cost. */
+  readonly tellsCost?: boolean | undefined;
+  readonly reasoning: ReasoningOptions;
+  /** The vendor's own fields that the settings add to each request. */
+  readonly own?: JsonObject | undefined;
+  /** The tools and items that its vendor handles itself; none when left out. */
+  readonly native?: NativeModel | undefined;
+  /** Rejects items of a kind that the model is known not to take. */
+  readonly checkInput: (items: readonly Item[]) => void;
 }
 
 export async function openHttpProvider(
@@ -105,7 +125,7 @@ export async function openHttpProvider(
     transport: watchTransport(await parts.transport(), limiter),
     prepare,
     redact: endpoint.redact,
-    // Tried again outside of it, where a call that waits holds no slot.
+    // Retried outside the limiter, so that a call that waits for a retry keeps no slot.
     retry: ONE_TRY,
     timeouts: { ...usualTimeouts(vendor, name), ...parts.timeouts },
     ...(parts.log ? { log: parts.log } : {}),
@@ -116,45 +136,50 @@ export async function openHttpProvider(
   return waitForServer(limited, { transport: await parts.transport(), baseUrl });
 }
 
-/** Where a vendor is reached, and as whom. */
-export interface Endpoint {
+/** Where a vendor is reached, and with which account. */
+export interface VendorEndpoint {
   readonly wire: WireName;
   readonly baseUrl: string;
   readonly key: string | undefined;
-  /** Sent with every request; no key is in them. */
+  /** Sent with every request; they contain no key. */
   readonly headers: Readonly<Record<string, string>>;
   readonly redact: Redact;
   openSign(): Promise<Sign>;
 }
 
-/** Rejects with `key_missing` where the key is not there. */
+/** Rejects with `key_missing` if the key is not set. */
 export async function openEndpoint(
   asked: Asked,
   own: OwnFields["headers"],
   parts: ModelParts,
-): Promise<Endpoint> {
+): Promise<VendorEndpoint> {
   const { env, catalog = CATALOG } = parts;
   const vendor = catalog.of(asked.name);
   const { wire, baseUrl } = await findAddress(asked, env, catalog);
   const key = keyFor(asked, env, catalog);
   const headers = fillHeaders(own, env);
   return {
-    ...{ wire, baseUrl, key },
+    wire,
+    baseUrl,
+    key,
     headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
-    // Its variable may have a name that says nothing of a key.
+    // The key's variable may have a name that does not look like a key's.
     redact: createRedact([...findSecrets(env), key ?? "", ...Object.values(headers)]),
     openSign: () => openSign(vendor, key, parts),
   };
 }
 
-/** `custom` may be anywhere, and so may a vendor of the user's own: neither is a server of this machine by its name. */
+/**
+ * `custom` may be anywhere, and so may a vendor of the user's own: their names do not make them servers of this
+ * machine.
+ */
 function usualTimeouts({ local, own }: Vendor, name: string): Timeouts {
   return local && !own && name !== "custom" ? LOCAL_TIMEOUTS : MODEL_TIMEOUTS;
 }
 
-/** What a request to a server at an address of the settings is signed with, where it is a key alone. */
+/** The headers that sign a request to a server at an address of the settings, if a key is enough. */
 export function keyHeadersOf(
-  server: { readonly vendor: string; readonly url: string; readonly api_key_name: string | null },
+  server: Pick<ModelWish, "url" | "api_key_name"> & { readonly vendor: string },
   env: Environment,
   catalog: Catalog = CATALOG,
 ): Record<string, string> {
@@ -191,7 +216,7 @@ function keyFor({ name, wish }: Keyed, env: Environment, catalog: Catalog): stri
   throw new Failure("key_missing", problem ?? message);
 }
 
-/** Secrets stand in variables, which a header names: `x-team-key: $TEAM_KEY`. */
+/** Secrets belong in variables, which a header names: `x-team-key: $TEAM_KEY`. */
 function fillHeaders(headers: OwnFields["headers"], env: Environment): Record<string, string> {
   const filled = Object.entries(headers ?? {}).map(([name, value]): [string, string] => {
     const variable = variableIn(value);
@@ -210,7 +235,7 @@ interface Asked {
   readonly wish: ModelWish;
 }
 
-/** The wire to speak, and below which address. */
+/** The wire to use, and its address. */
 async function findAddress(
   { name, model, wish }: Asked,
   env: Environment,
@@ -222,7 +247,7 @@ async function findAddress(
   if (vendor.auth === "azure" || vendor.like === "azure") {
     const { isVersioned, toDeploymentBase } = await import("../providers/azure/deployments.ts");
     if (isVersioned(given)) {
-      // Before its v1 API a deployment was asked by the chat API alone, unless somebody says otherwise.
+      // Before its v1 API a deployment only had the chat API, unless the settings say otherwise.
       const wire = wireFor(name, provider ?? "openai-chat", catalog);
       return { wire, baseUrl: toDeploymentBase(given, wire, model) };
     }
@@ -231,7 +256,7 @@ async function findAddress(
   return { wire, baseUrl: baseForWire(vendor, wire, given) };
 }
 
-/** Clouds have an address a region; it is in the environment, like the credentials. */
+/** Clouds have an address for each region; the region is in the environment, like the credentials. */
 async function addressOf(
   { name, wish }: Keyed,
   env: Environment,
@@ -247,7 +272,7 @@ async function addressOf(
   return (await import("../providers/bedrock/aws-region.ts")).bedrockBaseUrl(env);
 }
 
-/** Whose account the requests of a cloud count against, as far as the environment says. */
+/** The account that a cloud's requests count against, if the environment names it. */
 function payerOf(env: Environment): string | undefined {
   return env["GOOGLE_CLOUD_PROJECT"] ?? env["AWS_PROFILE"] ?? env["AWS_ACCESS_KEY_ID"];
 }
@@ -265,7 +290,7 @@ async function openSign(
   return () => headers;
 }
 
-/** A key that was named for a cloud is a token of that cloud's. */
+/** A key that was named for a cloud is a token of that cloud. */
 function keyHeaders(auth: Auth, key: string | undefined): Record<string, string> {
   if (key === undefined || auth === "none") return {};
   if (auth === "azure") return { "api-key": key };
@@ -273,10 +298,10 @@ function keyHeaders(auth: Auth, key: string | undefined): Record<string, string>
   return isBearer ? { authorization: `Bearer ${key}` } : { [auth]: key };
 }
 
-/** One set of credentials for all runs over one environment: a token is fetched once, not once a run. */
+/** One set of credentials for all runs with one environment: a token is fetched once, not for each run. */
 const cloudSigns = new WeakMap<Environment, Map<Cloud, Promise<MachineSign>>>();
 
-/** Told with each request how to reach the network: the runs that share it have their own. */
+/** Gets with each request the way to the network: the runs that share the credentials have their own. */
 type MachineSign = (
   unsigned: UnsignedRequest & Pick<ModelParts, "transport">,
 ) => ReturnType<CloudSign>;

@@ -16,7 +16,7 @@ import { keepModels } from "../responses/models/kept-models.ts";
 import type { ModelTarget } from "../responses/models/model-target.ts";
 import type { DelegatingRun, ResponsesParts } from "../responses/run/responses-parts.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
-import type { Kept } from "../store/kept.ts";
+import type { KeptRecord } from "../store/kept.ts";
 import { limitShelf, type QuotaOf } from "../store/quota-shelf.ts";
 import type { Shelf } from "../store/shelf.ts";
 import type { Spending } from "../store/spending.ts";
@@ -31,19 +31,19 @@ import { createUpstreams } from "./served-models/upstreams.ts";
 
 export interface ResponsesSettings extends ApiSettings {
   readonly models: ModelRoutes;
-  /** The model behind `embedder`, which clients may name for embeddings of their own. */
+  /** The model of `embedder`, which clients may name for embeddings of their own. */
   readonly embeddings?: ModelTarget | undefined;
-  /** Where keys are booked, for a record in memory. A file has its own. */
+  /** Where spending is booked on keys, for a record in memory. A file has its own. */
   readonly spending?: Pick<Spending, "settle"> | undefined;
-  /** How many bytes a tenant may keep; any number without it. */
+  /** How many bytes a tenant may store; any number without it. */
   readonly quotaOf?: QuotaOf | undefined;
 }
 
-/** What of the runtime it is made of. */
+/** The parts of the runtime that it uses. */
 export interface RuntimeInside {
   readonly engine: Engine;
-  /** Books what runs have used on spending of the server's own; undefined where the record does it. */
-  readonly bookWith: Kept["bookWith"];
+  /** Books what runs have used on the server's own spending; undefined if the record does it. */
+  readonly bookWith: KeptRecord["bookWith"];
   readonly shelf: Shelf;
   readonly chunks: ChunkStore;
   readonly clock: Clock;
@@ -66,6 +66,7 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     upstreamOf: createUpstreams(models, agent),
     routeEmbeddings: (name) => routeEmbeddings(settings, name),
     openEmbeddings: inside.openEmbeddings,
+    agents: agent.agents ?? [],
     version: VERSION,
   };
   return openApi(runtime, settings);
@@ -78,7 +79,7 @@ function openPassing(agent: AgentParts, clock: Clock): Engine {
   return engine;
 }
 
-/** What runs in memory can be left to no other process. */
+/** A run in memory cannot be left to another process. */
 function toAlone(agent: AgentParts): AgentParts {
   const { executor } = agent.delegation;
   if (executor !== "anywhere") return agent;

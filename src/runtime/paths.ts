@@ -1,9 +1,8 @@
-/** Where the user's and the project's files are. Looks at folders, reads and makes nothing. */
+/** Where the user's and the project's files are. Checks which folders exist; reads and creates nothing. */
 
 import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from "../base/environment.ts";
 
 export interface UserPaths {
   readonly configFile: string;
@@ -12,21 +11,21 @@ export interface UserPaths {
   readonly runsFile: string;
   /** Pulled models. */
   readonly modelsDir: string;
-  /** Which project files may set what is guarded. */
+  /** The list of project files that may set guarded settings. */
   readonly trustFile: string;
-  /** What was agreed to of MCP servers' tools. */
+  /** The approved tools of MCP servers. */
   readonly pinsFile: string;
   /** The keys that were stored with `offshoot auth set`, a file each. */
   readonly authDir: string;
   /** The logins at MCP servers. */
   readonly loginsFile: string;
-  /** The MCP servers of editors that were agreed to. */
+  /** The approved MCP servers of editors. */
   readonly editorServersFile: string;
   /** The key that grants of child processes are signed with. */
   readonly grantKeyFile: string;
 }
 
-/** The same places on every system: a person with two machines has one thing to know. */
+/** The paths of a user's files, the same on every system, so that they are easy to remember. */
 export function userPaths(env: Environment, home: string): UserPaths {
   const config = folderIn(env, "XDG_CONFIG_HOME") ?? join(home, ".config");
   const data = folderIn(env, "XDG_DATA_HOME") ?? join(home, ".local", "share");
@@ -47,12 +46,12 @@ export function userPaths(env: Environment, home: string): UserPaths {
   };
 }
 
-/** What a project's file is called, below the project's folder. */
+/** The path of a project's file, below the project's folder. */
 export const PROJECT_FILE = join(".offshoot", "config.yaml");
 
 /**
- * The nearest project file in `cwd` or above it. The search ends with the folder that holds `.git`,
- * and before the home folder: a file there would speak for every project of the user.
+ * The nearest project file in `cwd` or above it. The search ends with the folder that holds `.git`, and before the
+ * home folder: a file there would apply to every project of the user.
  */
 export function projectConfigFile(cwd: string, home: string): string | undefined {
   for (let at = resolve(cwd); at !== resolve(home); at = dirname(at)) {
@@ -64,8 +63,8 @@ export function projectConfigFile(cwd: string, home: string): string | undefined
 }
 
 /**
- * The first of a project's file, its folder and the project's folder that belongs neither to this user
- * nor to root: whoever owns one of them decides what the file says. Undefined where none does.
+ * The first of a project's file, its folder and the project's folder that belongs neither to this user nor to root:
+ * the owner of any of them decides what the file says. Undefined if there is none.
  */
 export function findForeign(file: string, uid: number | undefined): string | undefined {
   if (uid === undefined) return undefined;

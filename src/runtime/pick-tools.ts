@@ -1,4 +1,4 @@
-/** The tools that names and patterns mean. */
+/** Resolves names and patterns to tools. */
 
 import { isNativeName } from "../agent/native-names.ts";
 import { SKILL_TOOL } from "../agent/told-parts.ts";
@@ -7,9 +7,9 @@ import { matchesGlob } from "../base/glob.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * The usual ones where none are named; `none` alone is none. Rejects with `invalid_request` for a name
- * that is nobody's; `skill` is left out where there are no skills, so that an agent can name it in every folder.
- * MCP servers are started only where something else than a built-in tool is named.
+ * The usual tools if none are named; `none` alone is no tools. Rejects with `invalid_request` for an unknown name;
+ * `skill` is left out if there are no skills, so that an agent can name it in every folder. MCP servers are started
+ * only if a name is not a built-in tool's.
  */
 export async function pickTools(
   named: readonly string[] | undefined,

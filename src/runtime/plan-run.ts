@@ -1,4 +1,4 @@
-/** The plan of a task, with the tools and prices that the runtime knows. Nothing is sent for it. */
+/** The plan of a task, with the tools and prices that the runtime knows. Sends nothing. */
 
 import type { AgentTask } from "../agent/task.ts";
 import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
@@ -19,7 +19,9 @@ export async function planRun(
 ): Promise<Plan> {
   const tools = await toolbox.pick(task.tools);
   return toPlan(task, {
-    ...{ settings, agents, timeoutMs },
+    settings,
+    agents,
+    timeoutMs,
     specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
     thresholdUsd: settings.planThresholdUsd,
     modelOf: (ref) => toPlannedModel(ref, task.url, known),

@@ -1,4 +1,4 @@
-/** What a plan knows of a model: its window and its price, from the table and the user's settings. */
+/** The facts of a model for a plan: its window and its price, from the table and the user's settings. */
 
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
@@ -12,7 +12,7 @@ const FREE: PlannedModel = {
   costOf: () => 0,
 };
 
-/** Throws for a name that is no model's. */
+/** Throws for a name that is not a model's. */
 export function toPlannedModel(
   ref: string,
   url: string | null,
@@ -25,7 +25,8 @@ export function toPlannedModel(
   const { contextTokens, maxOutputTokens } = model;
   const isFree = local && !own;
   return {
-    ...{ contextTokens, maxOutputTokens },
+    contextTokens,
+    maxOutputTokens,
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
   };
 }

@@ -5,7 +5,10 @@ import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { makeFolder } from "../base/make-folder.ts";
 
-/** Makes missing folders, for the user alone. A link is followed, and an existing mode is kept. */
+/**
+ * Creates missing folders, with access for the user alone. A link is followed, and an existing mode
+ * is kept.
+ */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   makeFolder(dirname(path));
   const target = await realpath(path).catch(() => path);

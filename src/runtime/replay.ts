@@ -1,6 +1,6 @@
 /**
- * A recorded tree, run again. Without a change nothing is sent anywhere, and the new logs are held
- * against the recorded ones; with one, the run that is changed and whatever depends on it run for real.
+ * Runs a recorded tree again. Without a change nothing is sent anywhere, and the new logs are compared with the
+ * recorded ones; with a change, the changed run and everything that depends on it run for real.
  */
 
 import { type AgentTask, parseTask } from "../agent/task.ts";
@@ -33,12 +33,12 @@ export interface ReplayChange {
 
 export interface Replayed {
   readonly runs: number;
-  /** Paths of the runs that did not stay as they were, the first to leave first. */
+  /** Paths of the runs that differ from their record, in the order in which they did. */
   readonly left: readonly { readonly path: string; readonly what: string }[];
-  /** Undefined where the logs are the same, and where a change was asked for. */
+  /** Undefined if the logs are the same, and if a change was asked for. */
   readonly divergence: Divergence | undefined;
   readonly end: RunEnd;
-  /** Of the run that was changed, or of the root: as it was recorded, and as it went this time. */
+  /** The run that was changed, or the root: as it was recorded, and as it went this time. */
   readonly logs: {
     readonly recorded: readonly LoggedEvent[];
     readonly replayed: readonly LoggedEvent[];
@@ -66,7 +66,7 @@ export async function replayTree(
     const run = createReplayRun({
       recorded: recorded.get(path)?.run,
       isSame: path !== changed,
-      mayGoOn: change !== undefined,
+      mayContinue: change !== undefined,
       diverged: (what) => left.push({ path, what }),
       child: (key) => ({
         recorded: recorded.get(`${path}/${key}`)?.run,
@@ -78,7 +78,7 @@ export async function replayTree(
   };
   const body = createAgentBody({
     ...parts,
-    // Children run here, wherever they had run: a replay starts nothing.
+    // Children run here, wherever they had run: a replay starts no process.
     childProcess: undefined,
     openModel: change ? parts.openModel : async () => SILENT,
     replay: ({ path }) => replay(path),
@@ -90,7 +90,10 @@ export async function replayTree(
   const divergence = change ? undefined : compare(recorded, logs);
   const of = changed ?? "/root";
   return {
-    ...{ runs: recorded.size, left, divergence, end },
+    runs: recorded.size,
+    left,
+    divergence,
+    end,
     logs: {
       recorded: recorded.get(of)?.run?.log ?? [],
       replayed: logs.get(of)?.run?.log ?? [],
@@ -120,7 +123,7 @@ async function readTree(record: RecordReader, id: string): Promise<Map<string, R
   return tree;
 }
 
-/** Only what this replays is compared: anything else would part from its record at the first event. */
+/** Only runs that this can replay are compared: any other would differ from its record at the first event. */
 async function requireReplayable(record: RecordReader, id: string): Promise<void> {
   const run = await record.getRun(id);
   if (!run) throw new Failure("not_found", `There is no run \`${id}\`.`);
@@ -138,7 +141,7 @@ async function requireReplayable(record: RecordReader, id: string): Promise<void
   throw new Failure("invalid_request", message);
 }
 
-/** Undefined where the runs above it are gone. */
+/** Undefined if the runs above it are gone. */
 async function findRoot(record: RecordReader, run: RunRecord): Promise<RunRecord | undefined> {
   let at: RunRecord | undefined = run;
   while (at && at.parent_id !== null) at = await record.getRun(at.parent_id);
@@ -158,18 +161,18 @@ function withPrompt(task: AgentTask, isChanged: boolean, { prompt }: ReplayChang
   return { ...task, items: [{ type: "message", role: "user", content: prompt }] };
 }
 
-/** Asked for nothing in a replay that may send nothing. */
+/** Never asked in a replay that may send nothing. */
 const SILENT: Awaited<ReturnType<AgentParts["openModel"]>> = {
   provider: {
     name: "record",
     // biome-ignore lint/correctness/useYield: it never answers
     async *stream() {
-      throw new Failure("conflict", "The record has no more to replay.");
+      throw new Failure("conflict", "The recorded run has nothing left to replay.");
     },
   },
   contextTokens: undefined,
   costOf: () => undefined,
-  // The record does.
+  // The record has the cost.
   tellsCost: true,
   reasoning: { effort: "none", summary: undefined },
   checkInput() {},
@@ -192,7 +195,7 @@ async function runAgain(body: AgentBody, recorded: ReadonlyMap<string, Recorded>
   }
 }
 
-/** In the order of the tree, so that a difference in a child is named before what follows from it. */
+/** Compares in the order of the tree, so that a difference in a child is reported before its consequences. */
 function compare(
   recorded: ReadonlyMap<string, Recorded>,
   replayed: ReadonlyMap<string, Recorded>,
@@ -200,7 +203,7 @@ function compare(
   const deepestFirst = [...recorded.keys()].sort((a, b) => depth(b) - depth(a));
   for (const path of deepestFirst) {
     const before = recorded.get(path)?.run?.log;
-    // It was ordered, and its parent ended before it began.
+    // The child was ordered, and its parent ended before it began.
     if (!before) continue;
     const after = replayed.get(path)?.run?.log ?? [];
     const found = findDivergence(path, before, after);

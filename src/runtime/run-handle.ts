@@ -12,46 +12,46 @@ import type { ForkedFrom } from "./sessions/session.ts";
 
 export interface Run {
   readonly id: string;
-  /** The session that it belongs to, where it was asked to belong to one. */
+  /** The session that it belongs to, if the request named one. */
   readonly session?: string | undefined;
-  /** Where it goes on in a fork of the session that was named, and why. */
+  /** If it continues in a fork of the named session: that session, and why. */
   readonly forked?: ForkedFrom | undefined;
   /** The log from its beginning, live, in batches, until the run has ended. */
   follow(signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
-  /** The model's text as it comes, what it says before tool calls included, until the run has ended. */
+  /** The model's text as it comes, also what it says before tool calls, until the run has ended. */
   text(signal?: AbortSignal): AsyncGenerator<string>;
-  /** The ending, whichever it is; it never rejects for a run that failed. */
+  /** The ending, whichever it is; never rejects for a run that failed. */
   result(): Promise<RunEnd>;
-  /** The whole conversation once the run has ended: put more behind it for a second turn. */
+  /** The whole conversation once the run has ended: append more to it for a second turn. */
   items(): Promise<readonly Item[]>;
   /** Leaves a message that the run reads before its next turn. Rejects with `conflict` once it has ended. */
   steer(text: string): Promise<void>;
   /** The tool calls that wait for a person's answer, in the order they were asked. */
   questions(): Promise<readonly OpenQuestion[]>;
   /**
-   * Lets the call that waits go on: the same as a yes where it was asked. Returns `taken` once the run has
-   * decided by it, and `left` where no process runs the run now: it takes the answer when it goes on.
-   * Rejects with `conflict` where another answer came first, and where nothing is asked.
+   * Allows the call that waits: the same as a yes where it was asked. Returns `taken` once the run has decided by it,
+   * and `left` if no process runs the run now: it takes the answer when it continues. Rejects with `conflict` if
+   * another answer came first, and if nothing is asked.
    */
   approve(wish?: ApproveWish): Promise<Approved["outcome"]>;
-  /** Refuses the call that waits, with words for the model where there are some; otherwise as `approve`. */
+  /** Refuses the call that waits, with an optional reason for the model; otherwise like `approve`. */
   deny(wish?: DenyWish): Promise<Approved["outcome"]>;
   /** Never rejects: a run that has ended stays as it is. */
   cancel(): Promise<void>;
 }
 
 interface AnswerWish {
-  /** The question's name (`question` of `questions()`). A yes needs it; a no where several wait. */
+  /** The question's name (`question` of `questions()`). A yes needs it; so does a no if several wait. */
   readonly call?: string | undefined;
 }
 
 export interface DenyWish extends AnswerWish {
-  /** Why, for the model: it reads this as the call's result. */
+  /** The reason; the model reads it as the call's result. */
   readonly reason?: string | undefined;
 }
 
 export interface ApproveWish extends AnswerWish {
-  /** Calls like it need no more questions: of this run (`true`), or of its whole tree (`"tree"`). */
+  /** Similar calls need no further questions: of this run (`true`), or of its whole tree (`"tree"`). */
   readonly always?: boolean | "tree" | undefined;
 }
 
@@ -87,7 +87,7 @@ export function toRun(
     },
     approve: (wish) => answer(engine, id, toWish(wish)),
     deny: ({ call, reason } = {}) => answer(engine, id, { call, reason, answer: "no" }),
-    // What cannot be cancelled has ended or belongs to another process; `result` tells which.
+    // A run that cannot be cancelled has ended or belongs to another process; `result` tells which.
     cancel: () => engine.cancel(id, { tree: true }).catch(() => {}),
   };
 }

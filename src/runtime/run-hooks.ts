@@ -11,7 +11,7 @@ interface HookedRun {
   readonly task: AgentTask;
 }
 
-/** Rejects with `forbidden` where a hook denies the run. A run that is cancelled has no hook after it. */
+/** Rejects with `forbidden` if a hook denies the run. A run that is cancelled has no hook after it. */
 export async function runWithHooks(
   hooks: Hooks | undefined,
   run: HookedRun,

@@ -1,8 +1,14 @@
-/** What a program asks of a run, checked and made a task. What is wrong is refused with the field's name. */
+/** Checks what a program asks of a run, and makes it a task. An invalid field is refused by its name. */
 
 import { KINDS, type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { type OutputOptions, toOutputFormat } from "../agent/output-mode.ts";
-import { type AgentTask, COMPACT_MODES, DEFAULT_MAX_TURNS, SAFEGUARDS } from "../agent/task.ts";
+import {
+  type AgentTask,
+  COMPACT_MODES,
+  DEFAULT_MAX_TURNS,
+  SAFEGUARDS,
+  THINKING_EFFORTS,
+} from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import { clip, nearest } from "../base/text.ts";
 import type { RunPlace } from "../delegation/runner/payload.ts";
@@ -11,18 +17,28 @@ import { findOptionsProblem } from "../protocol/own-options.ts";
 import type { OutputFormat } from "../providers/provider.ts";
 import type { SessionWish } from "./sessions/session.ts";
 
-/** What the command line, the server and delegation say of a run, and no program does. */
+/** Fields that the command line, the server and delegation set, and programs do not. */
 const INNER = {
-  ...{ model_reason: true, response: true, agent: true, depth: true, summary_prompt: true },
-  ...{ report_along: true, on_throw: true, place: true, rules: true, fell_back: true, told: true },
-  ...{ approval_wait_ms: true, mcp_depth: true },
+  model_reason: true,
+  response: true,
+  agent: true,
+  depth: true,
+  summary_prompt: true,
+  report_along: true,
+  on_throw: true,
+  place: true,
+  rules: true,
+  fell_back: true,
+  told: true,
+  approval_wait_ms: true,
+  mcp_depth: true,
 } as const;
 
 export type InnerField = keyof typeof INNER;
 
 export const INNER_FIELDS: readonly string[] = Object.keys(INNER);
 
-/** What a run is asked, with everything but the model and the input optional. */
+/** The request for a run; everything except the model and the input is optional. */
 export interface RunRequest
   extends Partial<
       Omit<AgentTask, "items" | "model" | "limits" | "ceiling" | "can_ask" | "session" | InnerField>
@@ -31,28 +47,48 @@ export interface RunRequest
   readonly model: string;
   /** The user's words, or a whole conversation. */
   readonly input: string | readonly Item[];
-  /** What it may spend with everything below it; what is left out has no limit. */
+  /** The limits of the run with everything below it; kinds that are left out have no limit. */
   readonly limits?: Partial<Limits> | undefined;
   readonly timeoutMs?: number | undefined;
-  /** The session that it begins or goes on with; none when left out. */
+  /** The session that it begins or continues; none when left out. */
   readonly session?: SessionWish | undefined;
 }
 
-/** The same with what only this project's own surfaces say. */
+/** Adds the fields that only parts of this project set. */
 export interface InnerRunRequest
   extends RunRequest,
     Partial<Pick<AgentTask, Exclude<InnerField, "place">>> {
-  /** Its place in a tree that another process began; it is found again there. */
+  /** The run's place in a tree that another process began; it is found again there. */
   readonly place?: RunPlace | undefined;
 }
 
-/** Every field, so that one that is mistyped is refused and not left out in silence. */
+/** All fields, so that a mistyped one is refused and not silently ignored. */
 const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
-  ...{ model: true, provider: true, url: true, api_key_name: true },
-  ...{ instructions: true, input: true, tools: true, tool_choice: true, max_turns: true },
-  ...{ temperature: true, max_output_tokens: true, think: true, format: true },
-  ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
-  ...{ deployments: true, options: true, output_mode: true, output_schema: true, compact: true },
+  model: true,
+  provider: true,
+  url: true,
+  api_key_name: true,
+  instructions: true,
+  input: true,
+  tools: true,
+  tool_choice: true,
+  max_turns: true,
+  temperature: true,
+  max_output_tokens: true,
+  think: true,
+  effort: true,
+  format: true,
+  root: true,
+  approve: true,
+  sandbox: true,
+  grant: true,
+  limits: true,
+  label: true,
+  deployments: true,
+  options: true,
+  output_mode: true,
+  output_schema: true,
+  compact: true,
   timeoutMs: true,
   session: true,
 };
@@ -79,7 +115,7 @@ export function toTask(asked: InnerRunRequest): AgentTask {
     max_turns: DEFAULT_MAX_TURNS,
     temperature: null,
     max_output_tokens: null,
-    think: false,
+    think: asked.effort !== undefined,
     root: process.cwd(),
     on_throw: "tell_model",
     compact: "auto",
@@ -92,7 +128,10 @@ export function toTask(asked: InnerRunRequest): AgentTask {
   };
 }
 
-/** Text is one user message, and a message may leave its type out. No schema library: it costs start-up. */
+/**
+ * Text is one user message, and a message may leave its type out. No schema library, because loading it costs time at
+ * the start.
+ */
 function itemsOf(input: RunRequest["input"]): readonly Item[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return input.map((item) => ("type" in item ? item : Object.assign({ type: "message" }, item)));
@@ -112,6 +151,7 @@ function checkFields(asked: RunRequest): void {
   }
   checkLimits(limits);
   checkCompact(asked);
+  checkEffort(asked);
   checkSession(asked);
 }
 
@@ -120,6 +160,13 @@ function checkSession({ session }: RunRequest): void {
   if (typeof name === "string" && name.trim() !== "") return;
   const message = "`session` must name one: `new`, `last`, or an id as `conv_01k…`.";
   throw refuse("session", message);
+}
+
+function checkEffort({ effort }: RunRequest): void {
+  if (effort === undefined || THINKING_EFFORTS.includes(effort)) return;
+  const words = THINKING_EFFORTS.join(", ");
+  const given = clip(JSON.stringify(effort) ?? String(effort), 60);
+  throw refuse("effort", `\`effort\` must be one of ${words}, not ${given}.`);
 }
 
 function checkCompact({ compact = "auto" }: RunRequest): void {
@@ -131,17 +178,24 @@ function checkCompact({ compact = "auto" }: RunRequest): void {
   );
 }
 
-/** One that is mistyped would be no limit at all. */
+/** A mistyped limit would be no limit at all. */
 function checkLimits(limits: Partial<Limits>): void {
-  refuseUnknown("There is no limit", limits, KINDS, "limits");
+  const unknown = Object.keys(limits).find((name) => !(KINDS as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    const name = clip(unknown, 60);
+    const near = nearest(unknown, KINDS);
+    const hint = near === undefined ? `Limits: ${KINDS.join(", ")}.` : `Did you mean \`${near}\`?`;
+    const message = `There is no limit \`${name}\`. ${hint}`;
+    throw refuse(`limits.${name}`, message);
+  }
   for (const [kind, most] of Object.entries(limits)) {
     if (most === null || most === undefined || (typeof most === "number" && most >= 0)) continue;
-    const message = `\`limits.${kind}\` must be a number from 0, or null for no limit, not ${most}.`;
+    const message = `\`limits.${kind}\` must be a number from 0, or null for no limit, not \`${clip(JSON.stringify(most) ?? String(most), 60)}\`.`;
     throw refuse(`limits.${kind}`, message);
   }
 }
 
-/** What is mistyped is refused, and not left out in silence. `within` is the field that holds it. */
+/** Refuses mistyped fields. `within` is the field that contains them. */
 export function refuseUnknown(
   what: string,
   given: object,
@@ -161,7 +215,7 @@ function checkOptions({ options }: RunRequest): void {
   if (problem) throw refuse("options", `\`options\` ${problem}.`);
 }
 
-/** The form of the answer, by whichever of its names it was asked for. */
+/** The form of the answer, from any of the fields that set it. */
 function formatOf(
   request: OutputOptions & { readonly format?: OutputFormat | undefined },
 ): OutputFormat {
@@ -176,7 +230,7 @@ function refuse(param: string, message: string): Failure {
   return new Failure("invalid_request", message, { param });
 }
 
-/** What the user said last, for a title. Something that is no text counts by its kind. */
+/** The user's last words, for a title. An item without text counts by its kind. */
 export function lastWords(items: readonly Item[]): string {
   const message = items.findLast((item) => item.type === "message" && item.role === "user");
   if (message?.type !== "message") return items.at(-1)?.type ?? "";

@@ -1,5 +1,9 @@
-/** What of a workspace commands in its sandbox do not see, and what they do not change. Loaded by the first command. */
+/**
+ * Which paths of a workspace commands in its sandbox must not see, and which they must not change. Loaded by the first
+ * command.
+ */
 
+import type { Environment } from "../base/environment.ts";
 import { type Grant, leadsToGranted } from "../tools/gate/grant.ts";
 import { matchesPath, type Rule } from "../tools/gate/rules.ts";
 import { bareRepositoryNames } from "../tools/sandbox/bare-repository.ts";
@@ -7,13 +11,12 @@ import { findGitPaths, followGit } from "../tools/sandbox/git-paths.ts";
 import type { EntryKind, SandboxParts } from "../tools/sandbox/holder.ts";
 import { UNMADE } from "../tools/sandbox/placeholder.ts";
 import { findProtection, isSensitive } from "../tools/workspace/protected.ts";
-import type { Environment } from "./paths.ts";
 
-/** Version control must be read by its own commands; what else is protected is not there for any. */
+/** Version control must be read by its own commands; other protected paths are hidden from all commands. */
 const VERSION_CONTROL = [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul"];
 const READ_ONLY: ReadonlySet<string> = new Set(VERSION_CONTROL);
 
-/** What of the workspace commands in the sandbox do not see, and what they do not change. */
+/** Which paths of the workspace commands in the sandbox must not see, and which they must not change. */
 export function toSandboxCovers(
   grant: Grant,
   rules: readonly Rule[],
@@ -23,11 +26,12 @@ export function toSandboxCovers(
       (rule) =>
         rule.verdict === verdict && rule.about === "path" && matchesPath(path, rule.pattern),
     );
-  const [isDenied, isAllowed] = [named("deny"), named("allow")];
+  const isDenied = named("deny");
+  const isAllowed = named("allow");
   const isSecret = (path: string, kind: EntryKind): boolean =>
     findProtection(path) !== undefined ||
     (kind === "file" && isSensitive(path) && !isAllowed(path));
-  // What lies in version control's folders has names of all kinds: a branch is a file.
+  // Files in version control's folders have names of all kinds: a branch is a file.
   const isVersioned = (path: string): boolean =>
     path.split("/").some((name) => READ_ONLY.has(name));
   return {
@@ -40,7 +44,10 @@ export function toSandboxCovers(
   };
 }
 
-/** What git obeys in the workspace beside `.git`: looked for before each command, which may have made it. */
+/**
+ * Files in the workspace that git obeys, besides `.git`: looked for before each command, because the last one may have
+ * created them.
+ */
 export function gitCovers(
   root: string,
   env: Environment,

@@ -1,15 +1,17 @@
-/** The settings as the runtime takes them. */
+/** The settings in the form that the runtime takes. */
 
 import { isAbsolute, join } from "node:path";
 import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import type { GivenRule } from "../agent/task.ts";
 import { systemClock } from "../base/clock.ts";
+import type { Environment } from "../base/environment.ts";
 import { Failure } from "../base/failure.ts";
 import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import { ASK_PARENT, DELEGATING_TOOLS, SUBAGENTS } from "../delegation/tools/names.ts";
+import { BACKED_KINDS } from "../protocol/hosted-kinds/backed-kinds.ts";
 import type { Timeouts } from "../providers/http/transport.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { CATALOGUE } from "../tools/catalogue.ts";
@@ -19,7 +21,6 @@ import { parseRule, RULE_VERDICTS, type Rule, type RuleVerdict } from "../tools/
 import type { Config } from "./config/config.ts";
 import { toModelOverrides } from "./config/config-models.ts";
 import { toStoreAddress } from "./config/store-address.ts";
-import type { Environment } from "./paths.ts";
 import type { RuntimeOptions } from "./runtime.ts";
 import { toToolSettings } from "./tool-settings.ts";
 
@@ -28,11 +29,11 @@ interface Surroundings {
   readonly cwd: string;
   /** Where the log for operators goes, when `OFFSHOOT_LOG` asks for one. */
   readonly stderr: { write(text: string): unknown };
-  /** Whoever answers questions; undefined where there is nobody. */
+  /** Asks a person; undefined if there is no one to ask. */
   readonly ask?: Ask | undefined;
 }
 
-/** What tools never touch. A database is on no path. */
+/** The paths that tools never touch. A database has no path. */
 function toProtected({ paths, get }: Config, storePath: string | undefined): string[] {
   const files = [get("store_path") ?? paths.runsFile, storePath ?? ""];
   return [paths.configFile, paths.dataDir, ...files.filter((file) => isAbsolute(file))];
@@ -80,7 +81,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
   };
 }
 
-/** What the user named; what a vendor's servers need stands for the rest. */
+/** The time limits that the user set; the vendor's defaults are used for the others. */
 function toTimeouts(config: Config): Partial<Timeouts> {
   const named = (name: TimeoutName): number | undefined =>
     config.sourceOf(name) === "default" ? undefined : config.get(name);
@@ -117,7 +118,7 @@ function toMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** What a run and everything below it may spend. */
+/** The limits of a run and everything below it, from the settings. */
 export function toLimits(config: Config): Limits {
   return {
     ...NO_LIMITS,
@@ -129,19 +130,16 @@ export function toLimits(config: Config): Limits {
 }
 
 /** The server's tool kinds, by the names they have in the gate. */
-const HOSTED_NAMES = [
-  ...["apply_patch", "code_interpreter", "computer", "file_search", "image_generation"],
-  ...["local_shell", "shell", "tool_search", "web_search"],
-];
+const HOSTED_NAMES = [...BACKED_KINDS, "tool_search"].sort();
 
-/** Each with the layer it stands in, so that a refusal can say where to look. */
+/** Each rule with its layer, so that a refusal can say where to look. */
 function toRules(config: Config): Rule[] {
   const rules = readRules(config);
   checkRuleNames(rules, knownTools(config));
   return rules;
 }
 
-/** The names of all tools and hosted kinds, but for those of MCP servers. */
+/** The names of all tools and hosted kinds, without those of MCP servers. */
 export function knownTools(config: Pick<Config, "get">): string[] {
   const own = Object.keys(config.get("own_tools") ?? {});
   const built = CATALOGUE.map(({ tool }) => tool.spec.name);
@@ -150,7 +148,7 @@ export function knownTools(config: Pick<Config, "get">): string[] {
   ];
 }
 
-/** Rejects rules that every later command would refuse. `name` is the setting that is about to hold them. */
+/** Rejects rules that every later command would refuse. `name` is the setting they are for. */
 export function checkRules(config: Config, name: RuleVerdict, texts: readonly string[]): void {
   const rules = texts.map((text) => parseRule(name, text, `\`${name}\``));
   checkRuleNames(rules, knownTools(config));
@@ -166,14 +164,14 @@ function readRules(config: Config): Rule[] {
   );
 }
 
-/** Those of flags, for the record: a run that goes on later is still held to them. */
+/** The rules from flags, for the record: a run that is resumed later still obeys them. */
 export function toGivenRules(config: Config): GivenRule[] {
   return readRules(config)
     .filter(({ source }) => source.startsWith("--"))
     .map(({ verdict, text, source }) => ({ verdict, text, source }));
 }
 
-/** The same, read back. One that this version does not know is refused, as a flag would be. */
+/** Reads those rules back. A rule that this version does not know is refused, as a flag would be. */
 export function parseGivenRules(given: readonly GivenRule[] = []): Rule[] {
   return given.map(({ verdict, text, source }) => {
     const known = RULE_VERDICTS.find((one) => one === verdict);
@@ -182,7 +180,7 @@ export function parseGivenRules(given: readonly GivenRule[] = []): Rule[] {
   });
 }
 
-/** What the user named; a vendor's own way stands for the rest. */
+/** The quirks that the user set; the vendor's own are used for the others. */
 function toQuirks(config: Config): Quirks {
   const isNamed = config.sourceOf("continuation") !== "default";
   const keepAlive = config.get("ollama_keep_alive");

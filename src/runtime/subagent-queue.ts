@@ -1,6 +1,6 @@
 /**
- * Subagents that run in whichever process has room of those that share the record. A queue for each depth: one
- * that waits for its own children keeps its place, and must not keep them from theirs.
+ * Subagents that run in any process that shares the record and has room. A queue for each depth: a run that waits for
+ * its own children keeps its place, and must not keep the children from theirs.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -20,7 +20,9 @@ export function defineSubagents(
     engine.defineQueue(toQueue(depth), { atOnce, here });
   }
   return ({ depth, tenant }) => ({
-    ...{ name: toQueue(depth), lane: tenant ?? "", maxWaiting: Number.MAX_SAFE_INTEGER },
+    name: toQueue(depth),
+    lane: tenant ?? "",
+    maxWaiting: Number.MAX_SAFE_INTEGER,
     placement: "queue",
     toFull: () => new Failure("internal", "A queue without a limit is full."),
   });

@@ -23,7 +23,7 @@ export interface SubmittedRun {
   readonly joined?: JoinedSession | undefined;
 }
 
-/** Starts it, or goes on with it where another process has begun it. */
+/** Starts it, or continues it if another process has begun it. */
 export async function submitRun(
   engine: Engine,
   { task, request, clock, sessions }: Submitting,
@@ -54,18 +54,18 @@ interface Prompting extends Pick<Submitting, "task" | "request"> {
   readonly joined: JoinedSession;
 }
 
-/** A session is told the same from its first run on. */
+/** The instructions of a session stay the same from its first run on. */
 async function withPrompt(
   engine: Engine,
   { task, request, joined }: Prompting,
 ): Promise<AgentTask> {
   const before = joined.after === undefined ? undefined : await engine.input(joined.after);
   if (before === undefined) return task;
-  const { goOnPrompt } = await import("./prompt/go-on-prompt.ts");
+  const { toContinuedPrompt } = await import("./prompt/go-on-prompt.ts");
   const { instructions, told } = task;
   const isGiven = request.instructions !== undefined || told !== undefined;
   const now = isGiven ? { instructions, told } : undefined;
-  const { note, ...prompt } = goOnPrompt(parseTask(before), now);
+  const { note, ...prompt } = toContinuedPrompt(parseTask(before), now);
   return {
     ...task,
     instructions: prompt.instructions,

@@ -1,6 +1,7 @@
-/** The settings of tools as the toolbox takes them. */
+/** The settings of tools in the form that the toolbox takes. */
 
 import { readFile } from "node:fs/promises";
+import type { Environment } from "../base/environment.ts";
 import { Failure } from "../base/failure.ts";
 import {
   readSystemBundle,
@@ -14,13 +15,12 @@ import { type McpServer, parseMcpServers } from "../tools/mcp/server.ts";
 import { VERSION } from "../version.ts";
 import type { Config } from "./config/config.ts";
 import { createNetwork } from "./network.ts";
-import type { Environment } from "./paths.ts";
 import { writePrivateFile } from "./private-file.ts";
-import type { McpSettings, ToolSettings } from "./toolbox.ts";
+import type { McpToolSettings, ToolSettings } from "./toolbox.ts";
 
 interface Surroundings {
   readonly env: Environment;
-  /** Where servers of ours start. */
+  /** The folder in which MCP servers start. */
   readonly cwd: string;
   readonly stderr: { write(text: string): unknown };
 }
@@ -96,13 +96,13 @@ async function readWhole(
   return Buffer.concat(chunks);
 }
 
-/** Without what may be a password in the address. */
+/** Leaves out what may be a password in the address. */
 function unusable(url: string, why: string): Failure {
   const { origin, pathname } = new URL(url);
   return new Failure("tool_failed", `${origin}${pathname} ${why}. See \`python_index\`.`);
 }
 
-function toMcp(config: Config, { env, cwd, stderr }: Surroundings): McpSettings {
+function toMcp(config: Config, { env, cwd, stderr }: Surroundings): McpToolSettings {
   return {
     trusted: () => readTrustedBundle(env) ?? readSystemBundle(SYSTEM_BUNDLES),
     ...toMcpFiles(config),

@@ -1,10 +1,11 @@
 /**
- * The tools that runs may name: the built-in ones, those of the program that embeds the runtime, the
- * user's own programs, and those of MCP servers, which are started by the first run that names one.
+ * The tools that runs may name: the built-in ones, those of the program that embeds the runtime, the user's own
+ * programs, and those of MCP servers, which are started by the first run that names one.
  */
 
 import { isNativeName } from "../agent/native-names.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Environment } from "../base/environment.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
@@ -12,21 +13,20 @@ import { DELEGATING_TOOLS, isDelegating } from "../delegation/tools/names.ts";
 import { CATALOGUE_DEFAULTS, type CatalogueSettings, createCatalogue } from "../tools/catalogue.ts";
 import type { McpHub, McpParts } from "../tools/mcp/hub.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { Environment } from "./paths.ts";
 
 export interface ToolSettings extends Partial<CatalogueSettings> {
-  /** Programs as tools, a map that `checkOwnTools` has passed. */
+  /** Programs as tools, a map that `checkOwnTools` has accepted. */
   readonly ownTools?: JsonObject | undefined;
-  readonly mcp?: McpSettings | undefined;
+  readonly mcp?: McpToolSettings | undefined;
 }
 
-export type McpSettings = Pick<
+export type McpToolSettings = Pick<
   McpParts,
   "servers" | "root" | "pins" | "logins" | "onProblem" | "trusted"
 >;
 
 export interface ToolboxParts extends ToolSettings {
-  /** Of the program itself; one of the same name takes a built-in one's place. */
+  /** The program's own tools; a tool with the name of a built-in one replaces it. */
   readonly tools: readonly Tool[];
   readonly env: Environment;
   readonly clock: Clock;
@@ -35,22 +35,22 @@ export interface ToolboxParts extends ToolSettings {
 }
 
 export interface Toolbox {
-  /** The names of all but those of MCP servers. */
+  /** The names of all tools, without those of MCP servers. */
   readonly names: readonly string[];
-  /** Those of MCP servers too. A server that cannot be used is told about and left out. */
+  /** Includes those of MCP servers. A server that cannot be used is reported and left out. */
   list(): Promise<readonly string[]>;
   /** The names that a run is offered when it names none. */
   usual(): Promise<readonly string[]>;
-  /** Of those, all but the ones of MCP servers: nothing is started for them. */
+  /** The usual tools without those of MCP servers: nothing is started for them. */
   readonly usualHere: readonly string[];
-  /** Except those that delegate and those that vendors run. Rejects for a name that is none. */
+  /** Without tools that delegate and native tools. Rejects for an unknown name. */
   pick(names: readonly string[]): Promise<Tool[]>;
-  /** As a model is told of them. What is not here (a server's tool, one that delegates) is its name alone. */
+  /** Tools as models read them. A tool that is not here (a server's, one that delegates) only by its name. */
   describe(names: readonly string[]): readonly JsonObject[];
   close(): Promise<void>;
 }
 
-/** Rejects for tools of the user's own that cannot be. */
+/** Rejects if one of the user's own tools is invalid. */
 export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
   const rows = createCatalogue({ ...CATALOGUE_DEFAULTS, ...parts });
   const byName = new Map(rows.map(({ tool }) => [tool.spec.name, tool]));
@@ -73,7 +73,7 @@ export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
       return [...new Set([...usualHere, ...remote])];
     },
     async pick(all) {
-      const names = all.filter((name) => !isDelegating(name) && !isNativeName(name));
+      const names = all.filter((name) => !isNativeName(name)).filter((name) => !isDelegating(name));
       const isRemote = names.some((name) => !byName.has(name));
       const remote = isRemote ? await hub.tools() : [];
       const known = new Map([...byName, ...remote.map((tool) => [tool.spec.name, tool] as const)]);
@@ -102,7 +102,7 @@ async function openPrograms(
   return openOwnTools(ownTools, { env, taken });
 }
 
-/** Loaded when there are servers, and opened by the first who asks for their tools. */
+/** Loaded when there are servers, and opened when their tools are first asked for. */
 function createHub({
   mcp,
   env,

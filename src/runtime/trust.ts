@@ -1,6 +1,7 @@
 /**
- * Which project files may set what is guarded. A file is trusted by its real path and its content
- * together, so that what was looked at is what is obeyed: after a change it must be trusted again.
+ * Which project files may set guarded settings. A file is trusted by its real path and its content
+ * together, so that exactly what the user has looked at is used: after a change it must be trusted
+ * again.
  */
 
 import { createHash } from "node:crypto";
@@ -14,7 +15,7 @@ export type Standing = "trusted" | "changed" | "unknown";
 
 interface ReadFile {
   readonly path: string;
-  /** The very bytes that were parsed. */
+  /** The exact bytes that were parsed. */
   readonly bytes: Buffer;
 }
 

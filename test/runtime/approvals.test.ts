@@ -10,7 +10,7 @@ import { answerQuestion, findQuestions } from "../../src/runtime/approvals.ts";
 import { createManualClock, createScriptedProvider, reply } from "../../src/testing/index.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { until } from "../patience.ts";
-import { define } from "../tools/gate/gate-bench.ts";
+import { define } from "../tools/gate/gate-fixture.ts";
 import {
   bindEngine,
   calling,
@@ -22,15 +22,15 @@ import {
   readLog,
   untilAsked,
   WRITE,
-} from "./approval-bench.ts";
+} from "./approval-fixture.ts";
 
 const YES = { answer: "yes", call: "tool:1.0", from: "another terminal" } as const;
 
-/** What a question waits for where nobody said how long. */
+/** The default wait of a question. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe("an approval question", () => {
-  it("is in the log before anybody is asked, without secrets, and the decision closes it", async (t) => {
+  it("is in the log before a person is asked, without secrets, and the decision closes it", async (t) => {
     const bench = createBench(t);
     const key = "sk-0123456789abcdefghijklmn";
     const content = JSON.stringify({ path: "a.txt", content: key });
@@ -100,7 +100,7 @@ describe("an approval question", () => {
     assert.ok(existsSync(join(bench.root, "a.txt")));
   });
 
-  it("is refused at once, and not asked, where there is neither a terminal nor a time to wait", async (t) => {
+  it("is refused at once, and not asked, with neither a terminal nor a time to wait", async (t) => {
     const bench = createBench(t);
     const run = await bench.start(await bench.open());
     const log = await readLog(run);
@@ -110,7 +110,7 @@ describe("an approval question", () => {
 });
 
 describe("the first answer", () => {
-  it("from another process lets the call run, and takes the question off the terminal", async (t) => {
+  it("from another process lets the call run, and removes the question from the terminal", async (t) => {
     const bench = createBench(t);
     const terminal = createTerminal();
     const run = await bench.start(await bench.open({ ask: terminal.ask }));
@@ -129,7 +129,7 @@ describe("the first answer", () => {
     await assert.rejects(run.approve(), { code: "conflict", message: /has ended already/ });
   });
 
-  it("from another process may be no: the model is told, the run goes on", async (t) => {
+  it("from another process may be no: the model reads it, the run continues", async (t) => {
     const bench = createBench(t);
     const run = await bench.start(await bench.open({ approvalWaitMs: 600_000 }));
     await untilAsked(run);
@@ -173,13 +173,13 @@ describe("the first answer", () => {
     );
   });
 
-  it("on the terminal counts: one from elsewhere that comes after it is told so", async (t) => {
+  it("on the terminal counts: a later answer from elsewhere gets a message that says so", async (t) => {
     const bench = createBench(t);
     const terminal = createTerminal();
     const run = await bench.start(await bench.open({ ask: terminal.ask }));
     await until(() => terminal.questions[0], "the terminal is asked");
     const late = elsewhere(bench, ({ engine }) => {
-      // The person at the terminal is faster: between this one's look and its message.
+      // The person at the terminal is faster: between the other process's look and its message.
       const signal: typeof engine.signal = async (...message) => {
         terminal.answer("no");
         await until(
@@ -202,7 +202,7 @@ describe("the first answer", () => {
     assert.ok(!existsSync(join(bench.root, "a.txt")));
   });
 
-  it("of several questions is the one that is named", async (t) => {
+  it("answers the question that it names, if several are open", async (t) => {
     const bench = createBench(t);
     const told: string[] = [];
     const tool = (name: string): Tool =>
@@ -226,7 +226,7 @@ describe("the first answer", () => {
     assert.equal(await run.approve({ call: "tool:1.1" }), "taken");
     const [left] = await run.questions();
     assert.equal(left?.name, "one");
-    // The one that was read may be over: a yes is for no other.
+    // The question that was read may be over: a yes must not count for another one.
     await assert.rejects(run.approve(), {
       message: /waits for an answer\. Say which .* \(one\)\.$/,
     });
@@ -236,7 +236,7 @@ describe("the first answer", () => {
   });
 
   for (const always of [true, "tree"] as const) {
-    it(`may be for calls like it too (${always})`, async (t) => {
+    it(`may also be for similar calls (${always})`, async (t) => {
       const bench = createBench(t);
       const again = { name: "write", arguments: '{"path":"b.txt","content":"b"}' };
       const provider = calling(WRITE, again);
@@ -250,8 +250,8 @@ describe("the first answer", () => {
   }
 });
 
-describe("a question that nobody answers", () => {
-  it("is denied in words when its time is over, on the terminal too", async (t) => {
+describe("an unanswered question", () => {
+  it("is denied with a reason when its time is over, on the terminal too", async (t) => {
     const bench = createBench(t);
     const clock = createManualClock(0);
     const terminal = createTerminal();
@@ -267,7 +267,7 @@ describe("a question that nobody answers", () => {
     assert.equal((await run.result()).ending, "completed", "the wait is not the run's time");
   });
 
-  it("waits for a day where nobody said how long, and says until when", async (t) => {
+  it("waits for a day by default, and says until when", async (t) => {
     const bench = createBench(t);
     const terminal = createTerminal();
     const run = await bench.start(await bench.open({ ask: terminal.ask }));
@@ -279,7 +279,7 @@ describe("a question that nobody answers", () => {
 });
 
 describe("a run that is taken over while it asks", () => {
-  it("asks again", async (t) => {
+  it("a run that is taken over while it asks, asks again", async (t) => {
     const bench = createBench(t);
     const [first, second] = [createTerminal(), createTerminal()];
     const dying = await bench.open({ ask: first.ask });
@@ -298,7 +298,7 @@ describe("a run that is taken over while it asks", () => {
     assert.equal(decisionsIn(log).length, 1);
   });
 
-  it("takes an answer that was left meanwhile, once, and asks nobody", async (t) => {
+  it("takes an answer that was left meanwhile, once, and asks no person", async (t) => {
     const bench = createBench(t);
     const first = createTerminal();
     const dying = await bench.open({ ask: first.ask });
@@ -323,7 +323,7 @@ describe("a run that is taken over while it asks", () => {
     assert.ok(!existsSync(join(bench.root, "a.txt")));
   });
 
-  it("takes no answer that came too late for the question before", async (t) => {
+  it("ignores an answer that came too late for the question before", async (t) => {
     const bench = createBench(t);
     const first = createTerminal();
     let begun = 0;
@@ -361,19 +361,19 @@ describe("a run that is taken over while it asks", () => {
   });
 });
 
-describe("an answer that no person gave", () => {
+describe("an answer that did not come from a person", () => {
   const bodies: readonly [what: string, body: Parameters<typeof parseApproval>[0]][] = [
     ["no object", "yes"],
     ["no answer", { key: "1", from: "x" }],
-    ["a word that is no answer", { answer: "y", key: "1", from: "x" }],
+    ["a word that is not an answer", { answer: "y", key: "1", from: "x" }],
     ["the end of the run", { answer: "cancel", key: "1", from: "x" }],
     ["no key", { answer: "yes", from: "x" }],
   ];
   for (const [what, body] of bodies) {
-    it(`is none: ${what}`, () => assert.equal(parseApproval(body), undefined));
+    it(`is ignored: ${what}`, () => assert.equal(parseApproval(body), undefined));
   }
 
-  it("is passed over where it lies on the question's topic, and the person is asked", async (t) => {
+  it("is ignored even on the question's topic, and the person is asked", async (t) => {
     const bench = createBench(t);
     const terminal = createTerminal();
     const run = await bench.start(await bench.open({ ask: terminal.ask }));
@@ -386,7 +386,7 @@ describe("an answer that no person gave", () => {
     assert.equal(terminal.questions.length, 1);
   });
 
-  it("does not come from a message: what steers a run answers nothing", async (t) => {
+  it("is not read from steering: a message to the run answers no question", async (t) => {
     const bench = createBench(t);
     const runtime = await bench.open({ approvalWaitMs: 600_000 });
     const run = await bench.start(runtime);

@@ -10,7 +10,7 @@ import { createScriptedProvider, type Reply, reply } from "../../src/testing/ind
 
 type Answer = (request: ModelRequest, count: number) => Reply | Promise<Reply>;
 
-/** A model that is asked what it says, request by request. */
+/** A model whose answer to each request is computed. */
 function answering(answer: Answer): Provider & { readonly requests: ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {
@@ -94,7 +94,7 @@ describe("steering a run", () => {
     assert.deepEqual(said({ items: await run.items() }).slice(3), ["First.", "Second.", "Done."]);
   });
 
-  it("goes on with what came while the last answer was written", async (t) => {
+  it("continues with what came while the last answer was written", async (t) => {
     const started = later<Run>();
     const provider = answering(async (_, count) => {
       if (count === 1) await (await started.promise).steer("And in French?");
@@ -110,7 +110,7 @@ describe("steering a run", () => {
     ]);
   });
 
-  it("says of what comes in its last turn that it was not read", async (t) => {
+  it("reports that a message in its last turn was not read", async (t) => {
     const started = later<Run>();
     const provider = answering(async () => {
       await (await started.promise).steer("Too late");
@@ -129,7 +129,7 @@ describe("steering a run", () => {
     ["budget", { ...reply.text("Cut off."), ending: "length" as const }],
     ["refused", { ...reply.text("No."), ending: "refusal" as const }],
   ] as const) {
-    it(`says of what comes in a turn that ends the run as ${ending} that it was not read`, async (t) => {
+    it(`reports that a message in a turn that ends the run as ${ending} was not read`, async (t) => {
       const started = later<Run>();
       const provider = answering(async () => {
         await (await started.promise).steer("Too late");
@@ -189,7 +189,7 @@ describe("steering a run", () => {
     assert.equal(provider.requests.length, 3);
   });
 
-  it("refuses an empty message, one for no run and one for a run that has ended", async (t) => {
+  it("refuses an empty message, one for an unknown run and one for a run that has ended", async (t) => {
     const runtime = await open(t, createScriptedProvider(reply.text("Hello.")));
     const run = await runtime.run(START);
     await assert.rejects(run.steer("  "), { code: "invalid_request", message: /is empty/ });
@@ -201,7 +201,7 @@ describe("steering a run", () => {
 });
 
 describe("cancelling a run that has ended", () => {
-  it("leaves it as it is, and rejects neither by its handle nor by its id", async (t) => {
+  it("leaves it as it is, and does not reject, neither by its handle nor by its id", async (t) => {
     const runtime = await open(t, createScriptedProvider(reply.text("Hello.")));
     const run = await runtime.run(START);
     const { ending } = await run.result();
@@ -214,7 +214,7 @@ describe("cancelling a run that has ended", () => {
 });
 
 describe("stopping one child", () => {
-  it("leaves its parent and the others at work, and tells the parent why", async (t) => {
+  it("lets its parent and the others continue, and tells the parent why", async (t) => {
     const ready = later<Runtime>();
     let id = "";
     const provider = answering(async (request) => {

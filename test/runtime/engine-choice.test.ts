@@ -10,12 +10,12 @@ const REFUSED = {
 
 describe("the engine of a runtime", () => {
   for (const storePath of [undefined, "memory:", "/no/such/folder/runs.db"]) {
-    it(`is not DBOS over ${storePath ?? "memory"}, which is not opened`, async () => {
+    it(`cannot be DBOS over ${storePath ?? "memory"}, which is not opened`, async () => {
       await assert.rejects(createRuntime({ engine: "dbos", storePath }), REFUSED);
     });
   }
 
-  it("is our own over any store", async () => {
+  it("can be our own over any store", async () => {
     const runtime = await createRuntime({ engine: "own" });
     assert.equal(await runtime.engine.status("run_1"), undefined);
     await runtime.close();

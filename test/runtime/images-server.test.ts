@@ -12,7 +12,7 @@ const asking = {
   onPartial: async () => {},
 };
 
-describe("the server that draws", () => {
+describe("the images server", () => {
   it("is asked with the key that the settings name", async () => {
     await using upstream = await startImagesUpstream({ key: "sk-1" });
     const transport = createTransport({});
@@ -30,6 +30,6 @@ describe("the server that draws", () => {
   it("is refused without an address", () => {
     const settings = { model: "m", url: "nowhere", api_key_name: null };
     const open = () => Promise.reject(new Error("not to be opened"));
-    assert.throws(() => createImagesServer(settings, { open }, {}), /`nowhere` is no address/);
+    assert.throws(() => createImagesServer(settings, { open }, {}), /`nowhere` is not an address/);
   });
 });

@@ -1,23 +1,22 @@
 /**
- * An images API on the loopback, for tests: strict about what it is asked, and it answers with a
- * picture made of the prompt, whole or with pictures on the way.
+ * An images API on the loopback, for tests: it checks requests strictly, and answers with a picture
+ * made from the prompt, whole or with partial pictures before.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../src/base/json.ts";
 import { encodeSse } from "../../src/base/sse.ts";
 import { type Exchange, sseExchange, textExchange } from "../../src/testing/exchange.ts";
-import { startLoopback } from "../../src/testing/loopback.ts";
+import { type RecordedRequest, startLoopback, type Upstream } from "../../src/testing/loopback.ts";
 import {
-  type Check,
   firstOf,
   invalidType,
   invalidValue,
   missing,
+  type RequestCheck,
   reject,
   rejectionExchange,
   unknownParameter,
 } from "../../src/testing/rejection.ts";
-import type { RecordedRequest, Upstream } from "../../src/testing/upstream.ts";
 
 export interface ImagesUpstreamOptions {
   /** The bearer key that is asked for; none is by default. */
@@ -40,7 +39,7 @@ export function startImagesUpstream({ key }: ImagesUpstreamOptions = {}): Promis
 const GENERATIONS = "/v1/images/generations";
 const EDITS = "/v1/images/edits";
 
-/** The picture that stands for a prompt: its text behind a picture's first bytes. Base64. */
+/** The picture for a prompt: its text after a picture's first bytes. Base64. */
 export function pictureOf(text: string): string {
   const head = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
   return Buffer.concat([head, Buffer.from(text)]).toString("base64");
@@ -52,7 +51,10 @@ interface AskedImages {
   readonly body: JsonObject | undefined;
 }
 
-function* checkRequest({ request, path, body }: AskedImages, key: string | undefined): Check {
+function* checkRequest(
+  { request, path, body }: AskedImages,
+  key: string | undefined,
+): RequestCheck {
   if (path !== GENERATIONS && path !== EDITS) yield reject("Not found.", { status: 404 });
   if (request.method !== "POST") yield reject("Not allowed to do that.", { status: 405 });
   if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) {
@@ -80,7 +82,7 @@ const EVERYWHERE = [
 ];
 const EDITS_ALONE = ["images", "mask", "input_fidelity"];
 
-function* checkBody(body: JsonObject, isEdit: boolean): Check {
+function* checkBody(body: JsonObject, isEdit: boolean): RequestCheck {
   const model = body["model"];
   if (typeof model !== "string") yield missing("model");
   const isNew = /gpt-image/.test(String(model));
@@ -100,7 +102,7 @@ function* checkBody(body: JsonObject, isEdit: boolean): Check {
   if (isEdit) yield* checkPictures(body["images"]);
 }
 
-function* checkPictures(images: Json | undefined): Check {
+function* checkPictures(images: Json | undefined): RequestCheck {
   if (!Array.isArray(images) || images.length === 0) yield missing("images");
   for (const [at, image] of ((images ?? []) as readonly Json[]).entries()) {
     const url = isJsonObject(image) ? image["image_url"] : undefined;

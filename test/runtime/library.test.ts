@@ -1,4 +1,4 @@
-/** What a program may do with a runtime: its own provider, partial limits, text, a second turn, bad input. */
+/** What a program may do with a runtime: its own provider, partial limits, text, a second turn, invalid input. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -14,7 +14,7 @@ async function open(t: TestContext, options: RuntimeOptions = {}): Promise<Runti
 const EMBEDDED = { model: "embedded/offline" };
 
 describe("a runtime with a provider of one's own", () => {
-  it("asks it, whatever the model is called", async (t) => {
+  it("asks it for any name of a model", async (t) => {
     const provider = createScriptedProvider(reply.text("Mine."));
     const runtime = await open(t, { provider });
     const run = await runtime.run({ model: "mine/first", input: "Hi" });
@@ -33,7 +33,7 @@ describe("a run in a program", () => {
     assert.equal((await run.result()).output_text, "hello world");
   });
 
-  it("gives its conversation for a second turn", async (t) => {
+  it("returns its conversation for a second turn", async (t) => {
     const runtime = await open(t);
     const first = await runtime.run({ ...EMBEDDED, input: "my name is Ada" });
     const question = { type: "message", role: "user", content: "what is my name?" } as const;
@@ -42,7 +42,7 @@ describe("a run in a program", () => {
     assert.equal((await second.result()).output_text, "Your name is Ada.");
   });
 
-  it("may have some limits, and none elsewhere", async (t) => {
+  it("may have some limits, and no others", async (t) => {
     const runtime = await open(t);
     const run = await runtime.run({ ...EMBEDDED, input: "say hi", limits: { usd: 0.5 } });
     assert.equal((await run.result()).ending, "completed");
@@ -76,9 +76,14 @@ describe("a run in a program", () => {
     [
       { ...EMBEDDED, input: "Hi", limits: { usd: "1" } },
       "limits.usd",
-      /^`limits\.usd` must be a number from 0, or null for no limit, not 1\.$/,
+      /^`limits\.usd` must be a number from 0, or null for no limit, not `"1"`\.$/,
     ],
-    [{ ...EMBEDDED, input: "Hi", limits: { tokens: -1 } }, "limits.tokens", /from 0.*not -1/],
+    [{ ...EMBEDDED, input: "Hi", limits: { tokens: -1 } }, "limits.tokens", /from 0.*not `-1`/],
+    [
+      { ...EMBEDDED, input: "Hi", limits: { dollars: 1 } },
+      "limits.dollars",
+      /There is no limit `dollars`\. Limits: .*`?usd/,
+    ],
   ];
   for (const [request, param, message] of BAD) {
     it(`is refused for ${JSON.stringify(request)}`, async (t) => {
@@ -90,7 +95,7 @@ describe("a run in a program", () => {
 });
 
 describe("the options of a runtime", () => {
-  it("are refused where one does not exist", async () => {
+  it("are refused if one is unknown", async () => {
     const options = JSON.parse('{"env": {}, "providers": []}');
     await assert.rejects(createRuntime(options), {
       code: "invalid_request",
@@ -99,9 +104,26 @@ describe("the options of a runtime", () => {
     });
   });
 
+  for (const tools of [[{ name: "weather" }], [null], { name: "weather" }]) {
+    it(`are refused with ${JSON.stringify(tools)} as tools`, async () => {
+      await assert.rejects(createRuntime(JSON.parse(JSON.stringify({ tools }))), {
+        code: "invalid_request",
+        param: "tools",
+        message: /must be a list of tools that `defineTool` made/,
+      });
+    });
+  }
+
+  it("belong to a runtime that starts no run after `close()`", async (t) => {
+    const runtime = await open(t);
+    await runtime.close();
+    const message = /^The runtime was closed, so it starts no more runs/;
+    await assert.rejects(runtime.run({ ...EMBEDDED, input: "Hi" }), { message });
+  });
+
   const AGENT = { name: "counter", description: "Counts.", instructions: "Count." };
 
-  it("take agents as objects of three fields", async (t) => {
+  it("accept agents as objects of three fields", async (t) => {
     const provider = createScriptedProvider(
       reply.calls([
         {

@@ -21,7 +21,7 @@ async function pick(t: TestContext, { user = "", env = {}, flags = {} }: Given) 
   return await pickModel(config, network, { env: { ...KEYS, ...env } });
 }
 
-describe("an address that lasts", () => {
+describe("an address in a file or a variable", () => {
   const url = `url: ${SERVER}\n`;
   const rows: readonly [what: string, given: Given, ref: string, baseUrl: string | undefined][] = [
     [
@@ -90,7 +90,7 @@ describe("an address that lasts", () => {
     });
   }
 
-  it("without a model is not asked for whatever a key is set for", async (t) => {
+  it("without a model is not used for a vendor only because its key is set", async (t) => {
     await assert.rejects(pick(t, { user: url }), /names a server, and nothing names a model of it/);
     await assert.rejects(pick(t, { flags: { url: SERVER } }), /nothing names a model/);
   });
@@ -106,7 +106,7 @@ describe("an address that lasts", () => {
     assert.equal((await pick(t, alone)).apiKeyName, "MINE");
   });
 
-  it("gets no key that was named in another place", async (t) => {
+  it("gets no key that was named in another layer", async (t) => {
     const user = "api_key_name: MINE\n";
     const env = { OFFSHOOT_URL: SERVER };
     const picked = await pick(t, { user, env, flags: { model: "custom/x" } });
@@ -120,7 +120,7 @@ describe("an address that lasts", () => {
 });
 
 describe("an address for one run", () => {
-  it("gets a vendor's key only where the command line names the vendor too", async (t) => {
+  it("gets a vendor's key only if the command line names the vendor too", async (t) => {
     const user = "model: openai/gpt-5.1\n";
     const flags = { url: SERVER };
     await assert.rejects(pick(t, { user, flags }), /would get the key of `openai`.*-m openai/);

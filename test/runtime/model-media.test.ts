@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { takesUrls } from "../../src/runtime/model-media.ts";
 
-describe("who fetches what a request names by its address", () => {
+describe("what fetches an address in a request", () => {
   const none = { images: false, files: false };
   const cases = [
     ["openai/gpt-5", null, null, { images: true, files: true }],

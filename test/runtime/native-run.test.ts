@@ -1,4 +1,7 @@
-/** Runs whose model's vendor runs tools itself: named among a run's tools as `native:TYPE`. */
+/**
+ * Runs with native tools, which the model's vendor runs: named among a run's tools as
+ * `native:TYPE`.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -34,7 +37,7 @@ describe("a run with native tools", () => {
     assert.match(upstream.requests.at(-1)?.text ?? "", /"bash_read".*"web_search_20250305"/);
   });
 
-  it("is refused before anything is sent where the vendor does not run them", async (t) => {
+  it("is refused before anything is sent if the vendor does not run them", async (t) => {
     const { runtime, upstream } = await open(t);
     const asked = { model: "anthropic/claude-sonnet-5-5", url: upstream.url, input: "Which?" };
     await assert.rejects(runtime.run({ ...asked, tools: ["native:x_search"] }), {
@@ -44,7 +47,7 @@ describe("a run with native tools", () => {
     assert.equal(upstream.requests.length, 0);
   });
 
-  it("of a child does without those that its model's vendor does not run", async (t) => {
+  it("of a child leaves out those that its model's vendor does not run", async (t) => {
     const { runtime, upstream } = await open(t);
     const asked = { model: "anthropic/claude-sonnet-5-5", url: upstream.url, input: "Which?" };
     const child: InnerRunRequest = { ...asked, depth: 1, tools: ["native:x_search"] };

@@ -1,4 +1,4 @@
-/** Fields and headers of a vendor's own: from the settings to the request that is sent. */
+/** The vendor's own fields and headers: from the settings to the request that is sent. */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -30,8 +30,8 @@ const rows = (row: JsonObject): RuntimeOptions => ({
   overrides: toModelOverrides(checkModels({ "custom/*": row }, "config")),
 });
 
-describe("fields of a vendor's own", () => {
-  it("are in the body of each request, those of the run over those of the model's row", async () => {
+describe("a vendor's own fields", () => {
+  it("are in the body of each request; those of the run override those of the model's row", async () => {
     const { url, sent } = await startServer();
     const row = { options: { top_k: 5, seed: 7, chat_template_kwargs: { a: 1 } } };
     const options = { top_k: 40, chat_template_kwargs: { b: 2 } };
@@ -41,7 +41,7 @@ describe("fields of a vendor's own", () => {
     assert.deepEqual(chat_template_kwargs, { a: 1, b: 2 });
   });
 
-  it("leave the body as it is where there are none", () => {
+  it("leave the body unchanged if there are none", () => {
     const body = { model: "m" };
     assert.equal(layOver(body, undefined), body);
     assert.deepEqual(layOver({ stop: ["a"], x: { y: 1 } }, { stop: ["b"], x: 2 }), {
@@ -57,7 +57,7 @@ describe("fields of a vendor's own", () => {
 });
 
 describe("options of a run", () => {
-  it("go over those of the settings, and stand in its record", async () => {
+  it("override those of the settings, and are in its record", async () => {
     const { url, sent } = await startServer();
     const runtime = await createRuntime({ env: {}, options: { top_k: 1, a: { b: 1 } } });
     closers.push(() => runtime.close());
@@ -83,8 +83,8 @@ describe("options of a run", () => {
   });
 });
 
-describe("headers of a vendor's own", () => {
-  it("go with each request, with the values of variables that they name", async () => {
+describe("a vendor's own headers", () => {
+  it("are sent with each request, with the values of variables that they name", async () => {
     const { url, sent } = await startServer();
     const row = { headers: { "X-Team": "research", "x-team-key": "$TEAM_KEY" } };
     const env = { TEAM_KEY: "k-0123456789" };
@@ -93,14 +93,14 @@ describe("headers of a vendor's own", () => {
     assert.equal(sent[0]?.headers["x-team-key"], "k-0123456789");
   });
 
-  it("fail in one line where the variable is not set", async () => {
+  it("fail in one line if the variable is not set", async () => {
     const { url, sent } = await startServer();
     const asked = ask(url, rows({ headers: { "x-team-key": "$TEAM_KEY" } }));
     await assert.rejects(asked, /header `x-team-key` needs the variable `TEAM_KEY`/);
     assert.equal(sent.length, 0);
   });
 
-  it("are refused where they would break the request", () => {
+  it("are refused if they would break the request", () => {
     for (const headers of [{ "a b": "c" }, { a: "b\r\nc: d" }, { a: 1 }, ["a"]]) {
       assert.throws(() => rows({ headers }), /`headers`/);
     }

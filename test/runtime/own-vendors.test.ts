@@ -13,7 +13,7 @@ import { createRuntime, type RunRequest, type RuntimeOptions } from "../../src/r
 import { toRuntimeOptions } from "../../src/runtime/settings.ts";
 import { reply, respond, startMessagesUpstream } from "../../src/testing/index.ts";
 import { createFakeIo } from "../cli/fake-io.ts";
-import { SECRET, startTokenServer } from "../providers/azure/entra-bench.ts";
+import { SECRET, startTokenServer } from "../providers/azure/entra-fixture.ts";
 import { createSandbox, put } from "./sandbox.ts";
 
 async function ask(
@@ -41,7 +41,7 @@ interface ChatServer {
   readonly requests: readonly Sent[];
 }
 
-/** A server that takes every field, as vLLM does, and refuses a key or a token that is not `isRight`. */
+/** A server that accepts every field, like vLLM, and refuses a key or a token that is not `isRight`. */
 async function startChat(
   t: TestContext,
   text: string,
@@ -73,7 +73,7 @@ async function startChat(
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** The file of the docs, with servers of this machine in place of those that it names. */
+/** The file of the docs, with servers of this machine replacing those that it names. */
 function docsFile(urls: readonly [string, string, string]): string {
   const page = readFileSync("docs/providers.md", "utf8");
   const [, section = ""] = page.split("## Vendors of your own");
@@ -112,7 +112,7 @@ describe("two vLLMs and an LM Studio in the settings", () => {
     assert.equal(await run("-m", "desk/gemma-3-12b"), "from desk\n");
     const [first] = gpu1.requests;
     assert.equal(first?.body["model"], "qwen3-8b");
-    // As vLLM is told not to think.
+    // The way to tell vLLM not to think.
     assert.ok(first?.body["chat_template_kwargs"]);
     const [second] = gpu2.requests;
     assert.deepEqual(
@@ -124,7 +124,7 @@ describe("two vLLMs and an LM Studio in the settings", () => {
     assert.ok(!sent.includes(KEYS.GPU2_KEY) && !sent.includes(KEYS.TEAM_KEY));
   });
 
-  it("are listed by `models` and looked at by `doctor`, which show no key", async (t) => {
+  it("are listed by `models` and checked by `doctor`, which show no key", async (t) => {
     const { sandbox } = await startThree(t);
     const io = createFakeIo(sandbox);
     assert.equal(await main(["models", "--json"], io), 0);
@@ -139,7 +139,7 @@ describe("two vLLMs and an LM Studio in the settings", () => {
     assert.ok(!doctor.written.stdout.includes(KEYS.GPU1_KEY));
   });
 
-  it("are asked for nothing where the key's variable is not set", async (t) => {
+  it("are not asked if the key's variable is not set", async (t) => {
     const { gpu1, sandbox } = await startThree(t);
     const io = createFakeIo({ ...sandbox, env: { OPENAI_API_KEY: "sk-other" } });
     assert.equal(await main(["run", "--no-store", "Hi"], io), 2);
@@ -147,7 +147,7 @@ describe("two vLLMs and an LM Studio in the settings", () => {
     assert.equal(gpu1.requests.length, 0);
   });
 
-  it("cost what the settings say, and nobody knows what else", async (t) => {
+  it("cost what the settings say, and otherwise an unknown amount", async (t) => {
     const { sandbox } = await startThree(t);
     const config = await loadConfig(sandbox);
     const options = { ...toRuntimeOptions(config, createFakeIo(sandbox)), storePath: undefined };
@@ -169,12 +169,12 @@ describe("a vendor of the settings", () => {
     assert.equal(text, "from claude");
   });
 
-  it("is checked where a program gives it", async () => {
+  it("is checked when a program passes it", async () => {
     const vendors = { gpu1: { api_key_name: "KEY" } };
     await assert.rejects(createRuntime({ env: {}, vendors }), /`gpu1` needs `url`/);
   });
 
-  it("is given to another address by a flag alone, with the model beside it", async (t) => {
+  it("moves to another address only by a flag, with the model beside it", async (t) => {
     const { sandbox } = await startThree(t);
     const io = createFakeIo(sandbox);
     assert.equal(await main(["run", "--url", "http://127.0.0.1:9/v1", "Hi"], io), 2);
@@ -183,7 +183,7 @@ describe("a vendor of the settings", () => {
 });
 
 describe("a vendor of ours whose requests need a field", () => {
-  it("is sent it, under what the user says", async (t) => {
+  it("is sent it, and the user's fields override it", async (t) => {
     const server = await startChat(t, "from minimax", () => true);
     const request = { model: "minimax/MiniMax-M3", url: `${server.origin}/v1` };
     await ask(t, { env: {} }, request);
@@ -198,7 +198,7 @@ describe("a vendor of ours whose requests need a field", () => {
 describe("Anthropic's platform on AWS", () => {
   const env = { ANTHROPIC_AWS_API_KEY: "key-of-aws", ANTHROPIC_AWS_WORKSPACE_ID: "wrkspc_1" };
 
-  it("is asked in Anthropic's words, with the workspace and the key as a bearer", async (t) => {
+  it("is asked with Anthropic's wire, with the workspace and the key as a bearer token", async (t) => {
     const engine = respond(() => reply.text("from AWS"));
     await using server = await startMessagesUpstream({ engine });
     const model = "claudeaws/claude-sonnet-4-6";
@@ -248,7 +248,7 @@ describe("azure with an identity of Entra ID", () => {
     assert.equal(azure.requests[0]?.headers["api-key"], undefined);
   });
 
-  it("sends a key as before where there is one", async (t) => {
+  it("sends a key as before if there is one", async (t) => {
     const azure = await startChat(t, "from azure", () => true);
     const env = { AZURE_OPENAI_API_KEY: "key-0123456789", AZURE_CLIENT_SECRET: SECRET };
     const request = {
@@ -285,7 +285,7 @@ describe("azure with an identity of Entra ID", () => {
     );
   });
 
-  it("shows no token where the answer has it", async (t) => {
+  it("shows no token that an answer contains", async (t) => {
     await using tokens = await startTokenServer();
     const azure = await startChat(t, "from azure", () => false);
     const env = {

@@ -1,4 +1,4 @@
-/** How many calls of one turn run side by side: in a run, in its children, in a response of the server. */
+/** How many calls of one turn run at the same time: in a run, in its children, in a response of the server. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,16 +6,16 @@ import { z } from "zod";
 import { defineTool } from "../../src/tools/define-tool.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { calling, playing, spawning } from "../delegation/family.ts";
-import { startTree } from "../delegation/tree-bench.ts";
-import { startServer } from "../server/server-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
+import { startServer } from "../server/server-fixture.ts";
 
 interface Meeting {
   readonly tool: Tool;
-  /** Most calls that were there at once. */
+  /** The most calls that ran at once. */
   readonly most: number;
 }
 
-/** A tool whose calls go on in groups of `size`: with fewer side by side they would wait for ever. */
+/** A tool whose calls continue in groups of `size`: with fewer at the same time they would wait for ever. */
 function createMeeting(size: number): Meeting {
   let here = 0;
   let most = 0;
@@ -34,7 +34,7 @@ function createMeeting(size: number): Meeting {
         await new Promise<void>((resolve) => {
           leave.push(resolve);
           if (leave.length < size) return;
-          // So that one call too many would be seen.
+          // So that one call too many would be noticed.
           setImmediate(() => {
             for (const go of leave.splice(0)) go();
           });
@@ -65,7 +65,7 @@ describe("calls of one turn", () => {
     });
   }
 
-  it("run so many at once in a subagent, too", async (t) => {
+  it("run this many at once in a subagent, too", async (t) => {
     const meeting = createMeeting(2);
     const engine = playing({ go: calling(spawning("child")), child: calling(...meetings(4)) });
     const tree = await startTree(t, engine, { tools: [meeting.tool], parallelCalls: 2 });
@@ -74,7 +74,7 @@ describe("calls of one turn", () => {
     assert.equal(meeting.most, 2);
   });
 
-  it("do not count those that wait for subagents", async (t) => {
+  it("do not count while they wait for subagents", async (t) => {
     const meeting = createMeeting(2);
     const engine = playing({
       go: calling(spawning("one"), spawning("two"), ["subagent", { label: "bad" }]),
@@ -87,13 +87,15 @@ describe("calls of one turn", () => {
     assert.equal(meeting.most, 2);
   });
 
-  it("run so many at once in a response of the server", async (t) => {
+  it("run this many at once in a response of the server", async (t) => {
     const meeting = createMeeting(2);
     const engine = playing({
       go: calling(...meetings(4).map(([, input]) => ["offshoot__meet", input] as const)),
     });
     const server = await startServer(t, engine, {
-      ...{ tools: [meeting.tool], parallelCalls: 2, caller: { catalogue: ["meet"] } },
+      tools: [meeting.tool],
+      parallelCalls: 2,
+      caller: { catalogue: ["meet"] },
     });
     const tools = [{ type: "mcp", server_label: "offshoot", require_approval: "never" }];
     const { output_text, output } = await server.create({ input: "go", tools });

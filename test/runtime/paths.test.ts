@@ -15,14 +15,14 @@ describe("user paths", () => {
     assert.equal(paths.trustFile, "/home/ada/.local/share/offshoot/trusted.json");
   });
 
-  it("follow the XDG variables, but for relative ones", () => {
+  it("follow the XDG variables, except for relative ones", () => {
     const env = { XDG_CONFIG_HOME: "/etc/ada", XDG_DATA_HOME: "data" };
     const paths = userPaths(env, "/home/ada");
     assert.equal(paths.configFile, "/etc/ada/offshoot/config.yaml");
     assert.equal(paths.dataDir, "/home/ada/.local/share/offshoot");
   });
 
-  it("follow the variables of our own before all", () => {
+  it("follow our own variables first", () => {
     const env = { OFFSHOOT_CONFIG: "/a.yaml", OFFSHOOT_DATA: "/b", XDG_DATA_HOME: "/c" };
     const paths = userPaths(env, "/home/ada");
     assert.equal(paths.configFile, "/a.yaml");

@@ -22,7 +22,7 @@ import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { reply, respond, type Script } from "../../src/testing/index.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 
 function lastAsked({ items }: ModelRequest): string {
   const message = items.findLast((item) => item.type === "message" && item.role === "user");
@@ -50,7 +50,7 @@ const MODEL = respond((request) => {
   return reply.text(`About ${asked}`);
 });
 
-/** A recorded tree, and what replays it. */
+/** A recorded tree, and a function that replays it. */
 async function record(
   t: TestContext,
   engine: Script = MODEL,
@@ -93,7 +93,7 @@ const LAST_TURN = {
   arguments: JSON.stringify({ label: "one", task_prompt: "Read.", max_turns: 2 }),
 };
 
-/** Each tree that did not simply complete: what its model does, and how its root ends. */
+/** Trees that did not simply complete: what the model does, and how the root ends. */
 const TROUBLED: Readonly<Record<string, Troubled>> = {
   "with a child that its vendor refuses": {
     model: respond((request) => {
@@ -220,7 +220,7 @@ const MANY = parallel(["a", "b", "c", "d", "e", "f"]);
 
 describe("a replay of a tree", () => {
   for (const [name, { model, ending, tools, asked }] of Object.entries(TROUBLED)) {
-    it(`comes to the same: ${name}`, async (t) => {
+    it(`has the same result: ${name}`, async (t) => {
       const { id, end, store, parts, requests } = await record(t, model, {
         ...(tools ? { tools } : {}),
         ...asked,
@@ -234,7 +234,7 @@ describe("a replay of a tree", () => {
     });
   }
 
-  it("sends nothing and comes to the same", async (t) => {
+  it("sends nothing and has the same result", async (t) => {
     const { id, end, store, parts, requests } = await record(t);
     const before = requests.length;
     const replayed = await replayTree({ record: store, id }, parts);
@@ -259,7 +259,7 @@ describe("a replay of a tree", () => {
     assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
   });
 
-  it("comes to the same where its processes were killed in every turn and every call", async (t) => {
+  it("has the same result if its processes were killed in every turn and every call", async (t) => {
     const { id, store, parts, requests } = await record(t);
     const before = requests.length;
     const interrupted = await copyTree(store, id, interrupt);
@@ -282,7 +282,7 @@ describe("a replay of a tree", () => {
     assert.deepEqual(await toolsOf(interrupted), await toolsOf(store));
   });
 
-  it("names the first thing that is different", async (t) => {
+  it("names the first difference", async (t) => {
     const { id, store, parts } = await record(t);
     const delegation = { ...parts.delegation, defaultMaxTurns: 1 };
     const { divergence } = await replayTree({ record: store, id }, { ...parts, delegation });
@@ -291,7 +291,7 @@ describe("a replay of a tree", () => {
     assert.match(divergence?.replayed ?? "", /"max_turns":1\b/);
   });
 
-  it("runs only what depends on a change, of a run by its path or its place", async (t) => {
+  it("runs only what depends on a change; the changed run is named by its path or its place", async (t) => {
     const { id, store, parts, requests } = await record(t);
     for (const node of ["/root/two-1.1", "two-1.1"]) {
       const before = requests.length;
@@ -311,7 +311,7 @@ describe("a replay of a tree", () => {
     }
   });
 
-  it("knows no run that the tree has not", async (t) => {
+  it("refuses a run that is not in the tree", async (t) => {
     const { id, store, parts } = await record(t);
     const change = { node: "/root/nobody", prompt: "x" };
     const message = /`\/root\/nobody`\. It has: run_\w+, (one|two)-1\.\d, (one|two)-1\.\d\.$/;
@@ -325,7 +325,7 @@ describe("a replay of a tree", () => {
   });
 });
 
-/** The same log where a process died before each answer, and before the first result of each turn. */
+/** The same log as if a process had died before each answer, and before the first result of each turn. */
 function interrupt(log: readonly RunEvent[]): RunEvent[] {
   const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 1 };
   return log.flatMap((event, at) => {

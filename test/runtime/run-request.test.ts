@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 
 const SCHEMA = {
   type: "object",
@@ -11,7 +11,7 @@ const SCHEMA = {
 };
 
 describe("a run's request", () => {
-  it("takes `output_mode` and `output_schema` as the options are called", async (t) => {
+  it("accepts `output_mode` and `output_schema` under the names of the options", async (t) => {
     const tree = await startTree(
       t,
       respond(() => reply.text('{"n":3}')),
@@ -29,10 +29,23 @@ describe("a run's request", () => {
     assert.match(sent[2] ?? "", /"response_format":\{"type":"json_object"/);
   });
 
+  it("asks the model to think with `effort`, unless `think` is false", async (t) => {
+    const tree = await startTree(
+      t,
+      respond(() => reply.text("x")),
+    );
+    await tree.run({ effort: "low" });
+    await tree.run({ think: true });
+    await tree.run({ effort: "low", think: false });
+    const efforts = tree.upstream.requests.map(({ body }) => body["reasoning_effort"]);
+    assert.deepEqual(efforts, ["low", "high", undefined]);
+  });
+
   const WRONG: readonly [object, RegExp][] = [
     [{ output_mod: "json_object" }, /has no field `output_mod`\. Did you mean `output_mode`\?/],
     [{ output_mode: "json_schema" }, /`output_schema` is missing/],
     [{ output_mode: "json_object", output_schema: SCHEMA }, /takes no `output_schema`/],
+    [{ effort: "lots" }, /`effort` must be one of minimal, .*max, not "lots"/],
     [{ format: { type: "text" }, output_schema: SCHEMA }, /Give either `format`/],
   ];
   for (const [asked, message] of WRONG) {

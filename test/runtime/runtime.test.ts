@@ -39,7 +39,7 @@ const REQUESTS = [
 ];
 
 describe("a run with a limit in dollars", () => {
-  it("is refused before it starts where the model's price is not known", async () => {
+  it("is refused before it starts if the model's price is not known", async () => {
     const runtime = await runtimeFor();
     const upstream = await startChatUpstream();
     open.push(upstream);

@@ -16,7 +16,7 @@ interface Setup {
   readonly protect?: string;
 }
 
-/** A run whose model makes these calls, one a turn. */
+/** A run whose model makes these calls, one in each turn. */
 async function run(
   t: TestContext,
   calls: readonly (readonly [name: string, input: object])[],
@@ -52,7 +52,7 @@ async function run(
 }
 
 describe("a run of a program", () => {
-  it("asks the program what is to be asked about", async (t) => {
+  it("asks the program about calls that need approval", async (t) => {
     const asked: string[] = [];
     const ask: RuntimeOptions["ask"] = async ({ tool, reason }) => {
       asked.push(`${tool}: ${reason}`);
@@ -65,13 +65,13 @@ describe("a run of a program", () => {
     assert.equal(readFileSync(join(folder.root, "b.txt"), "utf8"), "new");
   });
 
-  it("refuses it where there is nobody to ask", async (t) => {
+  it("refuses them if there is no one to ask", async (t) => {
     const { folder, decisions } = await run(t, [["write", { path: "b.txt", content: "new" }]]);
     assert.equal(decisions[0]?.by, "nobody");
     assert.ok(!existsSync(join(folder.root, "b.txt")));
   });
 
-  it("keeps to its grant, also through a link", async (t) => {
+  it("obeys its grant, also through a link", async (t) => {
     const { decisions } = await run(
       t,
       [
@@ -89,7 +89,7 @@ describe("a run of a program", () => {
     );
   });
 
-  it("runs no command where its paths are limited, because nobody can say what one reads", async (t) => {
+  it("runs no command if its paths are limited, because it is not known what a command reads", async (t) => {
     const { decisions } = await run(t, [["shell", { command: "cat a.txt" }]], {
       request: { grant: [{ reads: ["src/**"] }], approve: "auto" },
     });
@@ -116,7 +116,7 @@ describe("a run of a program", () => {
     assert.deepEqual([decisions[0]?.sandbox, end.ending], ["process", "completed"]);
   });
 
-  it("is refused before it starts where the sandbox cannot be had", async (t) => {
+  it("is refused before it starts if the sandbox is not available", async (t) => {
     const refused = run(t, [["shell", { argv: ["true"] }]], {
       options: { env: { PATH: "/nowhere" } },
       request: { sandbox: "sandbox" },
@@ -131,7 +131,7 @@ describe("a run of a program", () => {
     assert.deepEqual([end.ending, end.error?.code], ["cancelled", "cancelled"]);
   });
 
-  it("leaves out of searches what it would be asked about or refused", async (t) => {
+  it("leaves out of searches the paths that need approval or are refused", async (t) => {
     const rules = [
       parseRule("ask", "path(secrets/**)", "the program"),
       parseRule("deny", "grep(keys/**)", "the program"),

@@ -37,7 +37,7 @@ describe("toSandboxCovers", () => {
     });
   }
 
-  it("hides what was not granted, and not the way to what was", () => {
+  it("hides what was not granted, except for folders above what was", () => {
     const grant: Grant = [{ reads: ["src/**"] }];
     const covers = toSandboxCovers(grant, []);
     const isShown = (path: string, kind: EntryKind): boolean => !covers.isHidden?.(path, kind);
@@ -50,7 +50,7 @@ describe("toSandboxCovers", () => {
     assert.ok(!isReadOnly?.("a.git", "folder"));
   });
 
-  it("lets nothing be made that programs take orders from", () => {
+  it("lets no command create files that programs take orders from", () => {
     assert.deepEqual(
       { hidden, readOnly },
       { hidden: [".offshoot"], readOnly: [".git", ".hg", ".jj"] },

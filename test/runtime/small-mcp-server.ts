@@ -19,9 +19,9 @@ export interface SmallServer {
 
 interface Setup {
   readonly tools?: readonly JsonObject[];
-  /** Answers a request in place of the server; true where it has. */
+  /** Answers a request instead of the server; true if it has. */
   readonly before?: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Told of each call, which is answered once it has resolved. */
+  /** Called with each call, which is answered once it has resolved. */
   readonly onCall?: (text: string) => Promise<void>;
 }
 
@@ -29,7 +29,9 @@ export const TEXT = { type: "object", properties: { text: { type: "string" } } }
 
 export const TOOLS: readonly JsonObject[] = [
   {
-    ...{ name: "look", description: "Looks.", inputSchema: TEXT },
+    name: "look",
+    description: "Looks.",
+    inputSchema: TEXT,
     annotations: { readOnlyHint: true },
   },
   { name: "change", description: "Changes.", inputSchema: TEXT },

@@ -1,4 +1,6 @@
-/** The cost that a vendor tells, as the cost of a run: in its budget, its record and its replay. */
+/**
+ * The cost that a vendor reports, as the cost of a run: in its budget, its record and its replay.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,8 +8,8 @@ import { NO_LIMITS } from "../../src/agent/limits.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { startOpenUpstream } from "../open-upstream.ts";
 
-describe("a run on a vendor that tells what its answers cost", () => {
-  it("costs that, keeps to a limit in dollars, and is replayed as it was", async (t) => {
+describe("a run on a vendor that reports what its answers cost", () => {
+  it("costs that, obeys a limit in dollars, and is replayed as it was", async (t) => {
     const vendor = await startOpenUpstream(() => ({ usage: { cost: 0.25 } }));
     const runtime = await createRuntime({ env: { OPENROUTER_API_KEY: "k" } });
     t.after(async () => {
@@ -24,7 +26,7 @@ describe("a run on a vendor that tells what its answers cost", () => {
     assert.equal(vendor.sent.length, 1);
   });
 
-  it("is told of a cost that cannot be true, and does not count it", async (t) => {
+  it("gets a notice of an impossible cost, and does not count it", async (t) => {
     const vendor = await startOpenUpstream(() => ({ usage: { cost: 1e300 } }));
     const runtime = await createRuntime({ env: { OPENROUTER_API_KEY: "k" } });
     t.after(async () => {
@@ -46,7 +48,7 @@ describe("a run on a vendor that tells what its answers cost", () => {
     assert.equal((await run.result()).cost_usd, null);
   });
 
-  it("is refused elsewhere, where nobody would know what it costs", async (t) => {
+  it("is refused on other vendors, where its cost would be unknown", async (t) => {
     const runtime = await createRuntime({ env: {} });
     t.after(() => runtime.close());
     const asked = { model: "custom/m", input: "Hi", url: "http://127.0.0.1:1/v1", root: "/" };

@@ -24,7 +24,7 @@ async function trustProject({ trustFile, projectFile }: Sandbox): Promise<void> 
 }
 
 describe("a project's file", () => {
-  it("sets nothing that is guarded, and the user is told how to allow it", async (t) => {
+  it("sets no guarded setting, and a message says how to allow it", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, GUARDED);
     const config = await loadConfig(sandbox);
@@ -46,7 +46,7 @@ describe("a project's file", () => {
     assert.equal(config.get("url"), "http://mine.example/v1");
   });
 
-  it("is obeyed whole once it is trusted", async (t) => {
+  it("is used as a whole once it is trusted", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, GUARDED);
     await trustProject(sandbox);
@@ -65,7 +65,7 @@ describe("a project's file", () => {
     assert.match(config.warnings.join(), /has changed since it was trusted/);
   });
 
-  it("is not trusted for lying where a trusted one is copied to", async (t) => {
+  it("is not trusted because it is a copy of a trusted file", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, GUARDED);
     await trustProject(sandbox);
@@ -84,7 +84,7 @@ describe("a project's file", () => {
     assert.equal(config.get("url"), "http://evil.example/v1");
   });
 
-  it("with nothing guarded needs no trust", async (t) => {
+  it("without guarded settings needs no trust", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, "temperature: 1\n");
     put(sandbox.trustFile, "broken");
@@ -109,7 +109,7 @@ describe("a project's file", () => {
     assert.equal((await loadConfig(sandbox)).get("max_turns"), 21);
   });
 
-  it("offers no tool that a run does not have by itself", async (t) => {
+  it("offers no tool that a run does not have by default", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, 'tools: ["*", terminal, read, file_ops]\n');
     const config = await loadConfig(sandbox);
@@ -120,7 +120,7 @@ describe("a project's file", () => {
     assert.match(starred.warnings.join(), /`tools` in it is ignored/);
   });
 
-  it("decides nothing about where data or money goes, and whether there is a record", async (t) => {
+  it("does not decide where data or money goes, or whether there is a record", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "model: ollama/mine\nsystem: Mine.\n");
     put(sandbox.projectFile, "model: openai/theirs\nsystem: Theirs.\nstore: false\nquiet: true\n");
@@ -133,12 +133,12 @@ describe("a project's file", () => {
   });
 
   for (const part of [".offshoot/config.yaml", ".offshoot", "."]) {
-    it(`is not read where another user owns ${part}`, async (t) => {
+    it(`is not read if another user owns ${part}`, async (t) => {
       const sandbox = createSandbox(t);
       put(sandbox.projectFile, "temperature: 1\n");
       const uid = process.getuid?.();
       if (uid === undefined) return t.skip("this system has no owners of files");
-      // Only root may give files away; anybody else looks on as somebody else.
+      // Only root may give files away; any other user reads them as another user.
       const isRoot = uid === 0;
       if (isRoot) chownSync(join(sandbox.cwd, part), 12_345, 12_345);
       const around = { ...sandbox, uid: isRoot ? 0 : uid + 1, cwd: join(sandbox.cwd, "inner") };
@@ -152,7 +152,7 @@ describe("a project's file", () => {
 });
 
 describe("the list of trusted files", () => {
-  it("is written for the user alone, whole, with nothing left over", async (t) => {
+  it("is written for the user alone, whole, without leftover files", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, GUARDED);
     await trustProject(sandbox);
@@ -176,7 +176,7 @@ describe("the list of trusted files", () => {
     assert.equal(await untrust(sandbox.trustFile, sandbox.projectFile), true);
   });
 
-  it("keeps the others", async (t) => {
+  it("`untrust` of one file keeps the others trusted", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, GUARDED);
     await trustProject(sandbox);
@@ -190,7 +190,7 @@ describe("the list of trusted files", () => {
     assert.equal(url, "http://evil.example/v1");
   });
 
-  it("that cannot be read is said to be so, and trusts nothing", async (t) => {
+  it("that cannot be read causes an error, and trusts nothing", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, GUARDED);
     for (const text of ["", "[]", '{"files":[]}', "nonsense"]) {

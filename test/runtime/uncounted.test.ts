@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createUncounted } from "../../src/engine/uncounted.ts";
+import { createUncounted } from "../../src/engine/uncounted-time.ts";
 import { createManualClock, reply, respond } from "../../src/testing/index.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 
 describe("time that does not count", () => {
   it("is added up, and overlapping waits count once", () => {
@@ -17,7 +17,7 @@ describe("time that does not count", () => {
     assert.equal(uncounted.until(1000), 70);
   });
 
-  it("is what a child waits for an answer: a slow person ends no run", async (t) => {
+  it("includes a child's wait for an answer: a slow person does not end a run", async (t) => {
     const clock = createManualClock(0);
     const tree = await startTree(
       t,

@@ -1,8 +1,9 @@
 /**
  * The folder of stored keys: a file for each key, named for its variable. So two processes that store keys of two
- * vendors at once never write the same file, and one that stores the same key twice leaves one of both, whole.
+ * vendors at the same time never write the same file, and if they store the same key, one of both versions remains,
+ * whole.
  *
- * A file that others may read, or that belongs to somebody else, is refused and not read.
+ * A file that others may read, or that belongs to another user, is refused and not read.
  */
 
 import { constants } from "node:fs";
@@ -17,32 +18,32 @@ import { writePrivateFile } from "../private-file.ts";
 export type KeyPlace = "file" | "keyring";
 
 export interface StoredEntry {
-  /** The variable that the key stands for. */
+  /** The variable that the key is for. */
   readonly variable: string;
-  /** Whom it was stored for. */
+  /** The vendor it was stored for. */
   readonly vendor: string;
   readonly place: KeyPlace;
-  /** Undefined where it is in the keyring. */
+  /** Undefined if it is in the keyring. */
   readonly key: string | undefined;
-  /** As ISO text. */
+  /** When it was stored, as ISO text. */
   readonly stored: string;
 }
 
 export interface KeyFiles {
   readonly entries: readonly StoredEntry[];
-  /** What was refused and why, a line each with what to do. */
+  /** Refused files and why, a line each with what to do. */
   readonly problems: readonly string[];
 }
 
 const EXTENSION = ".json";
 
-/** The names that environment variables have; with them a file's name cannot lead out of the folder. */
+/** The names that environment variables have; with such a name a file cannot be outside the folder. */
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** No key is longer. */
 const MAX_FILE_BYTES = 64 * 1024;
 
-/** `uid` is that of this process; undefined where the system knows no owners and no modes. */
+/** `uid` is that of this process; undefined on systems without owners and modes. */
 export async function readKeyFiles(folder: string, uid: number | undefined): Promise<KeyFiles> {
   const names = await listFiles(folder);
   if (names.length === 0) return { entries: [], problems: [] };
@@ -71,7 +72,7 @@ export async function writeKeyFile(folder: string, entry: StoredEntry): Promise<
   }
 }
 
-/** False where there was none. */
+/** False if there was none. */
 export async function removeKeyFile(folder: string, variable: string): Promise<boolean> {
   const file = toFile(folder, variable);
   try {
@@ -122,12 +123,12 @@ function quote(path: string): string {
   return /^[\w./@%+=:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Undefined for one that was removed meanwhile; a text says what is wrong with it. */
+/** Undefined for a file that was removed meanwhile; a text says what is wrong with it. */
 async function readKeyFile(
   file: string,
   uid: number | undefined,
 ): Promise<StoredEntry | string | undefined> {
-  // Opening a pipe would wait for a writer; a link may lead to a file of somebody else's choice.
+  // Opening a pipe would wait for a writer; a link may lead to a file that another user chose.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
   let handle: FileHandle;
   try {

@@ -1,11 +1,11 @@
 /**
- * The keys that a person has stored: which there are is in files (`key-files.ts`); the secret is in the same file, or in
- * the system's keyring, as `key_store` said when it was stored.
+ * The keys that a person has stored. Files list them (`key-files.ts`); the secret is in the same file, or in the
+ * system's keyring, as `key_store` said when it was stored.
  */
 
+import type { Environment } from "../../base/environment.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { attachStoredKeys } from "../../base/stored-keys.ts";
-import type { Environment } from "../paths.ts";
 import {
   type KeyFiles,
   readKeyFiles,
@@ -18,17 +18,17 @@ import type { KeyStoreName } from "./key-store-names.ts";
 import { findKeyring, type Keyring } from "./keyring.ts";
 
 export interface KeyStore {
-  /** Without the secrets of the keyring, which is not asked. */
+  /** Without the secrets in the keyring, which is not asked. */
   list(): Promise<KeyFiles>;
-  /** Returns where it is now, in words. */
-  set(key: NewKey): Promise<string>;
-  /** False where none was stored. */
+  /** Returns where the key is now, in words. */
+  set(key: NewVendorKey): Promise<string>;
+  /** False if none was stored. */
   remove(variable: string): Promise<boolean>;
-  /** Reads all of them, and lays them beside the environment. What cannot be read is told by whoever needs a key. */
+  /** Reads all keys, and attaches them to the environment object. An unreadable key is reported when it is needed. */
   attach(env: Environment): Promise<void>;
 }
 
-export interface NewKey {
+export interface NewVendorKey {
   readonly variable: string;
   readonly vendor: string;
   readonly key: string;
@@ -40,7 +40,7 @@ interface Parts {
   readonly folder: string;
   readonly env: Environment;
   readonly uid: number | undefined;
-  /** That of this system when left out. */
+  /** The keyring of this system when left out. */
   readonly keyring?: (() => Keyring | undefined) | undefined;
 }
 

@@ -1,34 +1,34 @@
 /**
- * The system's keyring, through its own command: `secret-tool` (Secret Service) on Linux, `security` (Keychain) on macOS.
- * A secret is written to the command's standard input and read from its standard output; it is never one of its words,
- * which every process of the machine may read.
+ * The system's keyring, through its own command: `secret-tool` (Secret Service) on Linux, `security` (Keychain) on
+ * macOS. A secret is written to the command's standard input and read from its standard output; it is never an
+ * argument, which every process of the machine may read.
  */
 
 import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
+import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { findProgram } from "../../tools/sandbox/programs.ts";
-import type { Environment } from "../paths.ts";
 
 export interface Keyring {
-  /** What people call it. */
+  /** The keyring's name for people. */
   readonly name: string;
-  /** Whether it answers: a program that is installed may have no keyring to talk to. */
+  /** True if it answers: a program that is installed may have no keyring to talk to. */
   answers(): Promise<boolean>;
-  /** Undefined where it has no such key. Rejects with one line where it does not answer. */
+  /** Undefined if it has no such key. Rejects with one line if it does not answer. */
   read(variable: string): Promise<string | undefined>;
   write(variable: string, key: string): Promise<void>;
   remove(variable: string): Promise<void>;
 }
 
-/** What the keyring's entries are found by. */
+/** The service name of the entries. */
 const SERVICE = "offshoot";
 
-/** Asked for to see whether anybody answers; never written. */
-const NOBODY = "offshoot-probe";
+/** Looked up to see whether the keyring answers; never written. */
+const PROBE = "offshoot-probe";
 
-/** Undefined where this system has no such command. */
+/** Undefined if this system has no such command. */
 export function findKeyring(env: Environment, platform: string): Keyring | undefined {
   const name = { darwin: "/usr/bin/security", linux: "secret-tool" }[platform];
   const program = name && findOnPath(name, env);
@@ -45,13 +45,13 @@ interface Answer {
 
 type AskKeyring = (words: readonly string[], input?: string) => Promise<Answer>;
 
-/** `lookup` of a key that is not there ends with 1 and says nothing; where nobody answers it says why. */
+/** `lookup` of a missing key ends with 1 and says nothing; if no keyring answers, it says why. */
 export function createSecretService(run: AskKeyring): Keyring {
   const where = (variable: string): string[] => ["service", SERVICE, "variable", variable];
   return {
     name: "the keyring (secret-tool)",
     async answers() {
-      const { code, stderr } = await run(["lookup", ...where(NOBODY)]).catch(() => SILENT);
+      const { code, stderr } = await run(["lookup", ...where(PROBE)]).catch(() => SILENT);
       return code === 0 || (code === 1 && stderr.trim() === "");
     },
     async read(variable) {
@@ -72,12 +72,12 @@ export function createSecretService(run: AskKeyring): Keyring {
   };
 }
 
-/** The code of `security` for an item that is not there. */
+/** The exit code of `security` for a missing item. */
 const NOT_FOUND = 44;
 
 /**
- * With `-i` it takes its commands from standard input, so that the secret, as hexadecimal, is in no process's words. It
- * may end with 0 although the command failed; so what was written is read again.
+ * With `-i` it takes its commands from standard input, so that the secret, as hexadecimal, is not an argument of any
+ * process. It may end with 0 although the command failed; so what was written is read again.
  */
 export function createKeychain(run: AskKeyring): Keyring {
   const where = (variable: string): string[] => ["-s", SERVICE, "-a", variable];
@@ -90,7 +90,7 @@ export function createKeychain(run: AskKeyring): Keyring {
   return {
     name: "the keychain (security)",
     async answers() {
-      const { code } = await run(["find-generic-password", ...where(NOBODY)]).catch(() => SILENT);
+      const { code } = await run(["find-generic-password", ...where(PROBE)]).catch(() => SILENT);
       return code === 0 || code === NOT_FOUND;
     },
     read,
@@ -116,7 +116,7 @@ function noAnswer({ code, stderr }: Answer): Failure {
   return new Failure("key_missing", `The system's keyring does not answer: ${said}. ${advice}`);
 }
 
-/** Somebody may have to type a password into the keyring's own window. */
+/** A person may have to type a password into the keyring's own window. */
 const PATIENCE_MS = 30_000;
 
 interface Asked {
@@ -124,7 +124,7 @@ interface Asked {
   readonly env: Environment;
 }
 
-/** What it needs to find the keyring and its window, and nothing that is secret. */
+/** The variables with which the command finds the keyring and its window, without secrets. */
 const NAMES = [
   ...["HOME", "USER", "LOGNAME", "LANG", "PATH", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"],
   ...["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "GNOME_KEYRING_CONTROL"],
@@ -148,7 +148,7 @@ function ask(program: string, words: readonly string[], { input, env }: Asked): 
         said[name] = (said[name] + piece).slice(0, 64 * 1024);
       });
     }
-    // One that ends at once reads nothing.
+    // A command that ends at once reads nothing.
     child.stdin.on("error", () => {});
     child.stdin.end(input ?? "");
     child.on("error", reject);

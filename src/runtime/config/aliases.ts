@@ -8,7 +8,7 @@ import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Gives the map back when every alias of it can be used. */
+/** Returns the map when every alias in it is valid. */
 export function checkAliases(
   aliases: JsonObject,
   where: string,
@@ -23,7 +23,7 @@ export function checkAliases(
   return aliases;
 }
 
-/** A vendor's name would hide its models; an alias of an alias could go round. */
+/** A vendor's name would hide its models; an alias of an alias could be circular. */
 function findProblem(name: string, model: unknown, catalog: Catalog): string | undefined {
   if (!NAME.test(name)) return "is not a name: use letters, digits, `.`, `_` and `-`";
   if (catalog.has(name) || name === EMBEDDED || name === GGUF) {
@@ -33,7 +33,7 @@ function findProblem(name: string, model: unknown, catalog: Catalog): string | u
   return isModel || model === EMBEDDED ? undefined : "must name a model as vendor/model";
 }
 
-/** The model that a name stands for; the name itself where it is no alias. */
+/** The model that a name stands for; the name itself if it is not an alias. */
 export function resolveAlias(model: string, aliases: JsonObject | undefined): string {
   const meant = aliases && Object.hasOwn(aliases, model) ? aliases[model] : undefined;
   return typeof meant === "string" ? meant : model;

@@ -1,5 +1,5 @@
 /**
- * A configuration file: YAML of known names; one with dots in it may be written as maps in maps. Whatever is wrong is said in one line with
+ * A configuration file: YAML of known names; a name with dots may be written as nested maps. An error is one line with
  * the file, the line and the column. The parser is loaded when there is something to parse.
  */
 
@@ -15,15 +15,15 @@ import { toCatalog } from "./config-vendors.ts";
 
 export interface ConfigFile {
   readonly path: string;
-  /** As read: what is trusted is exactly what was parsed. */
+  /** The bytes as read: what is trusted is exactly what was parsed. */
   readonly bytes: Buffer;
   readonly settings: ReadonlyMap<ConfigName, unknown>;
 }
 
-/** A person writes some hundred lines; anything larger is another kind of file. */
+/** A person writes some hundred lines; a larger file is something else. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Undefined when there is no such file. `vendors` are those of the layers below, which it may name. */
+/** Undefined when there is no such file. `vendors` are those of the layers below, which the file may name. */
 export async function readConfigFile(
   path: string,
   vendors?: JsonObject | undefined,
@@ -47,7 +47,7 @@ export async function parseConfigFile(
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) return new Map();
   if (!isMap(contents)) {
-    throw wrong(at(path, lines, 0), "The file must be a list of `name: value` lines.");
+    throw wrong(at(path, lines, 0), "The file must have lines of the form `name: value`.");
   }
   const place = { path, lines, document };
   const pairs = contents.items.flatMap((pair) => readPairs(pair, "", { ...place, isMap }));
@@ -56,7 +56,7 @@ export async function parseConfigFile(
   return checkPairs(pairs, vendors);
 }
 
-/** The file's own vendors first: other settings may name them, wherever they stand. */
+/** The file's own vendors first: other settings may name them, in any order. */
 function checkPairs(
   pairs: readonly ReadPair[],
   vendors: JsonObject | undefined,
@@ -73,7 +73,7 @@ function checkPairs(
 
 async function readBytes(path: string): Promise<Buffer | undefined> {
   try {
-    // Looked at before it is opened: opening a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     const stats = await stat(path);
     if (stats.isDirectory()) throw wrong(path, "This is a folder, not a configuration file.");
     if (!stats.isFile()) throw wrong(path, "This is not a regular file.");
@@ -118,7 +118,7 @@ function readPairs(pair: Pair, above: string, place: MapPlace): ReadPair[] {
 interface ReadPair {
   readonly name: ConfigName;
   readonly value: unknown;
-  /** What messages about it begin with. */
+  /** The beginning of messages about it. */
   readonly where: string;
 }
 
@@ -168,7 +168,7 @@ function startOf(node: unknown): number {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "This name stands here a second time",
+  DUPLICATE_KEY: "This name is used a second time here",
   MULTIPLE_DOCS: "A second document begins here; there may be one",
 };
 

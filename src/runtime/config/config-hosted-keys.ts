@@ -1,4 +1,6 @@
-/** The tools that `offshoot serve` runs for clients, and what they need; a part of `SERVER_KEYS`. */
+/**
+ * The tools that `offshoot serve` runs for clients, and what they need; a part of `SERVER_KEYS`.
+ */
 
 import type { ConfigRow } from "./config-row.ts";
 
@@ -7,21 +9,21 @@ export const HOSTED_KEYS = {
     type: "boolean",
     default: true,
     guarded: true,
-    summary: "Whether `code_interpreter` runs here, in WebAssembly; else it is left out",
+    summary: "Run `code_interpreter` here, in WebAssembly; if off, the tool is left out",
   },
   "server.shell": {
     type: "enum",
     values: ["sandbox", "process", "off"],
     default: "sandbox",
     guarded: true,
-    summary: "What holds the commands of a hosted `shell`; `process` lets clients run as this user",
+    summary: "What confines commands of a hosted `shell`; `process` lets clients run as this user",
   },
   "server.apply_patch": {
     type: "enum",
     values: ["client", "server"],
     default: "client",
     guarded: true,
-    summary: "Whose files `apply_patch` changes: the client's, or those of `server.root`",
+    summary: "Which files `apply_patch` changes: the client's, or those of `server.root`",
   },
   "server.image_model": {
     type: "string",
@@ -32,7 +34,7 @@ export const HOSTED_KEYS = {
     type: "string",
     default: "https://api.openai.com/v1",
     guarded: true,
-    summary: "The images API's base URL",
+    summary: "The base URL of the images API",
   },
   "server.image_api_key_name": {
     type: "string",
@@ -40,12 +42,12 @@ export const HOSTED_KEYS = {
     empty: true,
     default: "OPENAI_API_KEY",
     guarded: true,
-    summary: "The variable that holds its key; an empty text for a server that asks for none",
+    summary: "The variable that holds its key; empty for a server without one",
   },
   "server.embeddings_model": {
     type: "string",
     guarded: true,
-    summary: "The model that makes vectors for `file_search`; without it words alone are searched",
+    summary: "The model that makes vectors for `file_search`; without it only words are searched",
   },
   "server.embeddings_url": {
     type: "string",
@@ -59,25 +61,25 @@ export const HOSTED_KEYS = {
     empty: true,
     default: "OPENAI_API_KEY",
     guarded: true,
-    summary: "The variable that holds its key; an empty text for a server that asks for none",
+    summary: "The variable that holds its key; empty for a server without one",
   },
   "server.embeddings_dimensions": {
     type: "integer",
     min: 1,
     guarded: true,
-    summary: "How long the vectors are, where the model can make shorter ones",
+    summary: "The length of vectors, if the model can make shorter ones",
   },
   "server.backing": {
     type: "map",
     guarded: true,
     joined: true,
-    summary: "MCP tools that stand in for the server's own: `web_search: search/query`",
+    summary: "MCP tools that replace the server's own: `web_search: search/query`",
   },
   "server.native_tools": {
     type: "list",
     default: ["*"],
     guarded: true,
     summary:
-      "Hosted tools that a model's vendor runs where it has them, by kind or pattern; `none` for none",
+      "Hosted tools that a model's vendor runs if it has them, by kind or pattern; `none` for none",
   },
 } as const satisfies Readonly<Record<string, ConfigRow>>;

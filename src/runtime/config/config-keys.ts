@@ -1,9 +1,10 @@
 /**
  * Every setting, one row each: its type and range, its default, the flag of `run` that sets it, and
- * whether a project's file may set it unasked. Docs, checks and TypeScript types are made from here.
+ * whether a project's file may set it without trust. Docs, checks and TypeScript types are made
+ * from this table.
  */
 
-import { COMPACT_MODES } from "../../agent/task.ts";
+import { COMPACT_MODES, THINKING_EFFORTS } from "../../agent/task.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
 import { ENGINES } from "../../engine/engines.ts";
@@ -12,7 +13,7 @@ import type { ConfigRow } from "./config-row.ts";
 import { SERVER_KEYS } from "./config-server-keys.ts";
 import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
 
-/** A day: nothing that is still silent then will answer. */
+/** A day: a server that is still silent then will not answer. */
 const MAX_WAIT_MS = 86_400_000;
 
 export const CONFIG_KEYS = {
@@ -26,13 +27,13 @@ export const CONFIG_KEYS = {
     type: "string",
     flag: "provider",
     guarded: true,
-    summary: "The API to speak, in place of the vendor's own",
+    summary: "The API to use, if it is not the vendor's own",
   },
   url: {
     type: "string",
     flag: "url",
     guarded: true,
-    summary: "The server's base URL, in place of the vendor's",
+    summary: "The server's base URL, if it is not the vendor's",
   },
   api_key_name: {
     type: "string",
@@ -47,7 +48,7 @@ export const CONFIG_KEYS = {
     default: "auto",
     guarded: true,
     summary:
-      "Where `offshoot auth set` puts a key: `keyring` (that of the system), `file` (mode 600), or `auto`: the keyring where one answers, else a file",
+      "Where `offshoot auth set` puts a key: `keyring` (the system's), `file` (mode 600), or `auto`: the keyring if one answers, else a file",
   },
   system: { type: "string", flag: "system", guarded: true, summary: "Instructions for the model" },
   system_file: {
@@ -55,22 +56,21 @@ export const CONFIG_KEYS = {
     form: "path",
     flag: "system-file",
     guarded: true,
-    summary:
-      "A file with what the model is told in place of the base prompt ([sessions.md](sessions.md))",
+    summary: "A file that replaces the base prompt ([sessions.md](sessions.md))",
   },
   bare: {
     type: "boolean",
     default: false,
     flag: "bare",
     guarded: true,
-    summary: "Tell the model nothing but `system`: no base prompt, AGENTS.md or skills",
+    summary: "Send the model only `system`: no base prompt, AGENTS.md or skills",
   },
   project_notes: {
     type: "boolean",
     default: true,
     flag: "no-project-notes",
     guarded: true,
-    summary: "Tell the model what AGENTS.md says, or CLAUDE.md where there is none",
+    summary: "Send the model AGENTS.md, or CLAUDE.md if there is no AGENTS.md",
   },
   skills: {
     type: "boolean",
@@ -95,19 +95,27 @@ export const CONFIG_KEYS = {
     guarded: true,
     summary: "Ask the model to reason",
   },
+  effort: {
+    type: "enum",
+    values: THINKING_EFFORTS,
+    flag: "effort",
+    guarded: true,
+    summary:
+      "Reasoning effort. Setting it turns reasoning on; `high` with `think` alone. A model that knows fewer levels takes the nearest one",
+  },
   temperature: {
     type: "number",
     min: 0,
     max: 2,
     flag: "temperature",
-    summary: "How far the model may stray from its likeliest words",
+    summary: "Sampling temperature: higher values give more varied answers",
   },
   max_tokens: {
     type: "integer",
     min: 1,
     flag: "max-tokens",
     narrows: true,
-    summary: "Most tokens of one answer",
+    summary: "Maximum tokens of one answer",
   },
   max_turns: {
     type: "integer",
@@ -116,7 +124,7 @@ export const CONFIG_KEYS = {
     default: 50,
     flag: "max-turns",
     narrows: true,
-    summary: "Most model calls of a run",
+    summary: "Maximum model calls of a run",
   },
   compact: {
     type: "enum",
@@ -125,7 +133,7 @@ export const CONFIG_KEYS = {
     flag: "compact",
     guarded: true,
     summary:
-      "What to do when a conversation nears the model's window: `auto` goes on with a summary of it, `off` ends the run ([long-runs.md](long-runs.md))",
+      "What to do when a conversation nears the model's window: `auto` continues with a summary of it, `off` ends the run ([long-runs.md](long-runs.md))",
   },
   timeout: {
     type: "number",
@@ -133,7 +141,7 @@ export const CONFIG_KEYS = {
     max: 604_800,
     flag: "timeout",
     narrows: true,
-    summary: "Most seconds of a run",
+    summary: "Time limit of a run, in seconds",
   },
   output: {
     type: "enum",
@@ -147,13 +155,13 @@ export const CONFIG_KEYS = {
     type: "enum",
     guarded: true,
     values: ["text", "json_object", "json_schema"],
-    summary: "What an answer is: text, a JSON object, or JSON that fits `output_schema`",
+    summary: "Form of an answer: text, a JSON object, or JSON that fits `output_schema`",
   },
   output_schema: {
     type: "string",
     form: "path",
     guarded: true,
-    summary: "A file with the JSON schema that an answer must fit, as `--schema` names one",
+    summary: "A file with the JSON schema that an answer must fit, like `--schema`",
   },
   done_marker: {
     type: "boolean",
@@ -174,7 +182,7 @@ export const CONFIG_KEYS = {
     default: false,
     flag: "quiet",
     guarded: true,
-    summary: "Nothing on standard error but errors, and a model that nobody chose",
+    summary: "Write only errors to standard error, and the model if it was chosen automatically",
   },
   store: {
     type: "record",
@@ -183,7 +191,7 @@ export const CONFIG_KEYS = {
     textFlag: "store",
     guarded: true,
     summary:
-      "Keep a record of runs, and where: a file, or a Postgres database ([scaling.md](scaling.md)); `true` is the file of `store_path`",
+      "Where runs are recorded: `true` for the file of `store_path`, `false` for no record, a file, or a Postgres database ([scaling.md](scaling.md))",
   },
   engine: {
     type: "enum",
@@ -192,13 +200,13 @@ export const CONFIG_KEYS = {
     flag: "engine",
     guarded: true,
     summary:
-      "What runs the runs of a Postgres record: `own`, or `dbos` for DBOS Transact ([scaling.md](scaling.md#dbos-as-the-engine))",
+      "The engine of a Postgres record: `own`, or `dbos` for DBOS Transact ([scaling.md](scaling.md#dbos-as-the-engine))",
   },
   store_path: {
     type: "string",
     form: "path",
     guarded: true,
-    summary: "The file that keeps the record of runs, in place of the data folder's `runs.db`",
+    summary: "The file of the record of runs, if it is not the data folder's `runs.db`",
   },
   connect_timeout_ms: {
     type: "integer",
@@ -206,7 +214,7 @@ export const CONFIG_KEYS = {
     max: MAX_WAIT_MS,
     default: 10_000,
     narrows: true,
-    summary: "Most time to reach a model's server",
+    summary: "Time limit for connecting to a model's server",
   },
   first_byte_timeout_ms: {
     type: "integer",
@@ -214,7 +222,7 @@ export const CONFIG_KEYS = {
     max: MAX_WAIT_MS,
     default: 120_000,
     narrows: true,
-    summary: "Most time until its answer begins; 600000 for a server on this machine",
+    summary: "Time limit until an answer begins; 600000 for a server on this machine",
   },
   idle_timeout_ms: {
     type: "integer",
@@ -222,7 +230,7 @@ export const CONFIG_KEYS = {
     max: MAX_WAIT_MS,
     default: 120_000,
     narrows: true,
-    summary: "Most silence in the middle of an answer; 300000 for a server on this machine",
+    summary: "The longest silence in the middle of an answer; 300000 for a server on this machine",
   },
   max_answer_bytes: {
     type: "integer",
@@ -230,8 +238,7 @@ export const CONFIG_KEYS = {
     max: 1024 * 1024 * 1024,
     default: 32 * 1024 * 1024,
     narrows: true,
-    summary:
-      "Most bytes of one answer of a model's server; a larger one fails and keeps its beginning",
+    summary: "Maximum bytes of one answer of a model; a larger one fails and keeps its beginning",
   },
   max_retries: {
     type: "integer",
@@ -239,39 +246,39 @@ export const CONFIG_KEYS = {
     max: 20,
     default: MODEL_RETRY.attempts - 1,
     narrows: true,
-    summary:
-      "How often a request that failed is sent again; 6 times take 16 seconds on average, 32 at most",
+    summary: "Retries of a failed request; 6 of them take 16 seconds on average, 32 at most",
   },
   continuation: {
     type: "enum",
     values: ["auto", "chain", "replay"],
     default: "auto",
     guarded: true,
-    summary: "How the next turn is sent: by the last answer's id, or as the whole conversation",
+    summary:
+      "How the next turn is sent: `chain` sends the id of the last answer, `replay` the whole conversation",
   },
   ollama_keep_alive: {
     type: "string",
     guarded: true,
-    summary:
-      "How long Ollama keeps the model in memory behind an answer: `10m`, `0`, `-1` for ever",
+    summary: "How long Ollama keeps the model in memory after an answer: `10m`, `0`, `-1` for ever",
   },
   ollama_num_ctx: {
     type: "integer",
     guarded: true,
     min: 1,
-    summary: "The context Ollama loads the model with; its own default is a few thousand tokens",
+    summary:
+      "Size of the context with which Ollama loads the model; Ollama's default is a few thousand tokens",
   },
   models: {
     type: "map",
     guarded: true,
     summary:
-      "What to believe of a model in place of the model table, and what to send it, by vendor/model",
+      "Facts that replace those of the model table, and what to send to a model, by vendor/model",
   },
   aliases: {
     type: "map",
     guarded: true,
     joined: true,
-    summary: "Short names of models, for wherever `-m` names one: `fast: openai/gpt-5.1-mini`",
+    summary: "Short names of models, for use with `-m`: `fast: openai/gpt-5.1-mini`",
   },
   vendors: {
     type: "map",
@@ -284,7 +291,7 @@ export const CONFIG_KEYS = {
     type: "map",
     flag: "options",
     guarded: true,
-    summary: "Fields of the vendor's own that are laid over the body of each request, as `top_k`",
+    summary: "Vendor-specific fields, added to the body of each request, such as `top_k`",
   },
   probe_local: {
     type: "boolean",
@@ -297,7 +304,7 @@ export const CONFIG_KEYS = {
 
 export type ConfigName = keyof typeof CONFIG_KEYS;
 
-/** What a setting holds; undefined only where its row has no default. */
+/** The value of a setting; undefined only if its row has no default. */
 export type ConfigValue<Name extends ConfigName> = (typeof CONFIG_KEYS)[Name] extends {
   readonly default: unknown;
 }
@@ -326,7 +333,7 @@ export function isConfigName(name: string): name is ConfigName {
   return Object.hasOwn(CONFIG_KEYS, name);
 }
 
-/** The row as its interface: `CONFIG_KEYS[name]` is typed by the literal row. */
+/** The row as its interface: `CONFIG_KEYS[name]` has the type of the literal row. */
 export function rowOf(name: ConfigName): ConfigRow {
   return CONFIG_KEYS[name];
 }

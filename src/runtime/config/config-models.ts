@@ -1,5 +1,5 @@
 /**
- * The setting `models`: what to believe of a model in place of the model table.
+ * The setting `models`: facts of a model that replace those of the model table.
  *
  * In the file it is snake_case by `vendor/model`; the model table wants rows.
  */
@@ -8,14 +8,15 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { findOptionsProblem } from "../../protocol/own-options.ts";
-import type { Model, ModelOverride, Price, Refusal } from "../../providers/models/models.ts";
+import type { Model, Price, RefusedParameter } from "../../providers/models/facts.ts";
+import type { ModelOverride } from "../../providers/models/models.ts";
 
 const SIZES = { context_tokens: "contextTokens", max_output_tokens: "maxOutputTokens" } as const;
 const ABILITIES = ["reasoning", "vision", "pdf", "tools", "structured"] as const;
 const FIELDS = [...Object.keys(SIZES), ...ABILITIES, "price", "refuses", "options", "headers"];
 const PRICES = { input: "input", cached: "cached", cache_write: "cacheWrite", output: "output" };
 
-const REFUSALS: readonly Refusal[] = [
+const REFUSALS: readonly RefusedParameter[] = [
   "temperature",
   "top_p",
   "sampling_while_reasoning",
@@ -36,14 +37,14 @@ const REFUSALS: readonly Refusal[] = [
   "effort:max",
 ];
 
-/** Gives the map back when every row of it can be used. */
+/** Returns the map when every row of it is valid. */
 export function checkModels(models: JsonObject, where: string): JsonObject {
   for (const [ref, row] of Object.entries(models))
     checkRow(`${where}: \`${clip(ref, 60)}\``, ref, row);
   return models;
 }
 
-/** The rows for `findModel`, of a map that `checkModels` has passed. */
+/** The rows for `findModel`, from a map that `checkModels` has accepted. */
 export function toModelOverrides(models: JsonObject | undefined): ModelOverride[] {
   return Object.entries(models ?? {}).map(([ref, row]) => toOverride(ref, row as JsonObject));
 }
@@ -53,7 +54,7 @@ function checkRow(where: string, ref: string, row: Json | undefined): void {
   checkModelRow(where, row);
 }
 
-/** What is said of one model. */
+/** Checks what is said of one model. */
 export function checkModelRow(where: string, row: Json | undefined): void {
   if (!isJsonObject(row)) throw wrong(`${where} must be a map with some of: ${FIELDS.join(", ")}.`);
   for (const [field, value] of Object.entries(row)) checkField(where, field, value);
@@ -73,7 +74,7 @@ function checkField(where: string, field: string, value: Json | undefined): void
   if (typeof value !== "boolean") throw wrong(`${at} must be \`true\` or \`false\`.`);
 }
 
-/** A price replaces the table's whole, so that old and new parts never mix. */
+/** A price replaces the table's whole price, so that old and new parts never mix. */
 function checkPrice(at: string, value: Json | undefined): void {
   if (!isJsonObject(value) || value["input"] === undefined || value["output"] === undefined) {
     throw wrong(`${at} must be a map with input and output, in USD per million tokens.`);
@@ -85,7 +86,7 @@ function checkPrice(at: string, value: Json | undefined): void {
   }
 }
 
-/** Fields of the vendor's own for the body of each request. What Offshoot writes is not theirs to say. */
+/** Checks the vendor's own fields for the body of each request. They must not replace fields that Offshoot writes. */
 export function checkOptions(at: string, value: Json | undefined): void {
   const problem = findOptionsProblem(value);
   if (problem) throw wrong(`${at} ${problem}.`);
@@ -97,7 +98,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 export function checkHeaders(at: string, value: Json | undefined): void {
   if (!isJsonObject(value)) throw wrong(`${at} must be a map of header names and texts.`);
   for (const [name, text] of Object.entries(value)) {
-    if (!HEADER_NAME.test(name)) throw wrong(`${at}: \`${clip(name, 60)}\` is no header name.`);
+    if (!HEADER_NAME.test(name)) throw wrong(`${at}: \`${clip(name, 60)}\` is not a header name.`);
     if (typeof text !== "string" || !HEADER_VALUE.test(text)) {
       throw wrong(`${at}: \`${name}\` must be text of one line.`);
     }
@@ -109,7 +110,7 @@ function checkRefuses(at: string, value: Json | undefined): void {
   for (const word of value) checkName(at, String(word), REFUSALS);
 }
 
-/** Rejects a name that is not among those known, with the nearest of them. */
+/** Rejects an unknown name, with the nearest known one. */
 export function checkName(where: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   const guess = nearest(name, known);

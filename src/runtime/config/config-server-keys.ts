@@ -1,18 +1,18 @@
-/** The settings of `offshoot serve`; a part of `CONFIG_KEYS`. A project's file decides none of them. */
+/** The settings of `offshoot serve`; a part of `CONFIG_KEYS`. A project's file sets none of them. */
 
 import { HOSTED_KEYS } from "./config-hosted-keys.ts";
 import type { ConfigRow } from "./config-row.ts";
 
 type Rows = Readonly<Record<string, ConfigRow>>;
 
-/** Where it listens, and to whom. */
+/** Where it listens, and who may connect. */
 const LISTENING_KEYS = {
   "server.host": {
     type: "string",
     default: "127.0.0.1",
     flag: "host",
     guarded: true,
-    summary: "The address to listen at; `0.0.0.0` or `::` for every one of the machine's",
+    summary: "The address to listen at; `0.0.0.0` or `::` for all addresses of the machine",
   },
   "server.port": {
     type: "integer",
@@ -21,7 +21,7 @@ const LISTENING_KEYS = {
     default: 8484,
     flag: "port",
     guarded: true,
-    summary: "The port to listen at; 0 for any that is free",
+    summary: "The port to listen at; 0 for any free one",
   },
   "server.workers": {
     type: "integer",
@@ -30,14 +30,14 @@ const LISTENING_KEYS = {
     default: 1,
     flag: "workers",
     guarded: true,
-    summary: "How many processes answer, at one port and over one record",
+    summary: "Number of processes that share one port and one record",
   },
   "server.auth": {
     type: "boolean",
     default: true,
     flag: "no-auth",
     guarded: true,
-    summary: "Whether a key is asked for, also of callers on this machine",
+    summary: "Ask for a key, also from callers on this machine",
   },
   "server.console": {
     type: "enum",
@@ -45,13 +45,13 @@ const LISTENING_KEYS = {
     default: "auto",
     guarded: true,
     summary:
-      "Whether `/console/` is served; `auto` serves it where only this machine, or HTTPS, reaches the server",
+      "Serve `/console/`; `auto` serves it if only this machine, or HTTPS, reaches the server",
   },
   "server.hosts": {
     type: "list",
     default: [],
     guarded: true,
-    summary: "Further names that requests may call the server by: `api.example.com`",
+    summary: "Further host names of the server: `api.example.com`",
   },
   "server.path_prefix": {
     type: "string",
@@ -60,7 +60,7 @@ const LISTENING_KEYS = {
     empty: true,
     guarded: true,
     summary:
-      "A path in front of all addresses (`/keep` for `/keep/v1/models`), where a proxy passes it on ([server.md](server.md#behind-a-path))",
+      "A path before all addresses (`/keep` for `/keep/v1/models`), for a proxy that does not change paths ([server.md](server.md#behind-a-path))",
   },
   "server.origins": {
     type: "list",
@@ -90,7 +90,7 @@ const LISTENING_KEYS = {
   },
 } as const satisfies Rows;
 
-/** What it answers with. */
+/** The settings of models, tools and storage. */
 const ANSWERING_KEYS = {
   "server.models": {
     type: "map",
@@ -106,7 +106,7 @@ const ANSWERING_KEYS = {
     default: 3,
     guarded: true,
     summary:
-      "How many failures in a row make a deployment of a name with several cool down ([server.md](server.md#several-deployments-of-a-name))",
+      "Number of failures in a row after which a deployment of a name cools down ([server.md](server.md#several-deployments-of-a-name))",
   },
   "server.cooldown_seconds": {
     type: "number",
@@ -137,7 +137,7 @@ const ANSWERING_KEYS = {
     default: 45,
     guarded: true,
     summary:
-      "How long a call over `/mcp` waits for its run, where the client follows no progress; then it answers that the run goes on ([mcp-serve.md](mcp-serve.md))",
+      "How long a call over `/mcp` waits for its run, if the client does not say; then it answers that the run continues ([mcp-serve.md](mcp-serve.md))",
   },
   "server.mcp_approval_seconds": {
     type: "number",
@@ -145,7 +145,7 @@ const ANSWERING_KEYS = {
     max: 604_800,
     guarded: true,
     summary:
-      "How long an approval question of a run that came over `/mcp` waits for an answer of the console or `runs approve`. Left out, it is denied at once where the client shows no forms",
+      "How long an approval question of a run that came over `/mcp` waits for an answer of the console or `runs approve`. Left out, it is denied at once if the client shows no forms",
   },
   "server.prompts_dir": {
     type: "string",
@@ -157,7 +157,7 @@ const ANSWERING_KEYS = {
     type: "boolean",
     default: true,
     guarded: true,
-    summary: "Whether responses are kept where a request does not say (`--no-store` of `serve`)",
+    summary: "Store responses of requests that do not set `store` (`--no-store` of `serve`)",
   },
   "server.keep_days": {
     type: "number",
@@ -171,7 +171,7 @@ const ANSWERING_KEYS = {
     min: 0,
     default: 90,
     guarded: true,
-    summary: "How long the audit keeps who did what; 0 for ever",
+    summary: "How long the audit log is kept; 0 for ever",
   },
   "server.max_background": {
     type: "integer",
@@ -186,7 +186,8 @@ const ANSWERING_KEYS = {
     min: 0,
     default: 16,
     guarded: true,
-    summary: "Subagents that may run `anywhere`: how many here at once, of each depth",
+    summary:
+      "Maximum subagents of the executor `anywhere` that this process runs at once, for each depth",
   },
   "server.max_queued": {
     type: "integer",
@@ -201,7 +202,7 @@ const ANSWERING_KEYS = {
     guarded: true,
     joined: true,
     summary:
-      "Who is told when a background response has ended: `orders: {url, secret_name, events, tenants}` ([webhooks.md](webhooks.md))",
+      "Webhooks for the end of background responses: `orders: {url, secret_name, events, tenants}` ([webhooks.md](webhooks.md))",
   },
   "server.log": {
     type: "enum",
@@ -218,7 +219,7 @@ const ANSWERING_KEYS = {
     default: 134_217_728,
     guarded: true,
     summary:
-      "Largest record that is checked for damage before the server listens; a larger one is checked while it answers",
+      "The largest record that is checked for damage before the server listens; a larger one is checked while it answers",
   },
   "server.drain_seconds": {
     type: "number",
@@ -227,18 +228,18 @@ const ANSWERING_KEYS = {
     default: 30,
     guarded: true,
     summary:
-      "How long answers, and model calls of background responses, are waited for when the server is told to stop",
+      "How long the server waits for answers, and for model calls of background responses, when it is asked to stop",
   },
 } as const satisfies Rows;
 
-/** How much anybody may ask at once. */
+/** Limits on what clients may send. */
 const BOUND_KEYS = {
   "server.max_body_bytes": {
     type: "integer",
     min: 1024,
     default: 20_000_000,
     guarded: true,
-    summary: "Most bytes of a request's body; larger things are uploaded as files",
+    summary: "Maximum bytes of a request's body; larger data is uploaded as a file",
   },
   "server.max_header_bytes": {
     type: "integer",
@@ -246,42 +247,42 @@ const BOUND_KEYS = {
     max: 1_000_000,
     default: 16_384,
     guarded: true,
-    summary: "Most bytes of a request's headers",
+    summary: "Maximum bytes of a request's headers",
   },
   "server.max_items": {
     type: "integer",
     min: 1,
     default: 10_000,
     guarded: true,
-    summary: "Most input items of a request",
+    summary: "Maximum input items of a request",
   },
   "server.max_tools": {
     type: "integer",
     min: 0,
     default: 1024,
     guarded: true,
-    summary: "Most tools of a request",
+    summary: "Maximum tools of a request",
   },
   "server.max_image_bytes": {
     type: "integer",
     min: 1024,
     default: 20_000_000,
     guarded: true,
-    summary: "Most bytes of an image or file that stands in a request itself",
+    summary: "Maximum bytes of an image or file inside a request",
   },
   "server.storage_bytes": {
     type: "integer",
     min: 0,
     guarded: true,
     summary:
-      "Most bytes that a tenant may keep whose keys do not say (`--storage-bytes`); else any",
+      "Maximum bytes that a tenant may store, if its keys set no limit (`--storage-bytes`). If not set, there is no limit",
   },
   "server.max_connections": {
     type: "integer",
     min: 1,
     default: 10_000,
     guarded: true,
-    summary: "Most connections at once, in each process; more are closed at once",
+    summary: "Maximum open connections of each process; further ones are closed at once",
   },
   "server.headers_seconds": {
     type: "number",
@@ -289,7 +290,7 @@ const BOUND_KEYS = {
     max: 3600,
     default: 15,
     guarded: true,
-    summary: "Most time until a request's headers have arrived",
+    summary: "Time limit for the headers of a request",
   },
   "server.body_seconds": {
     type: "number",
@@ -297,7 +298,7 @@ const BOUND_KEYS = {
     max: 86_400,
     default: 60,
     guarded: true,
-    summary: "Most time until a request's body has arrived",
+    summary: "Time limit for the body of a request",
   },
   "server.keep_alive_seconds": {
     type: "number",
@@ -305,7 +306,7 @@ const BOUND_KEYS = {
     max: 86_400,
     default: 65,
     guarded: true,
-    summary: "How long an idle connection is kept; longer than proxies in front of it keep theirs",
+    summary: "How long an idle connection is kept; set it longer than that of a proxy in front",
   },
   "server.stream_comment_seconds": {
     type: "number",

@@ -6,7 +6,7 @@ import type { ConfigRow } from "./config-row.ts";
 
 type Rows = Readonly<Record<string, ConfigRow>>;
 
-/** What keeps tools in bounds. */
+/** Limits on what tools may do. */
 export const SAFETY_KEYS = {
   approve: {
     type: "enum",
@@ -14,7 +14,7 @@ export const SAFETY_KEYS = {
     default: "ask",
     flag: "approve",
     guarded: true,
-    summary: "What is done about tool calls that are to be asked about",
+    summary: "What happens to tool calls that need approval",
   },
   approval_wait: {
     type: "number",
@@ -23,7 +23,7 @@ export const SAFETY_KEYS = {
     flag: "approval-wait",
     guarded: true,
     summary:
-      "Most seconds that an approval question waits for an answer, from another terminal too (`runs approve`). Left out, it is denied at once where there is no terminal, and after a day where there is one",
+      "How many seconds an approval question waits for an answer, also from another terminal (`runs approve`). If not set, it is denied at once without a terminal, and after a day with one",
   },
   allow: {
     type: "list",
@@ -40,7 +40,7 @@ export const SAFETY_KEYS = {
     default: [],
     flag: "ask",
     joined: true,
-    summary: "Rules for tool calls that are asked about, whatever allows them",
+    summary: "Rules for tool calls that need approval, even if another rule allows them",
   },
   deny: {
     type: "list",
@@ -56,7 +56,7 @@ export const SAFETY_KEYS = {
     default: "process",
     flag: "sandbox",
     guarded: true,
-    summary: "What holds the commands that tools run",
+    summary: "How the commands of tools are isolated",
   },
   sandbox_network: {
     type: "boolean",
@@ -68,20 +68,20 @@ export const SAFETY_KEYS = {
     type: "list",
     default: [],
     guarded: true,
-    summary: "Variables that commands get beside PATH, LANG and the like",
+    summary: "Environment variables that commands get in addition to PATH, LANG and similar ones",
   },
   git_hooks: {
     type: "boolean",
     default: false,
     guarded: true,
-    summary: "Whether git that tools start runs hooks, and reaches repositories by their paths",
+    summary: "Let git commands of tools run hooks, and reach repositories by path",
   },
   max_tool_calls: {
     type: "integer",
     min: 0,
     flag: "max-tool-calls",
     narrows: true,
-    summary: "Most tool calls of a run",
+    summary: "Maximum tool calls of a run",
   },
   max_parallel_calls: {
     type: "integer",
@@ -91,7 +91,7 @@ export const SAFETY_KEYS = {
     flag: "max-parallel-calls",
     narrows: true,
     summary:
-      "Most tool calls of one turn that run at once; calls that wait for subagents are not counted",
+      "Maximum tool calls of one turn that run at once; calls that wait for subagents are not counted",
   },
   tool_timeout: {
     type: "number",
@@ -99,14 +99,14 @@ export const SAFETY_KEYS = {
     max: 86_400,
     default: 120,
     narrows: true,
-    summary: "Most seconds of a tool call, where the tool has no limit of its own",
+    summary: "Time limit of a tool call, in seconds, if the tool has no limit of its own",
   },
   tool_output_limit: {
     type: "integer",
     min: 1000,
     default: 200_000,
     narrows: true,
-    summary: "Most characters of a tool's result",
+    summary: "Maximum characters of a tool's result",
   },
   hooks: {
     type: "map",
@@ -132,21 +132,21 @@ export const SAFETY_KEYS = {
   },
 } as const satisfies Rows;
 
-/** What trees of runs may do and spend. */
+/** Limits on what trees of runs may do and spend. */
 export const SUBAGENT_KEYS = {
   max_cost: {
     type: "number",
     min: 0,
     flag: "max-cost",
     narrows: true,
-    summary: "Most US dollars of a run and all its subagents",
+    summary: "Maximum cost of a run and all its subagents, in US dollars",
   },
   max_total_tokens: {
     type: "integer",
     min: 1,
     flag: "max-total-tokens",
     narrows: true,
-    summary: "Most tokens of a run and all its subagents",
+    summary: "Maximum tokens of a run and all its subagents",
   },
   plan_threshold_usd: {
     type: "number",
@@ -168,26 +168,26 @@ export const SUBAGENT_KEYS = {
     max: 50,
     default: 10,
     narrows: true,
-    summary: "Most model calls of a subagent whose call names no `max_turns`",
+    summary: "Maximum model calls of a subagent whose call sets no `max_turns`",
   },
   "agent.subagent.output_max_size": {
     type: "integer",
     min: 1024,
     default: 4096,
     narrows: true,
-    summary: "Most bytes of a subagent's output that its parent's model is told",
+    summary: "Maximum bytes of a subagent's output that its parent's model gets",
   },
   "agent.subagent.telemetry_enabled": {
     type: "boolean",
     default: true,
     guarded: true,
-    summary: "Whether what happens to subagents is logged (`OFFSHOOT_LOG`) and traced",
+    summary: "Log (`OFFSHOOT_LOG`) and trace what happens to subagents",
   },
   "agent.subagent.persistence_enabled": {
     type: "boolean",
     default: false,
     guarded: true,
-    summary: "Whether subagents' conversations are written to the data folder, failed ones too",
+    summary: "Write subagents' conversations to the data folder, failed ones too",
   },
   "agent.subagent.summary": {
     guarded: true,
@@ -195,7 +195,7 @@ export const SUBAGENT_KEYS = {
     values: ["auto", "always", "never"],
     default: "auto",
     summary:
-      "When a subagent is asked for its report in a turn of its own: where its call gives a `summary_prompt`, `always`, `never`",
+      "When a subagent is asked for its report in a turn of its own: if its call has a `summary_prompt`, `always`, `never`",
   },
   "agent.subagent.max_parallel": {
     type: "integer",
@@ -203,7 +203,7 @@ export const SUBAGENT_KEYS = {
     max: 1000,
     default: 100,
     narrows: true,
-    summary: "Most subagents of one run that work at once; the others wait",
+    summary: "Maximum subagents of one run that work at once; the others wait",
   },
   "agent.subagent.max_processes": {
     type: "integer",
@@ -211,26 +211,26 @@ export const SUBAGENT_KEYS = {
     max: 1000,
     narrows: true,
     summary:
-      "Most subagents of a tree that work at once in processes of their own, those not counted that wait for their own; what cores and free memory allow when left out",
+      "Maximum child processes working at once in a tree. Default: computed from cores and free memory",
   },
   "agent.subagent.max_executions": {
     type: "integer",
     min: 0,
     narrows: true,
-    summary: "Most subagents of a run, at any depth",
+    summary: "Maximum subagents of a run, at any depth",
   },
   "agent.subagent.max_total_tokens": {
     type: "integer",
     min: 1,
     narrows: true,
-    summary: "Most tokens of all subagents of a run together",
+    summary: "Maximum tokens of all subagents of a run together",
   },
   "agent.subagent.max_total_time": {
     type: "number",
     min: 1,
     max: 604_800,
     narrows: true,
-    summary: "Most seconds of all subagents of a run: while several work, they pass once",
+    summary: "Total seconds in which at least one subagent of a run works",
   },
   "agent.subagent.executor": {
     guarded: true,
@@ -245,7 +245,7 @@ export const SUBAGENT_KEYS = {
     max: 604_800,
     default: 1800,
     narrows: true,
-    summary: "Most seconds of a subagent",
+    summary: "Time limit of a subagent, in seconds",
   },
   "agent.subagent.ask_timeout": {
     type: "number",
@@ -253,7 +253,8 @@ export const SUBAGENT_KEYS = {
     max: 604_800,
     default: 300,
     narrows: true,
-    summary: "Most seconds that a subagent waits for its parent's answer; not counted as its time",
+    summary:
+      "How many seconds a subagent waits for its parent's answer; this time does not count against its own limit",
   },
 } as const satisfies Rows;
 
@@ -298,7 +299,8 @@ export const TOOL_KEYS = {
     type: "enum",
     values: ["brave", "tavily", "searxng", "exa", "google", "duckduckgo"],
     guarded: true,
-    summary: "Who searches the web; else the first whose key is set, else one without a key",
+    summary:
+      "The web search service. Default: the first whose key is set, or one that needs no key",
   },
   search_url: {
     type: "string",
@@ -316,13 +318,12 @@ export const TOOL_KEYS = {
     type: "boolean",
     default: true,
     guarded: true,
-    summary: "Whether web tools obey robots.txt",
+    summary: "Let web tools obey robots.txt",
   },
   web_proxy: {
     type: "boolean",
     default: false,
     guarded: true,
-    summary:
-      "Whether web tools go through the proxy of the environment, which resolves names itself",
+    summary: "Let web tools use the proxy of the environment, which resolves names itself",
   },
 } as const satisfies Rows;

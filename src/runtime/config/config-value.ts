@@ -1,30 +1,30 @@
 /**
- * One setting's value, from text (a flag, a variable) or from YAML, checked against its row.
+ * Reads one setting's value, from text (a flag, a variable) or from YAML, and checks it against its row.
  *
- * `where` begins the message of whatever is wrong: `--max-turns`, or a file with line and column.
+ * `where` begins the error message: `--max-turns`, or a file with line and column.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
 import { looksSecret } from "../../base/secret-shapes.ts";
 import { clip } from "../../base/text.ts";
+import { BACKED_KINDS } from "../../protocol/hosted-kinds/backed-kinds.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
-import { BACKED_KINDS } from "../../responses/kinds/mcp-backing.ts";
 import { checkOwnTools } from "../../tools/custom/own-tools.ts";
 import { checkHooks } from "../../tools/hooks/hook.ts";
 import { parseMcpServers } from "../../tools/mcp/server.ts";
 import { checkModelNames } from "../served-models/model-names.ts";
+import { isStoreAddress } from "./address-text.ts";
 import { checkAliases } from "./aliases.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
-import { type ConfigRow, PATH_PREFIX, type Range } from "./config-row.ts";
+import { type ConfigRow, type NumberRange, PATH_PREFIX } from "./config-row.ts";
 import { checkVendors } from "./config-vendors.ts";
 import { checkWebhooks } from "./config-webhooks.ts";
-import { isStoreAddress } from "./store-address.ts";
 
 /**
- * Reads what a person typed in a shell: lists by commas, `[]` for an empty one, maps as JSON. `catalog`
- * has the vendors that the value may name; ours alone when left out.
+ * Reads what a person typed in a shell: lists with commas, `[]` for an empty one, maps as JSON. `catalog` has the
+ * vendors that the value may name; ours alone when left out.
  */
 export function parseConfigText(
   name: ConfigName,
@@ -38,7 +38,7 @@ export function parseConfigText(
   return checkConfigValue(name, fromText(row, text.trim(), text), where);
 }
 
-/** Checks what stands in a file. */
+/** Checks a value from a file. */
 export function checkConfigValue(
   name: ConfigName,
   value: unknown,
@@ -49,6 +49,13 @@ export function checkConfigValue(
   if (row.type === "list" && typeof value === "string") return toRowList(row, value, where);
   if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where, catalog);
   if (fits(row, value)) return value;
+  if (row.type === "string" && typeof value === "string" && value.trim() === "") {
+    const use =
+      name === "model"
+        ? " Use VENDOR/MODEL, for example openai/gpt-5.1."
+        : " Give a value, or leave it out.";
+    throw new Failure("invalid_request", `${where} is empty.${use}`, { param: name });
+  }
   const isSecret = isVariableName(row) || row.type === "record";
   const shown = isSecret ? "" : `, not \`${clip(toShown(value), 60)}\``;
   throw new Failure("invalid_request", `${where} must be ${describeRow(row)}${shown}.`, {
@@ -73,12 +80,12 @@ function checkMap(name: ConfigName, map: JsonObject, where: string, catalog: Cat
   return map;
 }
 
-/** Each is `server/tool`, or a map that says which, and under which names it takes what. */
+/** Each value is `server/tool`, or a map that names the tool and its parameters. */
 function checkBacking(map: JsonObject, where: string): JsonObject {
   for (const [kind, value] of Object.entries(map)) {
     if (!BACKED_KINDS.includes(kind)) {
       const known = BACKED_KINDS.join(", ");
-      const message = `${where}: nothing can stand behind \`${clip(kind, 60)}\`, only behind ${known}.`;
+      const message = `${where}: no MCP tool can replace \`${clip(kind, 60)}\`, only ${known}.`;
       throw new Failure("invalid_request", message, { param: "server.backing" });
     }
     const tool = isJsonObject(value) ? value["tool"] : value;
@@ -117,7 +124,7 @@ export function describeRow(row: ConfigRow): string {
 function toRowList(row: ConfigRow, text: string, where: string): string[] {
   const words = toList(text);
   const isRules = row.type === "list" && row.form === "rules";
-  // A comma at the end is a habit.
+  // A comma at the end is common and accepted.
   if (isRules && (words.slice(0, -1).includes("") || text.trim() === "")) {
     throw new Failure(
       "invalid_request",
@@ -127,7 +134,7 @@ function toRowList(row: ConfigRow, text: string, where: string): string[] {
   return words.filter((word) => word !== "");
 }
 
-/** By commas, but for those inside the brackets of a rule. */
+/** Splits at commas, except inside the brackets of a rule. */
 function toList(text: string): string[] {
   return text.split(/,(?![^()]*\))/).map((word) => word.trim());
 }
@@ -143,7 +150,9 @@ const SWITCHES: Readonly<Record<string, boolean>> = {
   0: false,
 };
 
-/** What cannot be converted stays text, so that the check that follows can show it. */
+/**
+ * Converts a text to the type of its row. A text that cannot be converted stays text, so that the check can show it.
+ */
 function fromText({ type }: ConfigRow, trimmed: string, text: string): unknown {
   if (type === "boolean" || type === "record") {
     const word = trimmed.toLowerCase();
@@ -179,7 +188,7 @@ function fits(row: ConfigRow, value: unknown): boolean {
   }
 }
 
-/** Whether an empty text says something; of other settings an empty variable says nothing. */
+/** True if an empty text is a value; for other settings an empty variable is ignored. */
 export function takesEmpty(row: ConfigRow): boolean {
   return row.type === "string" && row.empty === true;
 }
@@ -188,11 +197,11 @@ function isVariableName(row: ConfigRow): boolean {
   return row.type === "string" && row.form === "variable";
 }
 
-function inRange({ min = -Infinity, max = Infinity }: Range, value: number): boolean {
+function inRange({ min = -Infinity, max = Infinity }: NumberRange, value: number): boolean {
   return value >= min && value <= max;
 }
 
-function describeRange({ min, max }: Range): string {
+function describeRange({ min, max }: NumberRange): string {
   if (min === undefined) return max === undefined ? "" : ` of ${max} or less`;
   return max === undefined ? ` of ${min} or more` : ` from ${min} to ${max}`;
 }

@@ -1,8 +1,8 @@
 /**
- * The setting `vendors`: vendors of the user's own, each with an address, the variable of its key and
- * the API it speaks. From then on it is a vendor like ours: `-m gpu1/qwen3-8b`.
+ * The setting `vendors`: vendors of the user's own, each with an address, the variable of its key and the API it
+ * speaks. They are used like ours: `-m gpu1/qwen3-8b`.
  *
- * A vendor of ours keeps its name: a file that could move it to another address could have its key.
+ * A vendor of ours keeps its name: a file that could move it to another address could get its key.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -21,7 +21,8 @@ import {
   vendorOf,
 } from "../../providers/vendors/catalog.ts";
 import type { Auth, Vendor } from "../../providers/vendors/vendor.ts";
-import { isWire, WIRES, type WireName } from "../../providers/wires.ts";
+import type { WireName } from "../../providers/wire.ts";
+import { isWire, WIRES } from "../../providers/wires.ts";
 import {
   checkHeaders,
   checkModelRow,
@@ -42,7 +43,7 @@ interface Field {
   readonly check: (at: string, value: Json | undefined) => void;
 }
 
-/** What may be said of a vendor of one's own; `url` must be. */
+/** The fields of a user's vendor; `url` is required. */
 export const VENDOR_FIELDS: Readonly<Record<string, Field>> = {
   url: {
     summary: "The base URL of its server. Required",
@@ -55,12 +56,12 @@ export const VENDOR_FIELDS: Readonly<Record<string, Field>> = {
   },
   provider: {
     summary:
-      "The API it speaks, any of the list above except `embedded`. Default: the first one of `like`",
+      "The API of its server, any of the list above except `embedded`. Default: the first one of `like`",
     check: (at, value) => checkWord(at, value, Object.keys(WIRES)),
   },
   api_key_name: {
     summary:
-      "The variable that holds its key. The key is read from there alone; without it, no key is sent",
+      "The variable that holds its key. The key is read only from there; without it, no key is sent",
     check: checkVariable,
   },
   auth: {
@@ -82,20 +83,20 @@ export const VENDOR_FIELDS: Readonly<Record<string, Field>> = {
   },
 };
 
-/** Gives the map back when every vendor of it can be used. */
+/** Returns the map when every vendor of it is valid. */
 export function checkVendors(vendors: JsonObject, where: string): JsonObject {
   for (const [name, row] of Object.entries(vendors)) checkVendor(where, name, row);
   return vendors;
 }
 
-/** Ours, and those of a map that `checkVendors` has passed. */
+/** Our vendors, and those of a map that `checkVendors` has accepted. */
 export function toCatalog(vendors: JsonObject | undefined): Catalog {
   const rows = Object.entries(vendors ?? {}).filter(hasRow);
   if (rows.length === 0) return CATALOG;
   return createCatalog(Object.fromEntries(rows.map(([name, row]) => [name, toVendor(row)])));
 }
 
-/** What the map says of its vendors' models. */
+/** The models of the vendors in the map. */
 export function toVendorModels(vendors: JsonObject | undefined): ModelOverride[] {
   return Object.entries(vendors ?? {})
     .filter(hasRow)
@@ -125,7 +126,7 @@ function checkVendor(where: string, name: string, row: Json | undefined): void {
   checkSpoken(at, row);
 }
 
-/** A vendor that is like one of ours speaks what that one speaks. */
+/** A vendor with `like` can use the APIs of that vendor only. */
 function checkSpoken(at: string, row: JsonObject): void {
   const { like, provider } = namesIn(row);
   if (like === undefined || provider === undefined) return;
@@ -149,7 +150,7 @@ function checkUrl(at: string, value: Json | undefined): void {
   throw wrong(`${at} must be an http or https URL, as in http://127.0.0.1:8000/v1.`);
 }
 
-/** The value is not shown: it may be a key. */
+/** The message does not show the value: it may be a key. */
 function checkVariable(at: string, value: Json | undefined): void {
   if (typeof value === "string" && /^[A-Za-z_]\w*$/.test(value) && !looksSecret(value)) return;
   throw wrong(`${at} must be the name of an environment variable, not a key.`);
@@ -165,7 +166,7 @@ function checkOwnModels(at: string, value: Json | undefined): void {
   for (const [name, row] of Object.entries(value)) {
     const where = `${at}: \`${clip(name, 60)}\``;
     if (!/^\S+$/.test(name)) throw wrong(`${where} cannot be the name of a model.`);
-    // A name with nothing behind it is a model that nothing is said of.
+    // A name without a value is a model without facts.
     if (row !== null) checkModelRow(where, row);
   }
 }
@@ -187,7 +188,7 @@ function namesIn(row: JsonObject): Names {
   };
 }
 
-/** The row of ours that it is like, with the address, the key and the rest of its own. */
+/** The row of our vendor that it is like, with its own address, key and other fields. */
 function toVendor(row: JsonObject): Vendor {
   const names = namesIn(row);
   const base = vendorOf(names.like ?? usualBase(names.provider));
@@ -216,7 +217,7 @@ function toVendor(row: JsonObject): Vendor {
   };
 }
 
-/** Who is meant by an API alone: the one who made it; of the APIs that everybody speaks, nobody. */
+/** The vendor behind an API alone: the one that made it; none for the APIs that many vendors speak. */
 function usualBase(provider: WireName | undefined): VendorName {
   if (provider === undefined || provider.startsWith("openai-")) return "custom";
   const { vendor } = WIRES[provider];

@@ -1,6 +1,7 @@
 /**
- * The setting `server.webhooks`: who is told when a background response has ended. The operator names the addresses.
- * A client cannot: whoever may name one could have this server call any host, and would have to send it a secret.
+ * The setting `server.webhooks`: the endpoints that receive an event when a background response has ended. The
+ * operator names the addresses. A client must not: it could have this server call any host, and would have to send it
+ * a secret.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -22,7 +23,7 @@ const FIELDS: Readonly<Record<string, (at: string, value: Json | undefined) => v
 /** A part of the ids of runs, and of the names of queues. */
 const NAME = /^[A-Za-z0-9_-]{1,40}$/;
 
-/** Gives the map back when every row of it can be used. */
+/** Returns the map when every row of it is valid. */
 export function checkWebhooks(rows: JsonObject, where: string): JsonObject {
   for (const [name, row] of Object.entries(rows)) {
     const at = `${where}: \`${clip(name, 60)}\``;
@@ -47,7 +48,7 @@ function checkUrl(at: string, value: Json | undefined): void {
   throw wrong(`${at} must be an https address without a user, as in https://example.com/hooks.`);
 }
 
-/** The value is not shown: it may be the secret itself. */
+/** The message does not show the value: it may be the secret itself. */
 function checkVariables(at: string, value: Json | undefined): void {
   const names = Array.isArray(value) ? value : [value];
   const isName = (one: Json | undefined): boolean =>

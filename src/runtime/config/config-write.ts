@@ -12,7 +12,7 @@ import { toCatalog } from "./config-vendors.ts";
 export interface Change {
   readonly file: string;
   readonly name: ConfigName;
-  /** As typed in a shell. */
+  /** The value as typed in a shell. */
   readonly text: string;
   readonly trustFile: string;
   /** The vendors of the settings, which the value may name. */
@@ -20,8 +20,8 @@ export interface Change {
 }
 
 /**
- * Rejects, with the file as it was, when the value does not fit or the file was wrong before. A file
- * that was trusted stays so: the change is the user's own.
+ * Rejects, and leaves the file unchanged, when the value is invalid or the file was invalid before.
+ * A file that was trusted stays so: the change is the user's own.
  */
 export async function writeSetting(change: Change): Promise<{ readonly isTrusted: boolean }> {
   const { file, name, text, trustFile, vendors } = change;

@@ -1,21 +1,17 @@
 /**
- * The settings, in layers: built-in, the user's file, the project's file, environment, flags. The
- * last layer that names a setting wins, and every value knows where it came from.
+ * The settings, in layers: built-in, the user's file, the project's file, environment, flags. The last layer that
+ * names a setting wins, and every value knows where it came from.
  *
- * A project's file comes with other people's code, so what is guarded in it counts only when the
- * user has trusted the file as it is, and its limits count only where they are below the user's. One
- * that another user of this machine owns is not read at all.
+ * A project's file comes with other people's code. So its guarded settings are used only when the user has trusted the
+ * file as it is, and its limits only if they are lower than the user's. A file that another user of this machine owns
+ * is not read at all.
  */
 
 import { dirname, join, resolve } from "node:path";
+import type { Environment } from "../../base/environment.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import {
-  type Environment,
-  findForeign,
-  projectConfigFile,
-  type UserPaths,
-  userPaths,
-} from "../paths.ts";
+import { findForeign, projectConfigFile, type UserPaths, userPaths } from "../paths.ts";
+import { isPath, withoutPassword } from "./address-text.ts";
 import { resolveAlias } from "./aliases.ts";
 import { type ConfigFile, parseConfigFile, readConfigFile } from "./config-file.ts";
 import {
@@ -27,27 +23,26 @@ import {
 } from "./config-keys.ts";
 import { checkConfigValue, parseConfigText, takesEmpty } from "./config-value.ts";
 import { toCatalog } from "./config-vendors.ts";
-import { isPath, withoutPassword } from "./store-address.ts";
 
 export interface Config {
-  /** `model` is the model itself where an alias was named. */
+  /** `model` is the model itself if an alias was named. */
   get<Name extends ConfigName>(name: Name): ConfigValue<Name>;
   /** "default", "user file PATH", "project file PATH", "OFFSHOOT_MODEL" or "--model". */
   sourceOf(name: ConfigName): string;
-  /** What each layer says, of a setting that every layer adds to, or the one that counts. */
+  /** The values of all layers, for a setting that every layer adds to; otherwise the one that is used. */
   layersOf(name: ConfigName): readonly ConfigEntry[];
-  /** What the layer that set `name` says of another setting; undefined where it says nothing of it. */
+  /** The value of another setting in the layer that set `name`; undefined if that layer does not set it. */
   beside<Name extends ConfigName>(name: ConfigName, other: Name): ConfigValue<Name> | undefined;
   /** Every setting, in the table's order. */
   entries(): readonly ConfigEntry[];
-  /** What was not obeyed and why, a line each, for stderr. */
+  /** Settings that were ignored and why, a line each, for stderr. */
   readonly warnings: readonly string[];
   readonly paths: UserPaths;
 }
 
 interface ConfigEntry {
   readonly name: ConfigName;
-  /** Undefined where nothing set it and the row has no default. */
+  /** Undefined if nothing set it and the row has no default. */
   readonly value: unknown;
   readonly source: string;
 }
@@ -58,24 +53,24 @@ interface ConfigPlaces {
   readonly cwd: string;
   /** The options of a command, by the names of the rows' `flag`. */
   readonly flags?: Flags;
-  /** What an agent's file says for a run of that agent: over everything but the flags. */
+  /** The settings of an agent's file for a run of that agent: above every layer except the flags. */
   readonly agent?: AgentLayer | undefined;
-  /** The user that this process runs as; undefined where the system has none. */
+  /** The user that this process runs as; undefined on systems without users. */
   readonly uid?: number | undefined;
-  /** What a program says in place of files and variables, as a file would: neither is read then. */
+  /** The settings of a program, in the form of a file: files and variables are not read then. */
   readonly given?: JsonObject | undefined;
 }
 
 export interface AgentLayer {
   /** "agent NAME". */
   readonly source: string;
-  /** A limit counts where it is below that of the layers before; undefined takes one of them away. */
+  /** A limit is used if it is lower than that of the layers before; undefined removes such a limit. */
   readonly settings: ReadonlyMap<ConfigName, unknown>;
 }
 
 type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** Rejects with one line for a value, a name or a file that is wrong. */
+/** Rejects with one line for an invalid value, name or file. */
 export async function loadConfig(places: ConfigPlaces): Promise<Config> {
   const { env, home, cwd, flags = {}, agent, uid = process.getuid?.() } = places;
   const paths = userPaths(env, home);
@@ -105,7 +100,7 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     if (given) hold(name, given.value, given.source, cwd);
   }
 
-  /** The files and the variables. */
+  /** Adds the files and the variables. */
   async function holdOutside(): Promise<void> {
     const user = await readUserFile(paths.configFile, env, warnings);
     for (const [name, value] of user?.settings ?? []) {
@@ -151,7 +146,10 @@ async function readGiven(given: JsonObject): Promise<ReadonlyMap<ConfigName, unk
   return await parseConfigFile(GIVEN, JSON.stringify(given));
 }
 
-/** Undefined where it says nothing. The password of an address stays in the variable: settings are shown. */
+/**
+ * Undefined if the variable says nothing. The password of an address stays in the variable, because settings are
+ * shown.
+ */
 function readVariable(name: ConfigName, env: Environment): string | undefined {
   const text = env[variableOf(name)];
   const row = rowOf(name);
@@ -159,7 +157,7 @@ function readVariable(name: ConfigName, env: Environment): string | undefined {
   return row.type === "record" ? withoutPassword(text) : text;
 }
 
-/** What an agent's file adds to the layers below it. */
+/** The settings that an agent's file adds to the layers below it. */
 function readAgent(
   agent: AgentLayer | undefined,
   ownOf: (name: ConfigName) => unknown,
@@ -176,13 +174,13 @@ function toMap(value: unknown): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** Which layer a value of this source stands in: the variables are one layer, and so are the flags. */
+/** The layer of a value with this source: the variables are one layer, and so are the flags. */
 function layerOf(source: string): string {
   if (source.startsWith("--")) return "flags";
   return source.startsWith("OFFSHOOT_") ? "environment" : source;
 }
 
-/** A layer on top of those below it. */
+/** Puts a layer on top of those below it. */
 function stack(below: ConfigEntry | undefined, layer: ConfigEntry): ConfigEntry {
   if (!below || !rowOf(layer.name).joined || below.source === "default") return layer;
   const value = Array.isArray(layer.value)
@@ -206,7 +204,7 @@ async function readUserFile(
 interface ProjectReading {
   readonly paths: UserPaths;
   readonly uid: number | undefined;
-  /** What the layers below say. */
+  /** The value that the layers below give. */
   readonly ownOf: (name: ConfigName) => unknown;
 }
 
@@ -244,7 +242,7 @@ async function readProjectFile(
   return { ...file, settings: new Map(settings) };
 }
 
-/** Without what is the user's alone, trusted or not. */
+/** The file without settings that only the user may set, whether it is trusted or not. */
 function withoutOwn(file: ConfigFile, warnings: string[]): ConfigFile {
   const own = [...file.settings.keys()].filter((name) => rowOf(name).own);
   if (own.length === 0) return file;
@@ -253,7 +251,7 @@ function withoutOwn(file: ConfigFile, warnings: string[]): ConfigFile {
   return { ...file, settings: new Map([...file.settings].filter(([name]) => !own.includes(name))) };
 }
 
-/** What a run is offered whose user has named no tools. */
+/** The tools of a run if its user has named none. */
 async function usualTools(): Promise<readonly string[]> {
   const { CATALOGUE } = await import("../../tools/catalogue.ts");
   const usual = CATALOGUE.filter(({ isUsual }) => isUsual).map(({ tool }) => tool.spec.name);
@@ -261,9 +259,7 @@ async function usualTools(): Promise<readonly string[]> {
   return [...usual, ...DELEGATING_TOOLS];
 }
 
-/**
- * Without the limits that are above the user's. A list keeps what the user's own has too.
- */
+/** Removes limits that are higher than the user's. A list keeps only what the user's own has too. */
 function toNarrowed(
   settings: ConfigFile["settings"],
   ownOf: ProjectReading["ownOf"],
@@ -280,7 +276,7 @@ function toNarrowed(
   return new Map(entries);
 }
 
-/** The settings of a file that count only when it is trusted. */
+/** The settings of a file that are used only when it is trusted. */
 function guardedIn({ settings }: Pick<ConfigFile, "settings">): ConfigName[] {
   return [...settings.keys()].filter((name) => rowOf(name).guarded);
 }
@@ -299,7 +295,7 @@ function readFlag(
     return { value: checkConfigValue(name, !flag?.startsWith("no-"), where), source };
   }
   const texts = typeof given === "string" ? [given] : given;
-  // One that is empty is told to whoever checks it, wherever it stands among others.
+  // An empty text is passed on to the check, even among others.
   const text = texts.find((one) => one.trim() === "") ?? texts.join(",");
   return { value: parseConfigText(name, text, where), source };
 }

@@ -1,4 +1,4 @@
-/** The settings for somebody who may look at them from elsewhere: what could be a secret is not shown. Pure. */
+/** The settings for a reader elsewhere: what could be a secret is not shown. Pure. */
 
 import type { Redact } from "../../base/redact.ts";
 import type { SettingView } from "../about-views.ts";
@@ -19,7 +19,7 @@ export function toSettingViews(
 const HIDING = /^(headers|env|environment)$/i;
 const SECRET = /token|secret|password|authorization/i;
 
-/** Texts below such a name are not shown; names and numbers are. */
+/** Hides texts below such a name; shows names and numbers. */
 function hideSecrets(this: unknown, name: string, value: unknown): unknown {
   if (typeof value === "string" && SECRET.test(name)) return HIDDEN;
   if (!HIDING.test(name) || typeof value !== "object" || value === null) return value;

@@ -1,47 +1,51 @@
 /**
- * What a run that goes on with a session is told: what the session was told from the beginning, word for word, because
- * vendors keep the beginning of a request that does not change. What is different by now comes as a message right
+ * The prompt of a run that continues a session: the prompt of the session's first run, word for word, because
+ * vendors cache the beginning of a request that does not change. What is different by now comes as a message right
  * before the prompt. Pure.
  */
 
-import { type PromptPart, splitParts, type ToldPrompt } from "../../agent/told-parts.ts";
+import { splitParts, type ToldPrompt, type ToldText } from "../../agent/told-parts.ts";
 import type { Message } from "../../protocol/items.ts";
 import type { ToldKind } from "../../protocol/told-part.ts";
 
-export interface GoneOnPrompt extends ToldPrompt {
-  /** What has changed since; undefined where nothing has. */
+export interface ContinuedPrompt extends ToldPrompt {
+  /** The changes since the first run; undefined if nothing has changed. */
   readonly note: Message | undefined;
 }
 
-/** What may change between two prompts of one session without another beginning. */
+/** Parts that may change between two prompts of one session while the beginning stays the same. */
 const CHANGING: ReadonlySet<ToldKind> = new Set(["place", "notes", "skills"]);
 
-/** `now` left out: as before. */
-export function goOnPrompt(before: ToldPrompt, now: ToldPrompt | undefined): GoneOnPrompt {
+/** `now` left out: unchanged. */
+export function toContinuedPrompt(
+  before: ToldPrompt,
+  now: ToldPrompt | undefined,
+): ContinuedPrompt {
   if (!now) return { ...before, note: undefined };
   if (!before.told || !now.told) return { ...now, note: undefined };
-  const [old, fresh] = [splitParts(before), splitParts(now)];
-  // Other words of the user's or another base prompt are meant to count.
+  const old = splitParts(before);
+  const fresh = splitParts(now);
+  // New words of the user, or another base prompt, are meant to apply.
   if (fixedOf(old) !== fixedOf(fresh)) return { ...now, note: undefined };
   const lines = [...tellPlace(old, fresh), ...tellFiles(old, fresh)];
   return { ...before, note: lines.length === 0 ? undefined : toNote(lines) };
 }
 
-function fixedOf(parts: readonly PromptPart[]): string {
+function fixedOf(parts: readonly ToldText[]): string {
   const fixed = parts.filter(({ part }) => !CHANGING.has(part));
   return JSON.stringify(fixed.map(({ part, text }) => [part, text]));
 }
 
-function tellPlace(old: readonly PromptPart[], fresh: readonly PromptPart[]): string[] {
-  const linesOf = (parts: readonly PromptPart[]): string[] =>
+function tellPlace(old: readonly ToldText[], fresh: readonly ToldText[]): string[] {
+  const linesOf = (parts: readonly ToldText[]): string[] =>
     parts.flatMap(({ part, text }) => (part === "place" ? text.split("\n") : []));
   const known = new Set(linesOf(old));
   return linesOf(fresh).filter((line) => !known.has(line));
 }
 
-/** A file that was removed is not told of: what was said stays said. */
-function tellFiles(old: readonly PromptPart[], fresh: readonly PromptPart[]): string[] {
-  const textsOf = (parts: readonly PromptPart[]): string[] =>
+/** A file that was removed is not reported: the model has its text already. */
+function tellFiles(old: readonly ToldText[], fresh: readonly ToldText[]): string[] {
+  const textsOf = (parts: readonly ToldText[]): string[] =>
     parts.flatMap(({ part, text }) => (part === "notes" || part === "skills" ? [text] : []));
   const known = new Set(textsOf(old));
   return textsOf(fresh).filter((text) => !known.has(text));

@@ -1,45 +1,46 @@
 /**
- * What the command line tells a model before the conversation: how to work, where it is, what the project notes, which
- * skills there are, and what the user says. Made once, before the run is written down: its text stands in the task.
+ * The prompt of the command line before the conversation: how to work, where it is, the project notes, which
+ * skills there are, and what the user says. Made once, before the run is written down: its text is in the task.
  */
 
 import { dirname } from "node:path";
-import { joinParts, type PromptPart, SKILL_TOOL, type ToldPrompt } from "../../agent/told-parts.ts";
+import { joinParts, SKILL_TOOL, type ToldPrompt, type ToldText } from "../../agent/told-parts.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { readOwnText } from "../../base/own-text.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type { Skill } from "../../tools/skills/skill.ts";
 import { toSkillsText } from "../../tools/skills/skills-text.ts";
-import { type Environment, userPaths } from "../paths.ts";
-import { type Place, readBranch, toDate, toPlaceText } from "./place-facts.ts";
+import { userPaths } from "../paths.ts";
+import { type PlaceFacts, readBranch, toDate, toPlaceText } from "./place-facts.ts";
 import { findProjectRoot, readProjectNotes } from "./project-notes.ts";
 
-export interface PromptWish extends Pick<Place, "approve" | "sandbox"> {
+export interface PromptWish extends Pick<PlaceFacts, "approve" | "sandbox"> {
   readonly cwd: string;
   readonly home: string;
   readonly env: Environment;
   readonly clock: Clock;
   /** The names of the tools that the run will have. */
   readonly tools: readonly string[];
-  /** What the user says (`--system`), and where: a flag, a file, an agent. */
+  /** The user's instructions (`--system`), and where they come from: a flag, a file, an agent. */
   readonly system: string | null;
   readonly systemSource: string;
-  /** In place of the package's own words, and where they stand; undefined for those. */
+  /** Replaces the package's own words, with its source; undefined to use those. */
   readonly base?: { readonly text: string; readonly source: string } | undefined;
-  /** Nothing but what the user says. */
+  /** True to use nothing except what the user says. */
   readonly isBare: boolean;
-  /** Whether AGENTS.md is read. */
+  /** True to read AGENTS.md. */
   readonly readsNotes: boolean;
   readonly skills: readonly Skill[];
 }
 
-export interface Prompt extends ToldPrompt {
-  /** What was refused or cut, a line each. */
+export interface OpenedPrompt extends ToldPrompt {
+  /** Notes that were refused or shortened, a line each. */
   readonly warnings: readonly string[];
 }
 
-export async function openPrompt(wish: PromptWish): Promise<Prompt> {
-  const system: PromptPart = {
+export async function openPrompt(wish: PromptWish): Promise<OpenedPrompt> {
+  const system: ToldText = {
     part: "system",
     source: wish.systemSource,
     text: wish.system?.trim() ?? "",
@@ -51,7 +52,7 @@ export async function openPrompt(wish: PromptWish): Promise<Prompt> {
   const { platform, arch } = process;
   const place = { folder: cwd, platform: `${platform} ${arch}`, date: toDate(clock), branch };
   const skills = tools.includes(SKILL_TOOL) ? toSkillsText(wish.skills) : "";
-  const parts: PromptPart[] = [
+  const parts: ToldText[] = [
     ...toBaseParts(wish),
     { part: "place", source: "offshoot", text: toPlaceText({ ...place, approve, sandbox }) },
     ...notes.parts,
@@ -61,7 +62,7 @@ export async function openPrompt(wish: PromptWish): Promise<Prompt> {
   return { ...joinParts(parts), warnings: notes.warnings };
 }
 
-function toBaseParts({ base, tools }: PromptWish): PromptPart[] {
+function toBaseParts({ base, tools }: PromptWish): ToldText[] {
   if (base) return [{ part: "base", source: base.source, text: base.text.trim() }];
   const mayDelegate = tools.some(isDelegating);
   return [

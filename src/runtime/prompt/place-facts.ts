@@ -1,24 +1,26 @@
-/** Where a run works: folder, platform, date and git branch, one fact a line, so that what changes can be told. */
+/**
+ * Where a run works: folder, platform, date and git branch, one fact for each line, so that changes can be reported.
+ */
 
 import { constants } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 
-export interface Place {
+export interface PlaceFacts {
   readonly folder: string;
   readonly platform: string;
-  /** Of the user's own time zone. */
+  /** The date in the user's own time zone. */
   readonly date: string;
-  /** Undefined outside of a repository. */
+  /** Undefined outside a repository. */
   readonly branch: string | undefined;
-  /** What is done about risky calls, and what holds commands. */
+  /** The handling of risky calls, and the isolation of commands. */
   readonly approve: string;
   readonly sandbox: string;
 }
 
-/** Pure. No time of the day: each minute would be another beginning of the request. */
-export function toPlaceText(place: Place): string {
+/** Pure. Without the time of day: each minute would change the beginning of the request. */
+export function toPlaceText(place: PlaceFacts): string {
   const { folder, platform, date, branch, approve, sandbox } = place;
   return [
     "Where you work:",
@@ -43,10 +45,9 @@ const SANDBOX: Readonly<Record<string, string>> = {
   sandbox: "run in a sandbox: no network, and only this folder can be written to",
 };
 
-/** A name is no more than a name, whatever is in it. */
+/** A name must stay one line, whatever is in it. */
 function toLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, " ").slice(0, 1000);
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ").slice(0, 1000);
 }
 
 export function toDate(clock: Clock): string {
@@ -57,7 +58,7 @@ export function toDate(clock: Clock): string {
 
 const MAX_HEAD_BYTES = 4096;
 
-/** Reads two small files and starts no program: git would run what the repository's settings name. */
+/** Reads two small files and starts no program: git would run programs that the repository's settings name. */
 export async function readBranch(root: string): Promise<string | undefined> {
   try {
     const git = await findGitFolder(root);
@@ -66,7 +67,7 @@ export async function readBranch(root: string): Promise<string | undefined> {
     if (branch !== undefined) return branch;
     return /^[0-9a-f]{40,64}$/.test(head.trim()) ? `none (at ${head.slice(0, 12)})` : undefined;
   } catch {
-    // No repository, or one that cannot be read: then nothing is said of it.
+    // Not a repository, or one that cannot be read: the branch is left out.
     return undefined;
   }
 }

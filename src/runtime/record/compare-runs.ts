@@ -1,4 +1,4 @@
-/** Two logs side by side: what each run was given, its turns and its calls, aligned by name and order. Pure. */
+/** Compares two logs: the start of each run, its turns and its calls, aligned by name and order. Pure. */
 
 import { createHash } from "node:crypto";
 import { clip } from "../../base/text.ts";
@@ -7,19 +7,19 @@ import { textOfPart } from "../../protocol/part-text.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { ComparedRow, ComparedSide } from "./views.ts";
 
-/** As much of a step as a row shows. */
+/** How many characters of a step a row shows. */
 const TEXT_CHARS = 300;
-/** Beyond this product of lengths steps are compared place by place: the table of an alignment would take seconds. */
+/** Above this product of lengths steps are compared index by index: the table of an alignment would take seconds. */
 const MAX_CELLS = 4_000_000;
 
 export interface RunStep extends ComparedSide {
   readonly kind: ComparedRow["kind"];
   readonly name: string;
-  /** Of all that counts: ids and times do not. */
+  /** A hash of everything that counts: ids and times do not. */
   readonly digest: string;
 }
 
-/** Give it each event of a log in order; `steps` are what it has read so far. Keeps no bodies. */
+/** Call it with each event of a log in order; `steps` are what it has read so far. Keeps no bodies. */
 export function createStepReader(): {
   read(logged: LoggedEvent): void;
   readonly steps: readonly RunStep[];
@@ -45,7 +45,7 @@ export function createStepReader(): {
   };
 }
 
-/** Of a log that is in memory. */
+/** The steps of a log that is in memory. */
 export function readSteps(log: readonly LoggedEvent[]): readonly RunStep[] {
   const reader = createStepReader();
   for (const logged of log) reader.read(logged);
@@ -72,7 +72,7 @@ function toOther(
   }
 }
 
-/** What an item says, without its ids. */
+/** The content of an item, without its ids. */
 function toWords(item: Item): string {
   if (item.type === "message") {
     const { content } = item;
@@ -113,10 +113,11 @@ function toSide(step: RunStep | undefined): ComparedSide | null {
   return step ? { seq: step.seq, text: step.text } : null;
 }
 
-/** The longest common sequence of names; of equal names those with the same content are worth more. */
+/** The longest common sequence of names; among equal names, those with the same content score higher. */
 function align(a: readonly RunStep[], b: readonly RunStep[]): Pair[] {
   const start = countSame(a, b);
-  const [left, right] = [a.slice(start), b.slice(start)];
+  const left = a.slice(start);
+  const right = b.slice(start);
   const same = a.slice(0, start).map((step, at): Pair => [step, b[at]]);
   if (left.length * right.length > MAX_CELLS) return [...same, ...pairUp(left, right)];
   return [...same, ...walk(left, right, score(left, right))];
@@ -136,19 +137,20 @@ function pairUp(a: readonly RunStep[], b: readonly RunStep[]): Pair[] {
   return Array.from({ length: Math.max(a.length, b.length) }, (_, at): Pair => [a[at], b[at]]);
 }
 
-/** What two steps side by side are worth: nothing where they are not of one kind and name. */
+/** The score of two aligned steps: 0 if they differ in kind or name. */
 function worth(a: RunStep, b: RunStep): number {
   if (a.kind !== b.kind || a.name !== b.name) return 0;
   return a.digest === b.digest ? 3 : 2;
 }
 
-/** `table[i * width + j]`: the best of all from `i` of a and `j` of b on. */
+/** `table[i * width + j]`: the best score for everything from `i` of a and `j` of b on. */
 function score(a: readonly RunStep[], b: readonly RunStep[]): Uint32Array {
   const width = b.length + 1;
   const table = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      const [left, right] = [a[i], b[j]];
+      const left = a[i];
+      const right = b[j];
       const paired = left && right ? worth(left, right) : 0;
       const both = paired > 0 ? paired + (table[(i + 1) * width + j + 1] ?? 0) : 0;
       const either = Math.max(table[(i + 1) * width + j] ?? 0, table[i * width + j + 1] ?? 0);
@@ -162,9 +164,11 @@ function walk(a: readonly RunStep[], b: readonly RunStep[], table: Uint32Array):
   const width = b.length + 1;
   const best = (i: number, j: number): number => table[i * width + j] ?? 0;
   const pairs: Pair[] = [];
-  let [i, j] = [0, 0];
+  let i = 0;
+  let j = 0;
   while (i < a.length || j < b.length) {
-    const [left, right] = [a[i], b[j]];
+    const left = a[i];
+    const right = b[j];
     const paired = left && right ? worth(left, right) : 0;
     if (left && right && paired > 0 && best(i, j) === paired + best(i + 1, j + 1)) {
       pairs.push([left, right]);

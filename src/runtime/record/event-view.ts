@@ -1,20 +1,20 @@
 /**
- * Events of a log as the API shows them: deltas that follow each other joined, and what is large cut, with a note of
- * what is missing. Pure.
+ * Events of a log as the API shows them: consecutive deltas joined, and large values cut, with a note of what is
+ * missing. Pure.
  */
 
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, cutToChars } from "../../base/text.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Clipped, EventView, TextPiece } from "./views.ts";
 
-/** Of one event, in characters of its JSON. */
+/** The size of one event, in characters of its JSON. */
 export const EVENT_CHARS = 64 * 1024;
-/** Of one piece of a long text. */
+/** The size of one piece of a long text. */
 export const PIECE_CHARS = 512 * 1024;
 
-/** In order; joined deltas have the number of their first. */
+/** The events in order; joined deltas have the number of the first. */
 export function toEventViews(
   events: readonly LoggedEvent[],
   maxChars: number = EVENT_CHARS,
@@ -40,7 +40,7 @@ function deltaOf({ event }: LoggedEvent): string {
   return "delta" in event && typeof event.delta === "string" ? event.delta : "";
 }
 
-/** Of the same run, kind and place: all that they have beside their text. */
+/** True for deltas of the same run, kind and place: they differ only in their text. */
 function canJoin({ first, last_seq }: Joined, next: LoggedEvent): boolean {
   if (first.event.type !== next.event.type || !next.event.type.endsWith("_delta")) return false;
   if (first.run_id !== next.run_id || last_seq + 1 !== next.seq) return false;
@@ -53,7 +53,7 @@ function placeOf(event: object): string {
 
 function toView({ first, last_seq, deltas }: Joined, maxChars: number): EventView {
   const { seq, event } = first;
-  const given = event as unknown as JsonObject;
+  const given = asJsonObject(event);
   const whole = deltas.length > 1 ? { ...given, delta: deltas.join("") } : given;
   const { value, clipped } = clipJson(whole, maxChars);
   const at_ms = "at_ms" in event ? event.at_ms : null;
@@ -61,7 +61,7 @@ function toView({ first, last_seq, deltas }: Joined, maxChars: number): EventVie
   return { seq, last_seq, type: event.type, at_ms: at, event: value, clipped };
 }
 
-/** Shorter and shorter texts and lists, until all of it fits. */
+/** Tries shorter and shorter texts and lists, until everything fits. */
 export function clipJson(
   value: JsonObject,
   maxChars: number,
@@ -79,7 +79,7 @@ export function clipJson(
   };
 }
 
-/** Below this an event says nothing. */
+/** With less than this an event says nothing. */
 const SHORTEST = 8;
 
 interface Clipping {
@@ -110,14 +110,14 @@ function clipValue(value: Json, clipping: Clipping): Json {
   return Object.fromEntries(entries);
 }
 
-/** What an entry of a list counts as. */
+/** The size that an entry of a list counts as. */
 const LIST_CHARS = 64;
 
 function escapeKey(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** A piece of the text at a JSON Pointer; of what is not text, of its JSON. Rejects where there is nothing. */
+/** A piece of the text at a JSON Pointer; for other values, of their JSON. Rejects if there is nothing. */
 export function toTextPiece(event: JsonObject, path: string, from: number): TextPiece {
   const found = findValue(event, path);
   const text = typeof found === "string" ? found : JSON.stringify(found);

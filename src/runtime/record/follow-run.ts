@@ -9,11 +9,11 @@ import type { EventsWish } from "./log-pages.ts";
 import type { FollowFrame } from "./views.ts";
 
 export interface FollowWish extends Pick<EventsWish, "types" | "maxChars"> {
-  /** The last event of the run that is known, -1 for none. Runs below it are told from their beginning. */
+  /** The last known event of the run, -1 for none. Runs below it are sent from their beginning. */
   readonly after: number;
   /** All runs below it too: from their beginnings, or with `live` from now on. */
   readonly tree: boolean | "live";
-  /** From now on, whatever there is already. */
+  /** True to skip the events that are there already. */
   readonly fromNow: boolean;
 }
 
@@ -23,7 +23,7 @@ interface FollowParts {
   readonly clock: Clock;
 }
 
-/** Of 64 K characters at most each, which are up to 192 KB: a frame stays below 2 MB. */
+/** Each has at most 64 K characters, which are up to 192 KB: a frame stays below 2 MB. */
 const FRAME_EVENTS = 10;
 
 export async function* followRun(

@@ -4,21 +4,21 @@ import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 
-/** How often to look for a child that was announced and is not written down yet. */
+/** How often to look for a child that was announced and is not in the record yet. */
 const LOOK_MS = 100;
 
 export interface FollowedRun {
   readonly id: string;
-  /** The last event that is known; -1 for none. */
+  /** The last known event; -1 for none. */
   readonly after: number;
 }
 
 interface TreeFollowing {
   readonly engine: Pick<Engine, "follow" | "status">;
   readonly clock: Clock;
-  /** Those that are there already. Runs that they start are followed from their beginning. */
+  /** The runs that are there already. Runs that they start are followed from their beginning. */
   readonly runs: readonly FollowedRun[];
-  /** Runs that have ended and are not told of. */
+  /** Runs that have ended and are left out. */
   readonly past?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ export async function* followTree(
   const until = AbortSignal.any([signal, over.signal]);
   const lane = createLane<readonly LoggedEvent[]>();
   const known = new Set<string>(past);
-  /** Children that ended before they were found: nobody waits for those. */
+  /** Children that ended before they were found: the stream does not wait for them. */
   const ended = new Set<string>();
 
   async function pump({ id, after }: FollowedRun): Promise<void> {
@@ -64,12 +64,12 @@ export async function* followTree(
 }
 
 interface Lane<Value> {
-  /** One that puts values; the lane is read until all of them are done. */
+  /** Adds a pump that puts values; the lane is read until all pumps are done. */
   enter(pump: Promise<void>): void;
-  /** Resolves once the value was taken: a slow reader slows those who write. */
+  /** Resolves once the value was taken: a slow reader slows the writers. */
   put(value: Value): Promise<void>;
   read(): AsyncGenerator<Value>;
-  /** Waits for all of them, whatever becomes of them. */
+  /** Waits for all pumps, whether they fail or not. */
   close(): Promise<void>;
 }
 

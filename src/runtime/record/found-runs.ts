@@ -1,4 +1,4 @@
-/** Finds runs for whoever may see them, and shows them with what their trees used. */
+/** Finds the runs that a viewer may see, and shows them with what their trees used. */
 
 import type { Engine } from "../../engine/engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -6,15 +6,15 @@ import { toUnknownRun } from "../../store/refusal.ts";
 import type { RunIndex, RunRow } from "../../store/run-index.ts";
 import { toEventViews } from "./event-view.ts";
 import { NO_TOTALS, toRunView, toTotals } from "./run-view.ts";
-import type { RunDetail, RunView, Totals } from "./views.ts";
+import type { RunDetail, RunView, UsageTotals } from "./views.ts";
 
-/** Who asks: whose runs they see; undefined for those of everybody. */
+/** Whose runs the caller sees: those of one tenant; undefined for those of all. */
 export interface Viewer {
   readonly tenant: string | undefined;
 }
 
 export interface FoundRuns {
-  /** Rejects with `not_found` for a run that is not there, and for one of another tenant. */
+  /** Rejects with `not_found` for a run that does not exist, and for a run of another tenant. */
   find(viewer: Viewer, id: string): Promise<RunRow>;
   views(rows: readonly RunRow[]): Promise<RunView[]>;
   view(row: RunRow): Promise<RunView>;
@@ -26,7 +26,7 @@ export interface FoundRuns {
 const MAX_ROOTS = 1000;
 
 export function createFoundRuns(index: RunIndex, engine: Engine): FoundRuns {
-  async function totalsOf(rows: readonly RunRow[]): Promise<ReadonlyMap<string, Totals>> {
+  async function totalsOf(rows: readonly RunRow[]): Promise<ReadonlyMap<string, UsageTotals>> {
     const roots = [...new Set(rows.map(({ root_id }) => root_id))];
     if (roots.length === 0) return new Map();
     const all = { tenant: undefined, from_day: "", to_day: "" };
@@ -45,7 +45,7 @@ export function createFoundRuns(index: RunIndex, engine: Engine): FoundRuns {
       return rows.map((row) => toRunView(row, totals.get(row.root_id) ?? NO_TOTALS));
     },
     async view(row) {
-      // Of its own tree, which is a part of the whole one for a run below another.
+      // The usage of its own tree, which is a part of the whole one for a run below another.
       const own = { tenant: undefined, from_day: "", to_day: "", below: row.id };
       const [sum] = await index.sumUsage({ ...own, by: "root", daily: false, limit: 1 });
       return toRunView(row, sum ? toTotals(sum) : NO_TOTALS);

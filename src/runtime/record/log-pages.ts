@@ -3,30 +3,30 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { EVENT_CHARS, toEventViews } from "./event-view.ts";
-import type { EventView, Page } from "./views.ts";
+import type { EventView, RecordPage } from "./views.ts";
 
 export interface EventsWish {
-  /** The last event that is known; -1 for none. */
+  /** The last known event; -1 for none. */
   readonly after: number;
   readonly limit: number;
   /** Only events of these types; all when left out. */
   readonly types?: readonly string[] | undefined;
-  /** Of one event; `EVENT_CHARS` when left out. */
+  /** The size of one event; `EVENT_CHARS` when left out. */
   readonly maxChars?: number | undefined;
 }
 
-/** Of an answer; with one event more it stays below 2 MB, in whatever script it is written. */
+/** The size of an answer; with one more event it stays below 2 MB, in whatever script it is written. */
 const MAX_BYTES = 1_000_000;
 const READ_EVENTS = 500;
-/** Deltas that are joined at most: an answer as long as a book is several events. */
+/** The most deltas that are joined: an answer as long as a book is several events. */
 const MAX_JOINED = 50_000;
 
-/** A page of what was asked for may be empty in the middle of a log: `next` says whether there is more. */
+/** A filtered page may be empty in the middle of a log: `next` says whether there is more. */
 export async function readEventPage(
   engine: Pick<Engine, "record">,
   id: string,
   { after, limit, types, maxChars = EVENT_CHARS }: EventsWish,
-): Promise<Page<EventView>> {
+): Promise<RecordPage<EventView>> {
   const data: EventView[] = [];
   let last = after;
   let bytes = 0;
@@ -43,7 +43,7 @@ export async function readEventPage(
   return { object: "list", data, next: null };
 }
 
-/** The log in parts that end where no delta follows that belongs to the last one. */
+/** The log in parts that end after the last delta of an item. */
 async function* readWhole(
   { record }: Pick<Engine, "record">,
   id: string,

@@ -6,7 +6,7 @@ import type { QuestionRow } from "../../store/run-index.ts";
 import { rootOf } from "../../store/run-notes.ts";
 import type { QuestionView } from "./views.ts";
 
-/** Of the arguments and the diff each: a question is read by a person. */
+/** The size of the arguments and of the diff: a person reads them. */
 const MAX_CHARS = 64 * 1024;
 
 export function toQuestionView(row: QuestionRow, title: string): QuestionView {
@@ -18,19 +18,28 @@ export function toQuestionView(row: QuestionRow, title: string): QuestionView {
   const always = body["always"];
   return {
     object: "run.question",
-    ...{ run_id, root_id: rootOf(run_id), question, at_ms, until_ms, title },
+    run_id,
+    root_id: rootOf(run_id),
+    question,
+    at_ms,
+    until_ms,
+    title,
     call_id: text("call_id"),
     tool: text("name"),
     arguments: cutToChars(text("arguments"), MAX_CHARS),
-    ...{ effect: text("effect"), reason: text("reason"), sandbox: text("sandbox") },
+    effect: text("effect"),
+    reason: text("reason"),
+    sandbox: text("sandbox"),
     always: Array.isArray(always) ? always.filter((rule) => typeof rule === "string") : [],
     asker: body["asker"] ?? null,
     diff: toDiff(tryParseJson(text("arguments"))),
-    ...{ closed_at_ms, verdict, decided: row.reason },
+    closed_at_ms,
+    verdict,
+    decided: row.reason,
   };
 }
 
-/** Of calls that replace a text by another, or write a file: the lines that go and come. */
+/** For calls that replace a text, or write a file: the removed and added lines. */
 function toDiff(given: Json | undefined): string | null {
   if (!isJsonObject(given)) return null;
   const path = pick(given, ["path", "file_path", "file"]);

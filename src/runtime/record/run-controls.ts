@@ -1,44 +1,64 @@
-/** Working on runs, and answering what they ask. Each rejects for a run of another tenant as for one that is not there. */
+/** Controls runs, and answers what they ask. A run of another tenant is rejected like one that does not exist. */
 
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { RemoteAnswer } from "../approval-answers.ts";
 import { answerQuestion } from "../approvals.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Replayed, ReplayRequest } from "../replay.ts";
+import type { Run } from "../run-handle.ts";
 import { compareSteps, readSteps } from "./compare-runs.ts";
 import type { Viewer } from "./found-runs.ts";
 import { toQuestionView } from "./question-view.ts";
 import { parseCursor, parseLimit, type Query, toCursor, toPage } from "./run-query.ts";
 import type { ReadParts } from "./run-reads.ts";
-import type { AnsweredView, Page, QuestionView, ReplayView, RunDetail } from "./views.ts";
+import type { AnsweredView, QuestionView, RecordPage, ReplayView, RunDetail } from "./views.ts";
+
+/** The operations of a runtime on runs of its record. */
+export interface RecordedRuns {
+  /** Continues a stored run whose process died. */
+  resume(id: string): Promise<Run>;
+  /**
+   * Ends a run and everything below it as `cancelled`, wherever it runs. A child's parent continues, and its model
+   * reads that the child was cancelled. A run that has ended stays as it is. Rejects if there is no such run, and if
+   * no process works on it and this program cannot take it over.
+   */
+  cancel(id: string): Promise<void>;
+  /**
+   * Leaves a message that a run, or one below it, reads before its next turn, wherever it runs. Rejects if there is no
+   * such run, or it has ended.
+   */
+  steer(id: string, text: string): Promise<void>;
+  /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
+  replay(request: Omit<ReplayRequest, "record">): Promise<Replayed>;
+}
 
 export interface RunControls {
-  questions(viewer: Viewer, query: Query): Promise<Page<QuestionView>>;
-  /** Also one that was answered. Rejects with `not_found` where the run never asked it. */
+  questions(viewer: Viewer, query: Query): Promise<RecordPage<QuestionView>>;
+  /** Reads a question, even an answered one. Rejects with `not_found` if the run never asked it. */
   question(viewer: Viewer, id: string, name: string): Promise<QuestionView>;
   answer(viewer: Viewer, id: string, wish: AnswerWish): Promise<AnsweredView>;
   cancel(viewer: Viewer, id: string): Promise<RunDetail>;
   resume(viewer: Viewer, id: string): Promise<RunDetail>;
   steer(viewer: Viewer, id: string, text: string): Promise<void>;
-  replay(viewer: Viewer, id: string, change: ReplayWish | undefined): Promise<ReplayView>;
+  replay(viewer: Viewer, id: string, change: PromptReplayWish | undefined): Promise<ReplayView>;
 }
 
 export interface AnswerWish {
   readonly question: string;
   readonly answer: RemoteAnswer;
   readonly reason?: string | undefined;
-  /** Who answers, for a person. */
+  /** Where the answer comes from, for a person. */
   readonly from: string;
 }
 
-export interface ReplayWish {
+export interface PromptReplayWish {
   readonly node: string;
   readonly prompt: string;
 }
 
 interface ControlParts extends ReadParts {
-  readonly runtime: Pick<Runtime, "cancel" | "steer" | "resume" | "replay">;
+  readonly runtime: RecordedRuns;
 }
 
 export function createRunControls(parts: ControlParts): RunControls {
@@ -84,9 +104,14 @@ export function createRunControls(parts: ControlParts): RunControls {
       await found.find(viewer, id);
       const { runs, left, divergence, end, logs } = await runtime.replay({ id, change });
       const { ending, output_text } = end;
-      const parted = divergence === undefined ? null : (divergence as unknown as JsonObject);
+      const parted = divergence === undefined ? null : asJsonObject(divergence);
       return {
-        ...{ object: "run.replay", runs, left, divergence: parted, ending, output_text },
+        object: "run.replay",
+        runs,
+        left,
+        divergence: parted,
+        ending,
+        output_text,
         ...compareSteps(readSteps(logs.recorded), readSteps(logs.replayed)),
       };
     },

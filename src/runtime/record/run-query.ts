@@ -1,18 +1,18 @@
-/** Queries of the API of runs, read from the text of an address. Each names what is wrong with a value. */
+/** Queries of the API of runs, read from the text of an address. Each error names what is wrong with a value. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { ENDINGS, type Ending } from "../../protocol/run-events.ts";
 import type { RunListQuery } from "../../store/run-index.ts";
 import { toDay } from "../../store/run-notes.ts";
-import type { Page } from "./views.ts";
+import type { RecordPage } from "./views.ts";
 
 export type Query = Pick<URLSearchParams, "get" | "has">;
 
 const DAY_MS = 86_400_000;
 const MAX_PAGE = 100;
 const USUAL_PAGE = 50;
-/** A window of usage: more than a year would be read for one answer. */
+/** The longest window of usage: more than a year would be read for one answer. */
 const MAX_DAYS = 400;
 const USUAL_DAYS = 30;
 
@@ -20,25 +20,29 @@ const USUAL_DAYS = 30;
 export const RUN_FILTERS = {
   status: "`running`, `waiting` (for an answer), `ended`, or an ending: `completed`, `failed`, …",
   model: "The model, as `vendor/model`",
-  agent: "The agent, or what the run is called",
+  agent: "The agent, or the label of the run",
   key: "The id of the key whose request it answers",
   session:
     "The session that it belongs to; `client:ID` for the requests of a client's own session, such as Claude Code's",
   folder: "The folder that its tools work in",
   kind: "`agent`, `response` or `index`",
-  day: "Begun on this day of UTC, `2026-11-18`",
-  from: "Begun on this day or later",
-  to: "Begun on this day or earlier",
+  day: "Started on this day of UTC, `2026-11-18`",
+  from: "Started on this day or later",
+  to: "Started on this day or earlier",
   search: "Words that its title or its id contains, in any order and case",
-  tenant: "Of this tenant; `admin` keys alone. Their own tenant for other keys",
+  tenant: "Of this tenant; only for `admin` keys. Other keys see their own tenant",
 } as const;
 
 export function parseRunList(query: Query): Omit<RunListQuery, "tenant" | "limit"> {
   const text = (name: keyof typeof RUN_FILTERS): string | undefined => query.get(name) || undefined;
   return {
     ...parseStatus(text("status")),
-    ...{ model: text("model"), agent: text("agent"), key_id: text("key") },
-    ...{ session: text("session"), folder: text("folder"), name: text("kind") },
+    model: text("model"),
+    agent: text("agent"),
+    key_id: text("key"),
+    session: text("session"),
+    folder: text("folder"),
+    name: text("kind"),
     ...parseDays(query),
     search: text("search"),
     before: parseRunCursor(query.get("after")),
@@ -58,7 +62,8 @@ function parseStatus(
 
 function parseDays(query: Query): Pick<RunListQuery, "from_ms" | "to_ms"> {
   const day = query.get("day");
-  const [from, to] = [day || query.get("from"), day || query.get("to")];
+  const from = day || query.get("from");
+  const to = day || query.get("to");
   return {
     from_ms: from ? parseDay("from", from) : undefined,
     to_ms: to ? parseDay("to", to) + DAY_MS : undefined,
@@ -71,7 +76,7 @@ function parseDay(name: string, text: string): number {
   throw toInvalid(name, `\`${name}\` is not a day: \`${clip(text, 40)}\`. Write it as 2026-11-18.`);
 }
 
-/** Both days are in it; the last 30 days where nothing is said. */
+/** Both days are included; the last 30 days if the query names none. */
 export function parseWindow(
   query: Query,
   nowMs: number,
@@ -86,7 +91,7 @@ export function parseWindow(
   return { from_day: toDay(from), to_day: toDay(to) };
 }
 
-/** How many of a page, 1 to 100. */
+/** The size of a page, 1 to 100. */
 export function parseLimit(query: Query, max = MAX_PAGE, usual = USUAL_PAGE): number {
   const text = query.get("limit");
   if (text === null || text === "") return usual;
@@ -95,7 +100,7 @@ export function parseLimit(query: Query, max = MAX_PAGE, usual = USUAL_PAGE): nu
   throw toInvalid("limit", `\`limit\` is ${clip(text, 40)}. Use a whole number from 1 to ${max}.`);
 }
 
-/** A whole number, or what holds where it is left out. */
+/** A whole number, or `usual` if it is left out. */
 export function parseNumber(query: Query, name: string, usual: number): number {
   const text = query.get(name);
   if (text === null || text === "") return usual;
@@ -104,7 +109,7 @@ export function parseNumber(query: Query, name: string, usual: number): number {
   throw toInvalid(name, `\`${name}\` is \`${clip(text, 40)}\`. Use a whole number.`);
 }
 
-/** A place in a list: when it was, and whose id. Opaque to clients. */
+/** A place in a list: the time and the id of a run. Opaque to clients. */
 export function toCursor(at_ms: number, id: string): string {
   return Buffer.from(JSON.stringify([at_ms, id])).toString("base64url");
 }
@@ -118,17 +123,17 @@ export function parseCursor(
     const [at_ms, id] = Array.isArray(read) ? (read as unknown[]) : [];
     if (typeof at_ms === "number" && typeof id === "string") return { at_ms, id };
   } catch {
-    // Told below, as any other text that is not a cursor.
+    // Reported below, like any other text that is not a cursor.
   }
   throw toInvalid("after", "`after` is not a place of a list. Use `next` of the page before.");
 }
 
-/** `hasMore`: there is at least one more than those. */
+/** `hasMore`: there is at least one more row than those. */
 export function toPage<Row>(
   data: readonly Row[],
   hasMore: boolean,
   cursorOf: (row: Row) => string,
-): Page<Row> {
+): RecordPage<Row> {
   const last = data.at(-1);
   return { object: "list", data, next: hasMore && last ? cursorOf(last) : null };
 }

@@ -1,7 +1,10 @@
-/** Looking at runs: lists, one run, its tree, its log, what it does now, another run beside it. */
+/**
+ * Reads runs: lists, one run, its tree, its log, what it does now, and a comparison with another
+ * run.
+ */
 
 import type { Clock } from "../../base/clock.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import { toUnknownRun } from "../../store/refusal.ts";
@@ -17,7 +20,7 @@ import type {
   Comparison,
   EventView,
   FollowFrame,
-  Page,
+  RecordPage,
   RunDetail,
   RunView,
   TextPiece,
@@ -25,12 +28,12 @@ import type {
 } from "./views.ts";
 
 export interface RunReads {
-  list(viewer: Viewer, query: Query): Promise<Page<RunView>>;
+  list(viewer: Viewer, query: Query): Promise<RecordPage<RunView>>;
   get(viewer: Viewer, id: string): Promise<RunDetail>;
   tree(viewer: Viewer, id: string, after: string | null): Promise<TreePiece>;
-  events(viewer: Viewer, id: string, wish: EventsWish): Promise<Page<EventView>>;
+  events(viewer: Viewer, id: string, wish: EventsWish): Promise<RecordPage<EventView>>;
   text(viewer: Viewer, id: string, at: TextPlace): Promise<TextPiece>;
-  /** Rejects before it begins where there is no such run. */
+  /** Rejects before it begins if there is no such run. */
   follow(
     viewer: Viewer,
     id: string,
@@ -79,14 +82,15 @@ export function createRunReads({ index, engine, clock, found }: ReadParts): RunR
       await found.find(viewer, id);
       const logged = await found.event(id, seq);
       if (!logged) throw toUnknownRun(`${id}:${seq}`);
-      return toTextPiece(logged.event as unknown as JsonObject, path, from);
+      return toTextPiece(asJsonObject(logged.event), path, from);
     },
     async follow(viewer, id, wish, signal) {
       await found.find(viewer, id);
       return followRun({ index, engine, clock }, id, wish, signal);
     },
     async compare(viewer, a, b) {
-      const [left, right] = [await found.find(viewer, a), await found.find(viewer, b)];
+      const left = await found.find(viewer, a);
+      const right = await found.find(viewer, b);
       const steps = [await readSteps(engine, a), await readSteps(engine, b)] as const;
       const views = { a: await found.view(left), b: await found.view(right) };
       return { object: "run.comparison", ...views, ...compareSteps(...steps) };

@@ -1,4 +1,4 @@
-/** What models and tools used over time, from the rows that the store writes with each of their calls. */
+/** The usage of models and tools over time, from the rows that the store writes with each of their calls. */
 
 import { DECIDERS, type DecidedBy, type ToolDecision } from "../../protocol/run-events.ts";
 import type { FailedCall, UsageKey, UsageSum } from "../../store/run-index.ts";
@@ -15,15 +15,15 @@ import {
 } from "./run-query.ts";
 import type { ReadParts } from "./run-reads.ts";
 import { toTotals } from "./run-view.ts";
-import type { FailedCallView, Page, ToolsView, UsageRowView, UsageView } from "./views.ts";
+import type { FailedCallView, RecordPage, ToolsView, UsageRowView, UsageView } from "./views.ts";
 
 export interface RunSums {
   usage(viewer: Viewer, query: Query, by: UsageKey, daily: boolean): Promise<UsageView>;
-  /** Of one run and all below it. */
+  /** The usage of one run and all below it. */
   usageOf(viewer: Viewer, id: string, by: UsageKey): Promise<UsageView>;
   tools(viewer: Viewer, query: Query): Promise<ToolsView>;
   /** Calls that failed or were denied, the newest first. */
-  failures(viewer: Viewer, query: Query): Promise<Page<FailedCallView>>;
+  failures(viewer: Viewer, query: Query): Promise<RecordPage<FailedCallView>>;
 }
 
 /** About a megabyte. */
@@ -51,7 +51,8 @@ export function createRunSums(parts: ReadParts): RunSums {
       const sums = await index.sumTools({ ...window, tenant });
       const data = sums.map(({ ms, max_ms, ...sum }) => ({
         ...sum,
-        ...{ seconds: ms / 1000, max_seconds: max_ms / 1000 },
+        seconds: ms / 1000,
+        max_seconds: max_ms / 1000,
       }));
       return { object: "tools", from: window.from_day, to: window.to_day, data };
     },
@@ -59,7 +60,9 @@ export function createRunSums(parts: ReadParts): RunSums {
       const limit = parseLimit(query);
       const rows = await index.listFailedCalls({
         ...parseWindow(query, clock.now()),
-        ...{ tenant, limit: limit + 1, status: parseFailed(query.get("status")) },
+        tenant,
+        limit: limit + 1,
+        status: parseFailed(query.get("status")),
         tool: query.get("tool") || undefined,
         ...parseCallCursor(query.get("after")),
       });
@@ -75,8 +78,11 @@ export function createRunSums(parts: ReadParts): RunSums {
 function toUsageRow(sum: UsageSum): UsageRowView {
   return {
     ...toTotals(sum),
-    ...{ day: sum.day, key: sum.key, reasoning_tokens: sum.reasoning_tokens },
-    ...{ unpriced_calls: sum.unpriced_calls, seconds: sum.ms / 1000 },
+    day: sum.day,
+    key: sum.key,
+    reasoning_tokens: sum.reasoning_tokens,
+    unpriced_calls: sum.unpriced_calls,
+    seconds: sum.ms / 1000,
   };
 }
 
@@ -95,7 +101,10 @@ function parseCallCursor(text: string | null): {
   return { before: { at_ms: place.at_ms, run_id, seq: Number(seq) } };
 }
 
-/** Events after the start of a call among which its decision is: calls of one turn may be decided side by side. */
+/**
+ * How many events after the start of a call are searched for its decision: calls of one turn may be decided at the
+ * same time.
+ */
 const DECISION_EVENTS = 64;
 
 /** The rule and the reason are read from the log: a page of them is a few short reads. */

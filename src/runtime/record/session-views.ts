@@ -6,16 +6,16 @@ import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { SessionSummary, Sessions } from "../sessions/session.ts";
 import type { Viewer } from "./found-runs.ts";
 import { parseLimit, type Query } from "./run-query.ts";
-import type { Page, SessionDetail, SessionView } from "./views.ts";
+import type { RecordPage, SessionDetail, SessionView } from "./views.ts";
 
 export interface SessionReader {
-  sessions(viewer: Viewer, query: Query): Promise<Page<SessionView>>;
+  sessions(viewer: Viewer, query: Query): Promise<RecordPage<SessionView>>;
   session(viewer: Viewer, id: string): Promise<SessionDetail>;
-  /** A new session with what the session of the run holds up to the end of a turn; all of it when left out. */
+  /** A new session with the content of the run's session up to the end of a turn; all of it when left out. */
   fork(viewer: Viewer, id: string, turn: number | undefined): Promise<SessionView>;
 }
 
-/** Of a prompt or an answer, and of all turns together. */
+/** The size of a prompt or an answer, and of all turns together. */
 const TURN_CHARS = 4000;
 const MAX_TURNS = 200;
 
@@ -32,18 +32,18 @@ export function createSessionReader(sessions: Sessions): SessionReader {
       const limit = parseLimit(query);
       const folder = query.get("folder") || undefined;
       const text = query.get("search") || undefined;
-      const untilMs = query.get("after") ? Number(query.get("after")) : undefined;
-      const found = await sessions.list({ limit: limit + 1, folder, text, untilMs });
-      const data = found.slice(0, limit).map(toView);
-      const last = data.at(-1);
-      const next = found.length > limit && last ? String(last.used_at_ms) : null;
-      return { object: "list", data, next };
+      const after = query.get("after") || undefined;
+      const found = await sessions.listPage({ limit, folder, text, after });
+      return { object: "list", data: found.sessions.map(toView), next: found.next ?? null };
     },
     async session(viewer, id) {
       check(viewer, id);
-      const [summary, turns] = [await sessions.get(id), await sessions.turns(id)];
+      const summary = await sessions.get(id);
+      const turns = await sessions.turns(id);
       const shown = turns.slice(-MAX_TURNS).map(({ turn, prompt, text, calls }) => ({
-        ...{ turn, calls, text: cutToChars(text, TURN_CHARS) },
+        turn,
+        calls,
+        text: cutToChars(text, TURN_CHARS),
         prompt: prompt === null ? null : cutToChars(prompt, TURN_CHARS),
       }));
       return { ...toView(summary), turns: shown, turn_count: turns.length };

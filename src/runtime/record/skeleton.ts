@@ -4,8 +4,8 @@ import type { RunRow, SpanRow } from "../../store/run-index.ts";
 import type { TreeRow } from "./views.ts";
 
 /**
- * `runs` are a run and all below it, each after its parent; `spans` are theirs, by run and number. One pass over
- * both; a child stands below the call that asked for it.
+ * `runs` are a run and all below it, each after its parent; `spans` are theirs, by run and number. One pass over both;
+ * a child is listed below the call that started it.
  */
 export function toSkeleton(runs: readonly RunRow[], spans: readonly SpanRow[]): TreeRow[] {
   const [root] = runs;
@@ -47,7 +47,7 @@ export function toSkeleton(runs: readonly RunRow[], spans: readonly SpanRow[]): 
   return rows;
 }
 
-/** Of those that no event of their parent tells of: agents of a server's team. */
+/** Takes runs that no event of their parent names: agents of a server's team. */
 function takeUnseen(left: RunRow[], seen: ReadonlySet<string>): RunRow | undefined {
   for (let run = left.shift(); run; run = left.shift()) if (!seen.has(run.id)) return run;
   return undefined;
@@ -57,10 +57,10 @@ interface Walk {
   readonly run: RunRow;
   readonly depth: number;
   readonly spans: readonly SpanRow[];
-  /** Children by the place of the call that asked for them: they are told after it. */
+  /** Children by the place of the call that started them: they are listed after it. */
   readonly children: ReadonlyMap<number, readonly SpanRow[]>;
   at: number;
-  /** Children of the call that was told last, still to be told. */
+  /** Children of the last listed call that are not listed yet. */
   pending: SpanRow[];
   caller: string;
 }
@@ -84,7 +84,7 @@ function takeNext(walk: Walk): { span: SpanRow; parent: string; depth: number } 
     const at = walk.at++;
     const span = walk.spans[at];
     if (!span) return undefined;
-    // Told with its call, unless there is none.
+    // Listed with its call, unless there is none.
     if (span.kind === "child" && isTold(walk, span)) continue;
     walk.pending = [...(walk.children.get(at) ?? [])];
     walk.caller = toSpanId(span);
@@ -107,7 +107,7 @@ function placesOfCalls(spans: readonly SpanRow[]): ReadonlyMap<string, number> {
       turn = span.turn ?? turn;
       place = 0;
     }
-    // One that was cut is made again by whoever goes on, under the same key.
+    // An interrupted call is made again by the next owner, under the same key.
     if (span.kind === "call" && span.status !== "cut") places.set(`tool:${turn}.${place++}`, at);
   }
   return places;

@@ -1,6 +1,6 @@
 /**
- * The skeleton of a tree in pieces. A tree is read once for all of its pieces: the last few are kept for a while, as
- * long as nothing was added to them.
+ * The skeleton of a tree in pieces. A tree is read once for all of its pieces: the last few trees are kept for a
+ * while, as long as nothing was added to them.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -70,7 +70,7 @@ function sizeOf([id, parent, , , name]: TreeRow): number {
   return Buffer.byteLength(`${id}${parent ?? ""}${name ?? ""}`) + ROW_BYTES;
 }
 
-/** A tree that grows keeps the order of what it has: the place is found by the row's id. */
+/** A tree that grows keeps the order of its rows: the place is found by the row's id. */
 function findAfter(rows: readonly TreeRow[], after: string): number {
   const at = rows.findIndex(([id]) => id === after);
   if (at >= 0) return at + 1;

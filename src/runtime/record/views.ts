@@ -1,27 +1,27 @@
 /**
- * What the API of runs answers with, as types: `src/server/routes/runs.ts` and its neighbours send these objects as
- * they are, and whoever writes a client may import the types. Times are milliseconds since 1970; ids of runs below
- * others contain slashes, so they are escaped in addresses (`encodeURIComponent`).
+ * The answers of the API of runs, as types: `src/server/routes/runs.ts` and its neighbours send these objects
+ * unchanged, and clients may import the types. Times are milliseconds since 1970; ids of runs below others contain
+ * slashes, so they are escaped in addresses (`encodeURIComponent`).
  */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { Ending } from "../../protocol/run-events.ts";
 
 /** One page of a list. `next` is given as `after` for the page that follows; null at the end. */
-export interface Page<Row> {
+export interface RecordPage<Row> {
   readonly object: "list";
   readonly data: readonly Row[];
   readonly next: string | null;
 }
 
-/** What a run and everything below it used, from the rows of usage alone. */
-export interface Totals {
+/** The usage of a run and everything below it, from the rows of usage alone. */
+export interface UsageTotals {
   /** Model calls. */
   readonly calls: number;
   readonly input_tokens: number;
   readonly cached_tokens: number;
   readonly output_tokens: number;
-  /** Null where the price of some call is not known; `known_usd` is what is known. */
+  /** Null if the price of some call is not known; `known_usd` is what is known. */
   readonly cost_usd: number | null;
   readonly known_usd: number;
 }
@@ -35,10 +35,10 @@ export interface RunView {
   readonly title: string;
   /** `agent` for runs of the command line and subagents, `response` for answers of the server, `index` for files. */
   readonly kind: string;
-  /** `waiting` while a question of it, or of one below it, waits for an answer. */
+  /** `waiting` while a question of it, or of a run below it, waits for an answer. */
   readonly status: "running" | "waiting" | "ended";
   readonly ending: Ending | null;
-  /** Why it ended so, cut short; empty where it completed or has not ended. */
+  /** Why it ended so, cut short; empty if it completed or has not ended. */
   readonly message: string;
   readonly created_at_ms: number;
   readonly ended_at_ms: number | null;
@@ -49,47 +49,47 @@ export interface RunView {
   readonly folder: string | null;
   readonly tenant: string;
   readonly key_id: string | null;
-  /** Of its own, without those below it. */
+  /** The run's own turns, without those below it. */
   readonly turns: number;
   readonly tool_calls: number;
   /** Open questions. */
   readonly questions: number;
-  readonly totals: Totals;
+  readonly totals: UsageTotals;
 }
 
 /** One run. */
 export interface RunDetail extends RunView {
-  /** Where it stands among its tree: `/root/review-1.0`. */
+  /** The run's position in its tree: `/root/review-1.0`. */
   readonly path: string;
   /** How many events its log has: events are numbered from 0. */
   readonly events: number;
   /** How many processes have worked on it. */
   readonly attempts: number;
-  /** Whether a living process works on it; false for one that can be resumed, and for one that has ended. */
+  /** True if a living process works on it; false for a run that can be resumed, and for one that has ended. */
   readonly is_held: boolean;
-  /** Its first event (`run_start`: settings, instructions, input); null before there is one. */
+  /** The run's first event (`run_start`: settings, instructions, input); null before there is one. */
   readonly start: EventView | null;
-  /** Its last event (`run_end`: output, error); null while it runs. */
+  /** The run's last event (`run_end`: output, error); null while it runs. */
   readonly end: EventView | null;
 }
 
-/** An event of a log. Deltas of one item that follow each other are one event with all of their text. */
+/** An event of a log. Consecutive deltas of one item are one event with all of their text. */
 export interface EventView {
   readonly seq: number;
-  /** The number of the last event that is in it; `seq` but for joined deltas. */
+  /** The number of the last event in it; the same as `seq` except for joined deltas. */
   readonly last_seq: number;
   readonly type: string;
   /** Null for an event without a time. */
   readonly at_ms: number | null;
   readonly event: JsonObject;
-  /** What was left out of it because it is large; empty for most. */
+  /** The texts that were left out because they are large; empty for most. */
   readonly clipped: readonly Clipped[];
 }
 
 export interface Clipped {
   /** A JSON Pointer into `event`: `/item/output`. */
   readonly path: string;
-  /** How long the text is there in full, in characters; of a list, how many entries it has. */
+  /** The length of the full text, in characters; for a list, the number of its entries. */
   readonly length: number;
   readonly kind: "text" | "list";
 }
@@ -109,7 +109,7 @@ export interface TreePiece {
   readonly object: "run.tree";
   readonly fields: typeof TREE_FIELDS;
   readonly rows: readonly TreeRow[];
-  /** Of the whole tree, now. */
+  /** How many nodes the whole tree has now. */
   readonly nodes: number;
   readonly next: string | null;
 }
@@ -131,8 +131,8 @@ export const TREE_FIELDS = [
 
 /**
  * `id` is that of a run, or `RUN:SEQ` for a model call (`turn`), a tool call (`call`), a summary (`compaction`) or a
- * child that has left no record (`child`). `status`: `open`, `ok`, `failed`, `denied`, `cut`; of a run `running`,
- * `waiting` or its ending. `by` is who decided about a call.
+ * child that has left no record (`child`). `status`: `open`, `ok`, `failed`, `denied`, `cut`; for a run `running`,
+ * `waiting` or its ending. `by` says who decided about a call.
  */
 export type TreeRow = readonly [
   id: string,
@@ -160,28 +160,28 @@ export interface QuestionView {
   readonly object: "run.question";
   readonly run_id: string;
   readonly root_id: string;
-  /** Its name in its run: an answer names it. */
+  /** The question's name in its run: an answer names it. */
   readonly question: string;
   readonly call_id: string;
   readonly tool: string;
-  /** As the model wrote them: JSON as text. */
+  /** The arguments as the model wrote them: JSON as text. */
   readonly arguments: string;
   readonly effect: string;
   readonly reason: string;
   readonly sandbox: string;
-  /** The rules that `always` stands for. */
+  /** The rules that `always` would add. */
   readonly always: readonly string[];
   /** The subagent that asks; null for the run that a person started. */
   readonly asker: Json;
-  /** The change that the call would make, as a unified diff, where its arguments say it; else null. */
+  /** The change that the call would make, as a unified diff, if its arguments contain it; otherwise null. */
   readonly diff: string | null;
-  /** What the run is about. */
+  /** The title of the run. */
   readonly title: string;
   readonly at_ms: number;
   readonly until_ms: number | null;
   /** Null while it waits. */
   readonly closed_at_ms: number | null;
-  /** What was decided, and why; null while it waits, and where its asker is gone. */
+  /** The decision; null while the question waits, and if its run is gone. */
   readonly verdict: "allow" | "deny" | null;
   readonly decided: string | null;
 }
@@ -190,7 +190,7 @@ export interface AnsweredView {
   readonly object: "run.answer";
   readonly run_id: string;
   readonly question: string;
-  /** `left`: no process works on the run now; it takes the answer when it goes on. */
+  /** `left`: no process works on the run now; it takes the answer when it continues. */
   readonly outcome: "taken" | "left";
 }
 
@@ -202,10 +202,10 @@ export interface UsageView {
   readonly data: readonly UsageRowView[];
 }
 
-export interface UsageRowView extends Totals {
-  /** Null where days are not told apart. */
+export interface UsageRowView extends UsageTotals {
+  /** Null if days are not separated. */
   readonly day: string | null;
-  /** Null for what has none. */
+  /** Null for rows without one. */
   readonly key: string | null;
   readonly reasoning_tokens: number;
   readonly unpriced_calls: number;
@@ -241,31 +241,31 @@ export interface FailedCallView {
   /** Who decided about it, and what that means. */
   readonly decided_by: string | null;
   readonly about: string | null;
-  /** Of a denied one: the rule, and why. */
+  /** For a denied call: the rule, and why. */
   readonly rule: string | null;
   readonly reason: string | null;
   readonly at_ms: number;
   readonly ended_at_ms: number | null;
-  /** Of the run that made it. */
+  /** The title of the run that made it. */
   readonly title: string;
   readonly label: string | null;
 }
 
 /** A frame of `GET /v1/watch`: something has changed. */
 export interface WatchFrame {
-  /** Another text where a list of runs may look different. */
+  /** Changes when a list of runs may look different. */
   readonly runs: string;
   /** Open questions. */
   readonly questions: number;
 }
 
-/** Two runs side by side: what they were given, their turns and their calls, aligned by name and order. */
+/** A comparison of two runs: their starts, their turns and their calls, aligned by name and order. */
 export interface Comparison {
   readonly object: "run.comparison";
   readonly a: RunView;
   readonly b: RunView;
   readonly rows: readonly ComparedRow[];
-  /** The place in `rows` of the first that is not the same; null where there is none. */
+  /** The index in `rows` of the first difference; null if there is none. */
   readonly first_difference: number | null;
 }
 
@@ -288,16 +288,16 @@ export interface ReplayView {
   readonly object: "run.replay";
   readonly runs: number;
   readonly left: readonly { readonly path: string; readonly what: string }[];
-  /** Null where the logs are the same, and where a change was asked for. */
+  /** Null if the logs are the same, and if a change was asked for. */
   readonly divergence: JsonObject | null;
   readonly ending: Ending;
   readonly output_text: string;
-  /** The run that was changed, or the whole one: as it was recorded, and as it went this time. */
+  /** The run that was changed, or the whole tree: as it was recorded, and as it went this time. */
   readonly rows: readonly ComparedRow[];
   readonly first_difference: number | null;
 }
 
-/** A conversation that goes on over several runs. */
+/** A conversation that continues over several runs. */
 export interface SessionView {
   readonly object: "session";
   readonly id: string;
@@ -307,7 +307,7 @@ export interface SessionView {
   readonly used_at_ms: number;
   /** The oldest first. */
   readonly runs: readonly string[];
-  /** The session that it was made of, and up to which turn. */
+  /** The session that it was forked from, and up to which turn. */
   readonly forked_from: object | null;
 }
 

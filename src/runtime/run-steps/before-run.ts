@@ -1,4 +1,4 @@
-/** What a session, a conversation or a chain of responses held before a run of it. */
+/** The contents of a session, a conversation or a chain of responses before a run of it. */
 
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
@@ -10,7 +10,7 @@ import { sinceSummary } from "../../responses/conversations/run-items.ts";
 import { readWish } from "../../responses/request/response-wish.ts";
 import type { Shelf } from "../../store/shelf.ts";
 
-/** Undefined where some of it is deleted. */
+/** Undefined if some of it is deleted. */
 export type ReadBefore = (task: AgentTask) => Promise<readonly Item[] | undefined>;
 
 export function createReadBefore(openShelf: () => Promise<Shelf>, engine: Engine): ReadBefore {

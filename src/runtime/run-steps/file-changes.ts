@@ -1,11 +1,11 @@
 /**
- * What the calls of a run did to files. The record has each file as it was before a call, and the hash of what the call
- * left; a diff is shown where both contents are known exactly: the new one from a later change of the same file, or
- * from the call's own arguments, held against the hash.
+ * The changes to files by the calls of a run. The record has each file as it was before a call, and the hash of what
+ * the call left. A diff is shown if both contents are known exactly: the new one from a later change of the same
+ * file, or from the call's own arguments, checked against the hash.
  */
 
 import { createHash } from "node:crypto";
-import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
+import { asJson, isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import { cutToChars } from "../../base/text.ts";
 import {
   type FileBefore,
@@ -15,20 +15,15 @@ import {
 } from "../../protocol/file-changes.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { toUnifiedDiff } from "../../tools/files/unified-diff.ts";
+import type { ContentPlace } from "../undo/read-changes.ts";
 import type { ChangeView } from "./step-views.ts";
 
-/** Of one diff: what is longer is read in an editor. */
+/** The size of one diff: a longer one is read in an editor. */
 const DIFF_CHARS = 64 * 1024;
 
-/** Where a content stands in the record. */
-export interface ContentPlace {
-  readonly run: string;
-  readonly seq: number;
-}
+export type ReadFileContent = (place: ContentPlace) => Promise<KeptContent | undefined>;
 
-export type ReadContent = (place: ContentPlace) => Promise<KeptContent | undefined>;
-
-export interface FileChange {
+export interface LoggedFileChange {
   readonly before: FileBefore;
   readonly after: FileState | undefined;
   readonly atMs: number;
@@ -39,17 +34,17 @@ export interface FileChange {
 /** Reads the logs of one or more runs, each in order. */
 export interface ChangeFold {
   read(logged: LoggedEvent): void;
-  /** Those that were interrupted last. */
-  changes(): readonly FileChange[];
-  /** By their SHA-256. */
+  /** Interrupted changes last. */
+  changes(): readonly LoggedFileChange[];
+  /** The places of contents, by their SHA-256. */
   readonly contents: ReadonlyMap<string, ContentPlace>;
 }
 
 export function createChangeFold(): ChangeFold {
   const contents = new Map<string, ContentPlace>();
-  const calls = new Map<string, FileChange["call"]>();
+  const calls = new Map<string, LoggedFileChange["call"]>();
   const open = new Map<string, FileBefore & { readonly run: string }>();
-  const closed: FileChange[] = [];
+  const closed: LoggedFileChange[] = [];
   const close = (
     { run, ...before }: FileBefore & { readonly run: string },
     after: FileState | undefined,
@@ -88,19 +83,25 @@ export function createChangeFold(): ChangeFold {
 }
 
 export async function toChangeView(
-  change: FileChange,
+  change: LoggedFileChange,
   contents: ChangeFold["contents"],
-  read: ReadContent,
+  read: ReadFileContent,
 ): Promise<ChangeView> {
   const { before, after, call, run, atMs } = change;
   const { content: _, ...was } = before;
   const { diff, note } = await toDiff(change, contents, read);
   return {
-    ...{ run_id: run, seq: call.seq, call_id: before.call_id, tool: call.name, path: before.path },
+    run_id: run,
+    seq: call.seq,
+    call_id: before.call_id,
+    tool: call.name,
+    path: before.path,
     what: toWhat(before.state, after),
-    before: was.state as unknown as Json,
+    before: asJson(was.state),
     after: (after as unknown as Json | undefined) ?? null,
-    ...{ diff, note, at_ms: atMs },
+    diff,
+    note,
+    at_ms: atMs,
   };
 }
 
@@ -113,12 +114,12 @@ function toWhat(before: FileState, after: FileState | undefined): ChangeView["wh
 type Told = Pick<ChangeView, "diff" | "note">;
 
 async function toDiff(
-  change: FileChange,
+  change: LoggedFileChange,
   contents: ChangeFold["contents"],
-  read: ReadContent,
+  read: ReadFileContent,
 ): Promise<Told> {
   const { before, after, call } = change;
-  if (!after) return untold("The call was interrupted before it said what it left.");
+  if (!after) return untold("The call was interrupted before its result was recorded.");
   if (before.lost) return untold(`The old content was not kept: ${LOST[before.lost]}.`);
   const old = await readText(before.state, contents, read);
   if (old === undefined) return untold("The old content is not text, or not in the record.");
@@ -132,11 +133,11 @@ function untold(note: string): Told {
   return { diff: null, note };
 }
 
-/** Undefined for what is not a text that the record has. */
+/** Undefined if the content is not text or not in the record. */
 async function readText(
   state: FileState,
   contents: ChangeFold["contents"],
-  read: ReadContent,
+  read: ReadFileContent,
 ): Promise<string | undefined> {
   if (state.kind === "none") return "";
   if (state.kind !== "file" || state.sha256 === null) return undefined;
@@ -149,7 +150,7 @@ async function readText(
 const TEXTS = ["content", "text", "new_text", "new_string", "new_str", "new"];
 const OLD_TEXTS = ["old_text", "old_string", "old_str", "old"];
 
-/** What the call says that the file is to be, where its hash is that of what the call left. */
+/** The new content of the file from the call's arguments, if its hash is that of what the call left. */
 function findGiven(after: FileState, old: string, given: string): string | undefined {
   const parsed = tryParseJson(given);
   if (after.kind !== "file" || after.sha256 === null || !isJsonObject(parsed)) return undefined;

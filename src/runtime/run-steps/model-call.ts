@@ -4,7 +4,7 @@ import { isSummary } from "../../agent/context/expand-compactions.ts";
 import { withReportWish } from "../../agent/report.ts";
 import { toRepairRequest } from "../../agent/structured-output.ts";
 import type { AgentTask } from "../../agent/task.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJson, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
   LoggedEvent,
@@ -17,10 +17,10 @@ import { toRunItems } from "../../responses/conversations/run-items.ts";
 import { readResponseSettings } from "../../responses/request/response-settings.ts";
 import type { TurnStep } from "./step-views.ts";
 
-/** What surrounds the log of a run. */
+/** The context of a run that its log does not contain. */
 export interface AskedRun {
   readonly task: AgentTask;
-  /** What its session or chain held before it; undefined where that is deleted. */
+  /** The items of its session or chain before it; undefined if they are deleted. */
   readonly before: readonly Item[] | undefined;
   /** The tools that it named, as this program knows them. */
   readonly tools: readonly JsonObject[];
@@ -40,8 +40,13 @@ export function toTurnStep(log: readonly LoggedEvent[], seq: number, run: AskedR
   const before = log.slice(0, at).map(({ event }) => event);
   const input = toInput([...before, ...notices], first.event, run);
   return {
-    ...{ object: "run.step", kind: "turn", run_id: start.run_id, seq, turn: start.event.turn },
-    ...{ started_at_ms: start.event.at_ms, ended_at_ms: end?.at_ms ?? null },
+    object: "run.step",
+    kind: "turn",
+    run_id: start.run_id,
+    seq,
+    turn: start.event.turn,
+    started_at_ms: start.event.at_ms,
+    ended_at_ms: end?.at_ms ?? null,
     request: toRequest(first.event, input, run.tools),
     before: run.before === undefined ? "deleted" : run.before.length > 0 ? "included" : "none",
     output: own.flatMap((event) => (event.type === "item_end" ? [event.item] : [])),
@@ -54,7 +59,7 @@ export function toTurnStep(log: readonly LoggedEvent[], seq: number, run: AskedR
   };
 }
 
-/** Up to the end of the call, or to what shows that it was interrupted. */
+/** Up to the end of the call, or to the event that shows that it was interrupted. */
 function takeOwn(events: readonly LoggedEvent[]): RunEvent[] {
   const own: RunEvent[] = [];
   for (const { event } of events) {
@@ -83,7 +88,7 @@ function toInput(
   return isReport(events, task) ? [...since, toPrompt(task.summary_prompt ?? "")] : since;
 }
 
-/** A turn after an answer that called nothing, with nothing said in between, is the report. */
+/** A turn after an answer without calls, with no input in between, is the report. */
 function isReport(
   events: readonly RunEvent[],
   { summary_prompt, report_along }: AgentTask,
@@ -122,10 +127,14 @@ function toRequest(
     ? Object.fromEntries(PARAMETERS.map((name) => [name, echo[name] ?? null]))
     : {
         tools: tools as readonly Json[] as Json,
-        ...{ temperature, max_output_tokens, text: { format } },
+        temperature,
+        max_output_tokens,
+        text: { format },
       };
   const request: JsonObject = {
-    ...{ model, instructions, input: input as unknown as Json },
+    model,
+    instructions,
+    input: asJson(input),
     ...asked,
     ...options,
   };

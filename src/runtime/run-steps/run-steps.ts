@@ -1,8 +1,8 @@
-/** One step of a run, with everything that was said: read from its log when somebody asks for it. */
+/** One step of a run, with everything that was said: read from its log on request. */
 
 import { parseTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import type { KeptContent } from "../../protocol/file-changes.ts";
@@ -12,12 +12,12 @@ import type { RunIndex } from "../../store/run-index.ts";
 import { clipJson, toTextPiece } from "../record/event-view.ts";
 import type { FoundRuns, Viewer } from "../record/found-runs.ts";
 import { parseLimit, parseNumber, type Query } from "../record/run-query.ts";
-import type { Page, TextPiece } from "../record/views.ts";
+import type { RecordPage, TextPiece } from "../record/views.ts";
 import type { ReadBefore } from "./before-run.ts";
 import {
   createChangeFold,
-  type FileChange,
-  type ReadContent,
+  type LoggedFileChange,
+  type ReadFileContent,
   toChangeView,
 } from "./file-changes.ts";
 import { toTurnStep } from "./model-call.ts";
@@ -25,12 +25,12 @@ import type { ChangeView, CompactionStep, StepView } from "./step-views.ts";
 import { createCallFold } from "./tool-call.ts";
 
 export interface RunSteps {
-  /** The model call, tool call or summary that the event `seq` opened. Rejects with `not_found` where it opened none. */
+  /** The model call, tool call or summary that the event `seq` opened. Rejects with `not_found` if it opened none. */
   step(viewer: Viewer, id: string, seq: number): Promise<StepView>;
   /** A piece of a long text of it. */
   stepText(viewer: Viewer, id: string, at: StepPlace): Promise<TextPiece>;
-  /** What a run and all below it did to files, the oldest first. */
-  changes(viewer: Viewer, id: string, query: Query): Promise<Page<ChangeView>>;
+  /** The changes to files by a run and all below it, the oldest first. */
+  changes(viewer: Viewer, id: string, query: Query): Promise<RecordPage<ChangeView>>;
 }
 
 export interface StepPlace {
@@ -45,11 +45,11 @@ export interface StepParts {
   readonly engine: Engine;
   readonly found: FoundRuns;
   readonly readBefore: ReadBefore;
-  /** Tools by their names, as this program offers them; those that it does not know by their names alone. */
+  /** Tools by their names, as this program offers them; unknown ones by their names alone. */
   readonly toolsOf: (names: readonly string[]) => readonly JsonObject[];
 }
 
-/** Of an answer: texts are cut until all of it has so many characters of JSON. */
+/** The size of an answer: texts are cut until it has this many characters of JSON. */
 const STEP_CHARS = 600_000;
 
 export function createRunSteps(parts: StepParts): RunSteps {
@@ -64,12 +64,12 @@ export function createRunSteps(parts: StepParts): RunSteps {
   };
   return {
     async step(viewer, id, seq) {
-      const whole = (await read(viewer, id, seq)) as unknown as JsonObject;
+      const whole = asJsonObject(await read(viewer, id, seq));
       const { value, clipped } = clipJson(whole, STEP_CHARS);
       return { ...(value as unknown as StepView), clipped };
     },
     async stepText(viewer, id, { seq, path, from }) {
-      return toTextPiece((await read(viewer, id, seq)) as unknown as JsonObject, path, from);
+      return toTextPiece(asJsonObject(await read(viewer, id, seq)), path, from);
     },
     async changes(viewer, id, query) {
       await found.find(viewer, id);
@@ -101,7 +101,7 @@ async function readTurn(
   return toTurnStep(log, seq, { task, before, tools: toolsOf(task.tools) });
 }
 
-/** Events that a model call is over at, however it ended. */
+/** Events that end a model call, however it ended. */
 const ENDS: ReadonlySet<string> = new Set(["turn_end", "turn_start", "run_resume", "run_end"]);
 
 async function readCall(
@@ -126,10 +126,10 @@ async function readCall(
   return call.toStep(shown);
 }
 
-/** Of one call. */
+/** The most changes in an answer. */
 const MAX_CHANGES = 100;
 
-function createContentReader(found: FoundRuns): ReadContent {
+function createContentReader(found: FoundRuns): ReadFileContent {
   return async ({ run, seq }): Promise<KeptContent | undefined> => {
     const event = (await found.event(run, seq))?.event;
     return event?.type === "file_before" ? event.content : undefined;
@@ -141,18 +141,29 @@ function toCompaction(
   { turn, summary, items, tokens_before, tokens_after, usage, cost_usd, at_ms }: RunCompaction,
 ): CompactionStep {
   return {
-    ...{ object: "run.step", kind: "compaction", run_id, seq, turn, summary, items },
-    ...{ tokens_before, tokens_after, usage: usage as unknown as JsonObject, cost_usd },
-    ...{ started_at_ms: at_ms, ended_at_ms: at_ms, clipped: [] },
+    object: "run.step",
+    kind: "compaction",
+    run_id,
+    seq,
+    turn,
+    summary,
+    items,
+    tokens_before,
+    tokens_after,
+    usage: asJsonObject(usage),
+    cost_usd,
+    started_at_ms: at_ms,
+    ended_at_ms: at_ms,
+    clipped: [],
   };
 }
 
-/** The place in the list is the cursor: a log grows at its end alone. */
+/** The index in the list is the cursor: a log grows only at its end. */
 async function readChanges(
   { index, engine, found }: StepParts,
   id: string,
   query: Query,
-): Promise<Page<ChangeView>> {
+): Promise<RecordPage<ChangeView>> {
   const limit = parseLimit(query);
   const after = parseNumber(query, "after", 0);
   const fold = createChangeFold();
@@ -172,6 +183,6 @@ async function readChanges(
   return { object: "list", data, next };
 }
 
-function byTime(a: FileChange, b: FileChange): number {
+function byTime(a: LoggedFileChange, b: LoggedFileChange): number {
   return a.atMs - b.atMs;
 }

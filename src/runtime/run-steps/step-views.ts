@@ -1,4 +1,4 @@
-/** What the API tells of one step of a run, as types: a model call with its exact request, a tool call, a summary. */
+/** One step of a run as the API shows it, as types: a model call with its exact request, a tool call, a summary. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -9,12 +9,12 @@ export type StepView = TurnStep | CallStep | CompactionStep;
 interface Step {
   readonly object: "run.step";
   readonly run_id: string;
-  /** Of the event that opened it. */
+  /** The number of the event that opened it. */
   readonly seq: number;
   readonly started_at_ms: number;
   /** Null while it is open, and for one that was interrupted. */
   readonly ended_at_ms: number | null;
-  /** What was left out because it is large: `?path=` gives it in pieces. */
+  /** The texts that were left out because they are large: `?path=` gives them in pieces. */
   readonly clipped: readonly Clipped[];
 }
 
@@ -23,19 +23,19 @@ export interface TurnStep extends Step {
   readonly kind: "turn";
   readonly turn: number;
   /**
-   * What the model was asked, as a request of the Responses API, whichever API its vendor speaks: instructions, the whole
-   * conversation, tools and parameters. Put together from the record.
+   * The model call as a request of the Responses API, whichever API its vendor speaks: instructions, the
+   * whole conversation, tools and parameters. Put together from the record.
    */
   readonly request: JsonObject;
-  /** What the session or chain held before the run: `none`, in `request.input`, or deleted since. */
+  /** The content of the session or chain before the run: `none`, in `request.input`, or deleted since. */
   readonly before: "none" | "included" | "deleted";
-  /** The items that it answered with, those of an interrupted answer too. */
+  /** The items of its answer, also those of an interrupted answer. */
   readonly output: readonly Item[];
-  /** Why the answer ended; null where it did not. */
+  /** Why the answer ended; null if it did not. */
   readonly reason: string | null;
   readonly usage: JsonObject | null;
   readonly cost_usd: number | null;
-  /** Who answered, where the model's name stands for several. */
+  /** Which deployment answered, if the model's name stands for several. */
   readonly by: JsonObject | null;
   /** Retries, waits, parameters that were left out. */
   readonly notices: readonly { readonly code: string; readonly message: string }[];
@@ -46,11 +46,11 @@ export interface CallStep extends Step {
   readonly kind: "call";
   readonly call_id: string;
   readonly name: string;
-  /** As the model wrote them: JSON as text. */
+  /** The arguments as the model wrote them: JSON as text. */
   readonly arguments: string;
-  /** What a person was asked; null where nobody was. */
+  /** The question to a person; null if no person was asked. */
   readonly question: JsonObject | null;
-  /** One, and another where a guard stopped what was let in. */
+  /** One decision, and another if a guard stopped a call that was allowed. */
   readonly decisions: readonly DecisionView[];
   /** How many programs it started. */
   readonly processes: number;
@@ -64,10 +64,10 @@ export interface DecisionView {
   readonly verdict: "allow" | "deny";
   /** `rule`, `person`, `effect`, … */
   readonly by: string;
-  /** What that means, for a person. */
+  /** The meaning of `by`, for a person. */
   readonly about: string;
   readonly rule: string | null;
-  /** Where that rule stands. */
+  /** The file or flag that the rule is from. */
   readonly source: string | null;
   readonly reason: string;
   readonly sandbox: string;
@@ -75,7 +75,7 @@ export interface DecisionView {
   readonly at_ms: number;
 }
 
-/** A summary that took the place of a part of the conversation. */
+/** A summary that replaced a part of the conversation. */
 export interface CompactionStep extends Step {
   readonly kind: "compaction";
   readonly turn: number;
@@ -87,20 +87,20 @@ export interface CompactionStep extends Step {
   readonly cost_usd: number | null;
 }
 
-/** What a call did to a file. */
+/** The change of a file by a call. */
 export interface ChangeView {
   readonly run_id: string;
   /** The event that opened the call. */
   readonly seq: number;
   readonly call_id: string;
   readonly tool: string;
-  /** From the folder of the run. */
+  /** Relative to the folder of the run. */
   readonly path: string;
   readonly what: "created" | "changed" | "deleted" | "unfinished";
   readonly before: Json;
-  /** Null where the call was interrupted. */
+  /** Null if the call was interrupted. */
   readonly after: Json;
-  /** A unified diff, where the record has both contents; else null, and `note` says why. */
+  /** A unified diff, if the record has both contents; otherwise null, and `note` says why. */
   readonly diff: string | null;
   readonly note: string | null;
   readonly at_ms: number;

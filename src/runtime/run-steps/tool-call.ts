@@ -1,6 +1,6 @@
-/** A tool call of a run, folded from the events after its start: who decided, what it gave back. Pure. */
+/** A tool call of a run, folded from the events after its start: who decided, what it returned. Pure. */
 
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import {
   DECIDERS,
   type LoggedEvent,
@@ -12,7 +12,7 @@ import {
 import type { ToolQuestion } from "../../protocol/tool-question.ts";
 import type { CallStep, ChangeView, DecisionView } from "./step-views.ts";
 
-/** Give it the events after the call's start, in order, until it is `done`. */
+/** Call it with the events after the call's start, in order, until it is `done`. */
 export interface CallFold {
   read(logged: LoggedEvent): void;
   readonly done: boolean;
@@ -43,11 +43,19 @@ export function createCallFold(start: LoggedEvent & { readonly event: ToolStart 
       if (event.type === "tool_decision") decisions.push(toDecision(event));
     },
     toStep: (changes) => ({
-      ...{ object: "run.step", kind: "call", run_id, seq, started_at_ms: began.at_ms },
+      object: "run.step",
+      kind: "call",
+      run_id,
+      seq,
+      started_at_ms: began.at_ms,
       ended_at_ms: end?.at_ms ?? null,
-      ...{ call_id: began.call_id, name: began.name, arguments: began.arguments },
+      call_id: began.call_id,
+      name: began.name,
+      arguments: began.arguments,
       question: toQuestion(question),
-      ...{ decisions, processes, changes },
+      decisions,
+      processes,
+      changes,
       output: end?.item ?? null,
       failed: end?.failed ?? false,
       clipped: [],
@@ -58,7 +66,7 @@ export function createCallFold(start: LoggedEvent & { readonly event: ToolStart 
 function toQuestion(question: ToolQuestion | undefined): JsonObject | null {
   if (!question) return null;
   const { type: _, arguments: __, ...asked } = question;
-  return asked as unknown as JsonObject;
+  return asJsonObject(asked);
 }
 
 function toDecision(event: ToolDecision): DecisionView {

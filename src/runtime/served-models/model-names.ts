@@ -1,4 +1,4 @@
-/** The setting `server.models`: names that clients may ask, and the models that they mean. */
+/** The setting `server.models`: names that clients may ask for, and the models that they mean. */
 
 import type { Deployment } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
@@ -10,7 +10,7 @@ import { checkProvider, wireFor } from "../../providers/vendors/provider-names.t
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import type { ModelRoutes } from "./model-routes.ts";
 
-/** Gives the map back when every row of it can be used. */
+/** Returns the map when every row of it is valid. */
 export function checkModelNames(
   names: JsonObject,
   where: string,
@@ -28,7 +28,7 @@ export function checkModelNames(
   return names;
 }
 
-/** The rows for `routeModel`, of a map that `checkModelNames` has passed; in the file's order. */
+/** The rows for `routeModel`, from a map that `checkModelNames` has accepted; in the file's order. */
 export function toNamedModels(
   names: JsonObject | undefined,
   catalog: Catalog = CATALOG,
@@ -36,7 +36,7 @@ export function toNamedModels(
   return Object.entries(names ?? {}).map(([name, row]) => [name, toTarget(row, catalog)] as const);
 }
 
-/** `vendor/model`, a map of it with a server of one's own, or a list of deployments. */
+/** `vendor/model`, a map of it with a server of the user's own, or a list of deployments. */
 function toTarget(row: Json | undefined, catalog: Catalog): ModelTarget {
   return Array.isArray(row) ? toDeployments(row, catalog) : toSingle(row, TARGET_FIELDS, catalog);
 }
@@ -56,13 +56,13 @@ function toSingle(row: Json | undefined, fields: Fields, catalog: Catalog): Mode
   return { model: formatModelRef(ref), provider, url, api_key_name };
 }
 
-/** What a vendor does not speak is found before a request finds it. */
+/** Finds an API that the vendor does not speak before a request does. */
 function checkSpoken(vendor: string, provider: string, catalog: Catalog): void {
   if (catalog.has(vendor)) wireFor(vendor, provider, catalog);
   else checkProvider(provider);
 }
 
-/** The first of those that are not fallbacks stands for all where one is needed: a list of one is that one. */
+/** The first that is not a fallback represents all where one is needed: a list of one is that one. */
 function toDeployments(rows: readonly Json[], catalog: Catalog): ModelTarget {
   const deployments = rows.map((row, at) => {
     try {
@@ -110,7 +110,7 @@ function checkDistinct(deployments: readonly Deployment[]): void {
 type TargetRow = { readonly [Field in keyof typeof TARGET_FIELDS]?: string };
 type DeploymentRow = { readonly weight?: number; readonly fallback?: boolean };
 
-/** What a field must be, and how to tell. */
+/** The rule for each field, and the check for it. */
 type Fields = Readonly<Record<string, FieldRule>>;
 
 interface FieldRule {

@@ -1,7 +1,7 @@
 /**
- * Which model a client means: a name of the server's own list, else one of the server that the usual
- * model's address is, else `vendor/model` as everywhere. What runs inside of this server is never asked
- * for at that address; other vendors' names may be its own (`openai/gpt-oss-20b`).
+ * Which model a client means: a name of the server's own list; otherwise, if the usual model has an address, a name of
+ * the server there; otherwise `vendor/model`. Models that run inside this server are never asked for at that address;
+ * other vendors' names may be that server's own (`openai/gpt-oss-20b`).
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -17,19 +17,19 @@ import {
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 
-/** A server at an address that the settings give, without the model. */
+/** A server at an address from the settings, without the model. */
 export type OwnServer = Omit<ModelTarget, "model" | "deployments" | "fell_back"> & {
-  /** Whose models it has, `custom` for nobody's that is known. */
+  /** The vendor whose models it has; `custom` if that is not known. */
   readonly vendor: string;
   readonly url: string;
 };
 
 export interface ModelRoutes {
-  /** Names that clients may use, in the order they are looked through; `*` in a name fits anything. */
+  /** Names that clients may use, in the order they are tried; `*` in a name matches anything. */
   readonly named: readonly (readonly [string, ModelTarget])[];
-  /** Asked where a request names no model; undefined where each must. */
+  /** Used if a request names no model; undefined if each must. */
   readonly usual: ModelTarget | undefined;
-  /** The server whose names are all others; that of the usual model where it is left out. */
+  /** The server that all other names belong to; that of the usual model when left out. */
   readonly own?: OwnServer | undefined;
   /** The vendors that may be named; ours alone when left out. */
   readonly catalog?: Catalog | undefined;
@@ -41,7 +41,7 @@ export function ownServerOf({ own, usual }: ModelRoutes): OwnServer | undefined 
   return { vendor: vendorOf(model), url, provider, api_key_name };
 }
 
-/** Rejects with `model_not_found` for a name that is nobody's. */
+/** Rejects with `model_not_found` for an unknown name. */
 export function routeModel(routes: ModelRoutes, name: string | null | undefined): ModelTarget {
   const { named, usual, catalog = CATALOG } = routes;
   const own = ownServerOf(routes);
@@ -55,12 +55,12 @@ export function routeModel(routes: ModelRoutes, name: string | null | undefined)
   return routeOwn({ own, usual, catalog }, name) ?? routeVendor(name, catalog);
 }
 
-/** Whoever names a model means it, also the one that is asked where nothing else was found. */
+/** A client that names the model has chosen it, even if it is the one that is used when nothing else was found. */
 function chosen({ fell_back: _, ...target }: ModelTarget): ModelTarget {
   return target;
 }
 
-/** The same for embeddings: the model of vector stores is meant by its own name. */
+/** Which model of embeddings a client means: the model of vector stores is used for its own name. */
 export function routeEmbeddings(
   { models, embeddings }: EmbeddingRoutes,
   name: string,
@@ -76,12 +76,12 @@ interface EmbeddingRoutes {
   readonly embeddings?: ModelTarget | undefined;
 }
 
-/** A star fits slashes too: names of models have them, and mean no folders. */
+/** A star matches slashes too: names of models have them, and they are not folders. */
 function toGlob(pattern: string): string {
   return pattern.includes("{") ? pattern : pattern.replaceAll("*", "{**}");
 }
 
-/** The address that the settings give is that of every model of its vendor's. */
+/** The address from the settings applies to every model of its vendor. */
 function atOwn(own: OwnServer | undefined, target: ModelTarget): ModelTarget {
   if (!own || !target.deployments) return addressedAt(own, target);
   const deployments = target.deployments.map((one) => ({ ...one, ...addressedAt(own, one) }));
@@ -92,13 +92,14 @@ function addressedAt(own: OwnServer | undefined, target: ModelTarget): ModelTarg
   if (!own || target.url !== null || vendorOf(target.model) !== own.vendor) return target;
   const { url, provider, api_key_name } = own;
   return {
-    ...{ model: target.model, url },
+    model: target.model,
+    url,
     provider: target.provider ?? provider,
     api_key_name: target.api_key_name ?? api_key_name,
   };
 }
 
-/** A server at an address of one's own has models whose names nobody else knows. */
+/** A server at an address of the user's own has models that only it knows. */
 function routeOwn(
   { own, usual, catalog }: Pick<ModelRoutes, "own" | "usual"> & { readonly catalog: Catalog },
   name: string,
@@ -106,7 +107,7 @@ function routeOwn(
   if (!own) return undefined;
   const vendor = findVendor(name, catalog);
   if (vendor === EMBEDDED || vendor === GGUF) return undefined;
-  // Somebody who gives a vendor a name in the settings means that vendor by it.
+  // A vendor's name that the settings define means that vendor.
   if (vendor !== undefined && vendor !== own.vendor && catalog.own.includes(vendor))
     return undefined;
   const model = vendor === own.vendor ? name.slice(vendor.length + 1) : name;
@@ -116,9 +117,9 @@ function routeOwn(
 }
 
 function routeVendor(name: string, catalog: Catalog): ModelTarget {
-  // Files of this machine are not for clients to name.
+  // Clients must not name files of this machine.
   const vendor = findVendor(name, catalog);
-  // Nobody has given an address for it.
+  // No address is set for it.
   if (vendor === GGUF || vendor === CUSTOM) throw toUnknownModel(name);
   try {
     const asked = name === EMBEDDED_MODEL ? EMBEDDED : name;
@@ -136,7 +137,7 @@ export function toUnknownModel(name: string, cause?: unknown): Failure {
   return new Failure("model_not_found", message, { param: "model", cause });
 }
 
-/** The vendor that a name says it is of; undefined for a plain name. */
+/** The vendor in a name; undefined for a plain name. */
 function findVendor(name: string, catalog: Catalog): string | undefined {
   if (name.startsWith(`${GGUF}:`)) return GGUF;
   if (name === EMBEDDED_MODEL) return EMBEDDED;

@@ -1,14 +1,14 @@
 /**
- * The models that a server at an address of one's own says it has (`GET /models`). The list is kept for a
- * while: pickers of clients ask often, and a server that is down must not slow them each time.
+ * The models that a server at an address of the user's own lists (`GET /models`). The list is kept for a while:
+ * pickers of clients ask often, and a server that is down must not slow them each time.
  */
 
 import type { Clock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import type { Transport } from "../../providers/http/transport.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import { keyHeadersOf } from "../open-provider.ts";
-import type { Environment } from "../paths.ts";
 import type { OwnServer } from "./model-routes.ts";
 
 export interface UpstreamModel {
@@ -17,23 +17,23 @@ export interface UpstreamModel {
   readonly owned_by: string;
 }
 
-/** Never rejects: what the server last said, also where it does not answer now. */
+/** Never rejects: returns the server's last list, even if it does not answer now. */
 export type ListModels = () => Promise<readonly UpstreamModel[]>;
 
 export interface UpstreamParts {
   readonly server: OwnServer;
-  /** The vendors that the server may be of; ours alone when left out. */
+  /** The vendors that the server may belong to; ours alone when left out. */
   readonly catalog?: Catalog | undefined;
   readonly transport: () => Promise<Transport>;
   readonly env: Environment;
   readonly clock: Clock;
 }
 
-/** New models are there within a minute. */
+/** New models appear within a minute. */
 const KEEP_MS = 60_000;
 /** A server that did not answer may be starting. */
 const RETRY_MS = 5000;
-/** Of the whole answer: all who ask for the list wait for it. */
+/** For the whole answer: all callers that ask for the list wait for it. */
 const LIMIT_MS = 5000;
 const TIMEOUTS = { connectMs: 2000, firstByteMs: LIMIT_MS, idleMs: LIMIT_MS };
 /** Enough for tens of thousands of models. */
@@ -60,19 +60,22 @@ export function createUpstreamModels(parts: UpstreamParts): ListModels {
   };
 }
 
-/** Undefined where the server does not answer, or has no such list. */
+/** Undefined if the server does not answer, or has no such list. */
 async function readModels(parts: UpstreamParts): Promise<UpstreamModel[] | undefined> {
   const { server, transport, env, catalog } = parts;
   try {
     const answer = await (await transport()).send({
-      ...{ method: "GET", url: `${server.url.replace(/\/+$/, "")}/models`, body: undefined },
+      method: "GET",
+      url: `${server.url.replace(/\/+$/, "")}/models`,
+      body: undefined,
       headers: keyHeadersOf(server, env, catalog),
-      ...{ signal: AbortSignal.timeout(LIMIT_MS), timeouts: TIMEOUTS },
+      signal: AbortSignal.timeout(LIMIT_MS),
+      timeouts: TIMEOUTS,
     });
     const text = await answer.text(MAX_BYTES);
     return answer.status === 200 ? toModels(tryParseJson(text)) : undefined;
   } catch {
-    // A list is a help and no condition: whoever asks for a model learns what is wrong.
+    // The list is optional: a request for a model reports what is wrong.
     return undefined;
   }
 }

@@ -1,17 +1,18 @@
-/** What is known of the model behind a name before it is asked: whose server it is, and how much it takes and says. */
+/** The facts of the model that a name stands for, before it is asked: its server, and how much it reads and writes. */
 
+import type { Model } from "../../providers/models/facts.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../../providers/models/model-ref.ts";
-import { findModel, type Model } from "../../providers/models/models.ts";
+import { findModel } from "../../providers/models/models.ts";
 import { CATALOG } from "../../providers/vendors/catalog.ts";
-import type { Upstream } from "../../responses/messages/parse-messages.ts";
+import type { UpstreamFacts } from "../../responses/messages/messages-wishes.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import type { AgentParts } from "../agent-body.ts";
 import { type ModelRoutes, routeModel } from "./model-routes.ts";
 
-/** Names are clients' to send: no more than these are kept. */
+/** How many names are kept at most: clients can send any name. */
 const MAX_KEPT = 200;
 
-/** Vendors that are Anthropic, or speak for it: they know its tools, its thinking and its metadata. */
+/** Vendors that are Anthropic, or serve its models: they know its tools, its thinking and its metadata. */
 const VENDORS: ReadonlySet<string> = new Set(["anthropic", "claudeaws"]);
 
 type Known = Pick<AgentParts, "catalog" | "overrides">;
@@ -20,8 +21,8 @@ type Known = Pick<AgentParts, "catalog" | "overrides">;
 export function createUpstreams(
   models: ModelRoutes,
   known: Known,
-): (name: string | null | undefined) => Upstream {
-  const kept = new Map<string, Upstream>();
+): (name: string | null | undefined) => UpstreamFacts {
+  const kept = new Map<string, UpstreamFacts>();
   return (name) => {
     const key = name ?? "";
     const found = kept.get(key);
@@ -33,17 +34,19 @@ export function createUpstreams(
   };
 }
 
-const UNKNOWN: Upstream = {
-  ...{ isVendor: false, canStopThinking: false },
-  ...{ maxOutputTokens: undefined, contextTokens: undefined },
+const UNKNOWN: UpstreamFacts = {
+  isVendor: false,
+  canStopThinking: false,
+  maxOutputTokens: undefined,
+  contextTokens: undefined,
 };
 
-/** A name that is nobody's is refused where the request is created, in its own words. */
+/** An unknown name is refused when the request is created, with its own message. */
 function findUpstream(
   models: ModelRoutes,
   name: string | null | undefined,
   known: Known,
-): Upstream {
+): UpstreamFacts {
   let target: ModelTarget;
   try {
     target = routeModel(models, name);
@@ -62,7 +65,7 @@ function findUpstream(
 function toUpstream(
   target: Pick<ModelTarget, "model" | "url" | "provider">,
   known: Known,
-): Upstream {
+): UpstreamFacts {
   const { catalog = CATALOG, overrides } = known;
   const { model, url, provider } = target;
   const { vendor, model: name } = parseModelRef(model, url ? "custom" : undefined, catalog);
@@ -76,7 +79,7 @@ function toUpstream(
   return { isVendor, canStopThinking: facts.reasoning && hasWord, maxOutputTokens, contextTokens };
 }
 
-/** Whoever answers must be able to. */
+/** Any of the deployments may answer, so the smallest limit counts. */
 function least(limits: readonly (number | undefined)[]): number | undefined {
   const known = limits.filter((limit) => limit !== undefined);
   return known.length > 0 ? Math.min(...known) : undefined;

@@ -1,4 +1,7 @@
-/** The first run of a session: what is written with it, in its transaction. Loads nothing, because every run of the command line is one. */
+/**
+ * The first run of a session: what is written with it, in its transaction. Loads nothing, because every run of the
+ * command line begins one.
+ */
 
 import type { SessionPlace } from "../../agent/task.ts";
 import { makeId } from "../../base/ids.ts";
@@ -7,10 +10,10 @@ import { toRunThings, toSessionThing } from "../../responses/conversations/sessi
 import type { NewThing } from "../../store/shelf.ts";
 import type { ForkedFrom } from "./session.ts";
 
-/** A run about to be written down. */
+/** A run that is about to be written down. */
 export interface Joining {
   readonly run: string;
-  /** Where it works. */
+  /** The folder it works in. */
   readonly folder: string;
   readonly title: string;
   readonly nowMs: number;
@@ -18,12 +21,12 @@ export interface Joining {
 
 export interface JoinedSession {
   readonly place: SessionPlace;
-  /** What is put with the run. */
+  /** The things that are stored with the run. */
   readonly things: readonly NewThing[];
   readonly forked?: ForkedFrom | undefined;
-  /** The id of the run before it that began here, whose prompt it goes on with. */
+  /** The id of the run before it that began here, whose prompt it continues with. */
   readonly after?: string | undefined;
-  /** For a run that does not come about. */
+  /** For a run that is not started after all. */
   undo?(): Promise<void>;
 }
 

@@ -1,4 +1,7 @@
-/** What a person calls a session, read in one place: `conv_…`, the beginning of one, `run_…`, `resp_…`, `last`. */
+/**
+ * The names that a person may use for a session, read in one place: `conv_…`, the beginning of one, `run_…`, `resp_…`,
+ * `last`.
+ */
 
 import { isTask, parseTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
@@ -25,7 +28,7 @@ export const SESSION_NAMES = {
     "The conversation of that response; without one, a new session that begins with its chain",
 } as const;
 
-/** A session that is there, or what a new one begins with. */
+/** An existing session, or what a new one begins with. */
 export type FoundSession =
   | { readonly id: string }
   | {
@@ -51,7 +54,7 @@ export async function findSession(
   return { id: await findById(parts, name) };
 }
 
-/** The same for whoever needs one that is there. */
+/** Finds an existing session, for callers that need one. */
 export async function findSessionId(
   parts: SessionParts,
   name: string,
@@ -59,7 +62,7 @@ export async function findSessionId(
 ): Promise<string> {
   const { id } = await findSession(parts, name, naming);
   if (id !== undefined) return id;
-  const message = `\`${clip(name, 80)}\` belongs to no session. Go on with it to begin one: \`offshoot run --session ${clip(name, 80)} "…"\`.`;
+  const message = `\`${clip(name, 80)}\` belongs to no session. Continue it to begin one: \`offshoot run --session ${clip(name, 80)} "…"\`.`;
   throw new Failure("not_found", message, { param: "session" });
 }
 
@@ -88,7 +91,7 @@ function toNone(folder: string | undefined): Failure {
   return new Failure("not_found", message, { param: "session" });
 }
 
-/** How far back the beginning of an id is looked for. */
+/** How many sessions the beginning of an id is compared with. */
 const MAX_LOOKED_AT = 1000;
 
 async function findById({ shelf }: SessionParts, name: string): Promise<string> {
@@ -115,13 +118,13 @@ async function findOfRun(parts: SessionParts, name: string): Promise<FoundSessio
     const message = `There is no run \`${clip(root, 80)}\`. \`offshoot runs list\` has the ids.`;
     throw new Failure("not_found", message, { param: "session" });
   }
-  // A response of another tenant is not there for the command line either.
+  // A response of another tenant does not exist for the command line either.
   if (run.tenant !== null) return await findOfResponse(parts, root.replace(/^run_/, "resp_"));
   const task = isTask(run.input) ? parseTask(run.input) : undefined;
   const id = task?.session?.id;
   if (id !== undefined && (await shelf.get(nameConversation(TENANT, id)))) return { id };
   if (run.status === "running") {
-    const message = `Run ${root} belongs to no session and has not ended yet. Go on with it when it has.`;
+    const message = `Run ${root} belongs to no session and has not ended yet. Continue it when it has.`;
     throw new Failure("conflict", message, { param: "session" });
   }
   const items = await readRunItems(place.record, root);
@@ -141,7 +144,7 @@ async function findOfResponse(parts: SessionParts, name: string): Promise<FoundS
     const kept = await findKept(shelf, TENANT, next);
     const output = kept && (await readOutput({ shelf, place }, TENANT, next));
     const input = output && (await readInput(place, next, kept));
-    // What was deleted before it is gone; the rest goes on.
+    // Earlier items were deleted; the rest continues.
     if (!kept || !input) break;
     pieces.unshift([...input, ...output]);
     next = kept.previous_response_id;

@@ -1,9 +1,9 @@
 /**
- * A run that goes on with a session: what its runs said is brought among the items, and it takes its place after
- * the last of them.
+ * A run that continues a session: what its runs said is added to the items, and it takes its place after the last of
+ * them.
  *
- * Of a session one run is at work at a time. A second one goes on in a fork, which begins with what is finished:
- * nobody waits for a stranger's run, and no answer is mixed into another. A run whose process died is ended first.
+ * Only one run of a session works at a time. A second one continues in a fork, which begins with what is finished: no
+ * run waits for an unrelated run, and no answer is mixed into another. A run whose process died is ended first.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -31,10 +31,10 @@ import { findSession } from "./find-session.ts";
 import type { ForkedFrom, SessionWish } from "./session.ts";
 import { type SessionParts, TENANT } from "./session-parts.ts";
 
-/** Whoever begins one under an id of their own has nothing to go on with. */
+/** A session that is begun under a given id has nothing to continue. */
 type GoingOn = Exclude<SessionWish, { readonly begin: true }>;
 
-export async function goOn(
+export async function continueSession(
   parts: SessionParts,
   wish: GoingOn,
   joining: Joining,
@@ -80,7 +80,7 @@ interface Copying {
   readonly folder?: string | null | undefined;
 }
 
-/** Copies what a session holds into a new one, which has nothing to do with it from then on. */
+/** Copies the content of a session into a new one, which is independent from then on. */
 export async function forkSession(
   parts: SessionParts,
   session: string,
@@ -98,7 +98,7 @@ export async function forkSession(
   return { id, turn: at };
 }
 
-/** All that a session holds, with what its ended runs said. */
+/** Everything in a session, with what its ended runs said. */
 export async function readSession(parts: SessionParts, id: string): Promise<readonly Item[]> {
   await keepRuns(parts, TENANT, id);
   return (await readItems(parts, TENANT, id)).items;
@@ -118,7 +118,7 @@ function upTo(items: readonly Item[], turn: number): readonly Item[] {
   throw new Failure("invalid_request", message, { param: "session" });
 }
 
-/** Its items come in one transaction with it: nobody sees half of it. */
+/** Copies a session with its items in one transaction: no reader sees half of it. */
 async function copySession(
   parts: SessionParts,
   items: readonly Item[],
@@ -131,7 +131,7 @@ async function copySession(
   return name.id;
 }
 
-/** Of a session that nobody else knows yet. */
+/** Joins a session that only this caller knows yet. */
 async function join(parts: SessionParts, id: string, joining: Joining): Promise<JoinedSession> {
   const { run, folder, nowMs } = joining;
   const name = { tenant: TENANT, id };
@@ -144,7 +144,7 @@ interface Trying {
   readonly joining: Joining;
 }
 
-/** Undefined where another run goes on from the same place. */
+/** Undefined if another run continues from the same place. */
 async function tryJoin(
   parts: SessionParts,
   id: string,
@@ -157,7 +157,8 @@ async function tryJoin(
   const things = toRunThings(name, { run, folder }, nowMs);
   if (await shelf.claim({ claim, things, isOver: () => false })) return undefined;
   const undo = async (): Promise<void> => {
-    await shelf.removeAll([claim, ...things]);
+    // With the run, also if it was written down and the answer was lost: nobody could continue or end it.
+    await shelf.removeAll([{ ...claim, run }, ...things]);
   };
   try {
     await keepRuns(parts, TENANT, id);
@@ -181,8 +182,8 @@ async function findPosition({ shelf }: SessionParts, id: string): Promise<number
 }
 
 /**
- * Ends the runs whose process died, with what they have. False where one is at work. Runs whose items are kept have
- * ended, but for the last one, which may be a response.
+ * Ends the runs whose process died, with what they have. Resolves to false if a run is at work. Runs whose items are
+ * stored have ended, except possibly the last one, which may be a response.
  */
 async function endDead(
   { place, shelf, clock }: SessionParts,
@@ -196,7 +197,7 @@ async function endDead(
     const status = await place.status(run);
     if (!status && isComing(one, clock.now())) return false;
     if (status?.status !== "running") continue;
-    // A server goes on with its own.
+    // A server continues its own runs.
     if (status.tenant !== null || (await place.isHeld(status, { surely: true }))) return false;
     await place.cancel(run, { tree: true });
     await place.result(run);

@@ -1,4 +1,7 @@
-/** The sessions of a runtime. A run that begins one loads nothing more; the rest comes with the first that needs it. */
+/**
+ * The sessions of a runtime. A run that begins one loads nothing more; the rest is loaded by the first run that needs
+ * it.
+ */
 
 import type { SessionPlace } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,9 +13,11 @@ import type { SessionBefore, SessionParts } from "./session-parts.ts";
 
 export interface OpenedSessions {
   readonly sessions: Sessions;
-  /** The place of a run in the session that it wishes. Its things are put with the run. */
+  /** The place of a run in the session that it asks for. Its things are stored with the run. */
   join(wish: SessionWish, joining: Joining): Promise<JoinedSession>;
-  /** What a session held before a run of it. Rejects with `conflict` for a takeover that finds another. Run code. */
+  /**
+   * The items of a session before a run of it. Rejects with `conflict` if a takeover finds something else. Run code.
+   */
   read(place: SessionPlace, context: RunContext): Promise<SessionBefore>;
 }
 
@@ -20,7 +25,7 @@ interface Parts {
   readonly shelf: () => Promise<Shelf>;
   readonly clock: Clock;
   readonly engine: Engine;
-  /** Whether runs are kept in memory: their things are lost where nobody has opened a shelf. */
+  /** True if runs are kept in memory: their things are lost if no shelf was opened. */
   readonly isInMemory: boolean;
 }
 
@@ -39,6 +44,7 @@ export function openSessions({ shelf, clock, engine, isInMemory }: Parts): Opene
   return {
     sessions: {
       list: async (query) => await (await load()).list(query),
+      listPage: async (query) => await (await load()).listPage(query),
       get: async (name, options) => await (await load()).get(name, options),
       items: async (id) => await (await load()).items(id),
       turns: async (id) => await (await load()).turns(id),
@@ -52,8 +58,8 @@ export function openSessions({ shelf, clock, engine, isInMemory }: Parts): Opene
         if (isInMemory) await shelf();
         return beginSession(joining, isBegun ? wish.id : undefined);
       }
-      const { goOn } = await import("./go-on.ts");
-      return await goOn(await toParts(), wish, joining);
+      const { continueSession } = await import("./go-on.ts");
+      return await continueSession(await toParts(), wish, joining);
     },
     async read(place, context) {
       if (place.position === 0) return NOTHING_BEFORE;

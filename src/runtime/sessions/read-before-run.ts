@@ -1,4 +1,4 @@
-/** What a model is asked with of a session: all up to the run, or what the last summary left of it. */
+/** The part of a session that a model is sent: everything up to the run, or what the last summary left of it. */
 
 import type { SessionPlace } from "../../agent/task.ts";
 import type { RunContext } from "../../engine/engine.ts";
@@ -10,7 +10,7 @@ import { encodeOpening, holdToPast, readOpening } from "../../responses/run/past
 import type { Shelf } from "../../store/shelf.ts";
 import type { SessionBefore } from "./session-parts.ts";
 
-/** Run code. The journal has a mark of it: whoever takes the run over goes on with the same, or not at all. */
+/** Run code. The journal has a mark of it: after a takeover the run continues with the same items, or not at all. */
 export async function readBeforeRun(
   shelf: Shelf,
   place: SessionPlace,

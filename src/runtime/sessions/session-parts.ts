@@ -1,4 +1,4 @@
-/** What the functions over sessions are given. */
+/** The parts that the functions over sessions need. */
 
 import type { Clock } from "../../base/clock.ts";
 import type { Json } from "../../base/json.ts";
@@ -14,10 +14,10 @@ export interface SessionParts {
   readonly place: Engine;
 }
 
-/** What a run of a session begins with. */
+/** The items and the prompt that a run of a session begins with. */
 export interface SessionBefore {
   readonly before: readonly Item[];
-  /** For the journal, so that a takeover knows it again. */
+  /** For the journal, so that a takeover can check that it is the same. */
   readonly opening: Json;
 }
 

@@ -1,4 +1,4 @@
-/** Sessions of a record: listed, looked at, renamed, forked, deleted. */
+/** Sessions of a record: list, read, rename, fork, delete. */
 
 import { toPlainText } from "../../agent/context/message-text.ts";
 import { isTask, parseTask } from "../../agent/task.ts";
@@ -6,6 +6,7 @@ import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
+import { STORED_ITEM } from "../../protocol/stored-items.ts";
 import { nameConversation } from "../../responses/conversations/conversation-name.ts";
 import { toUnknownConversation } from "../../responses/conversations/conversations.ts";
 import { ITEM_KIND } from "../../responses/conversations/new-items.ts";
@@ -21,14 +22,15 @@ import type { Thing } from "../../store/shelf.ts";
 import { lastWords } from "../run-request.ts";
 import { findSessionId } from "./find-session.ts";
 import { forkSession, readSession } from "./go-on.ts";
-import type { SessionQuery, SessionSummary, Sessions } from "./session.ts";
+import type { SessionPage, SessionQuery, SessionSummary, Sessions } from "./session.ts";
 import { type SessionParts, TENANT } from "./session-parts.ts";
 
 export function createSessions(parts: SessionParts): Sessions {
   const { shelf, place } = parts;
   const find = (name: string): Promise<string> => findSessionId(parts, name);
   return {
-    list: (query = {}) => listSessions(parts, query),
+    list: async (query = {}) => (await listSessions(parts, query)).sessions,
+    listPage: (query = {}) => listSessions(parts, query),
     async get(name, { folder } = {}) {
       return await summarise(parts, await findSessionId(parts, name, { folder }));
     },
@@ -54,7 +56,7 @@ export function createSessions(parts: SessionParts): Sessions {
         const message = `Not deleted: run ${run} of the session is still running. Cancel it with \`offshoot runs cancel ${run}\`.`;
         throw new Failure("conflict", message, { param: "session" });
       }
-      // A response belongs to whoever asked for it, and stays.
+      // A response belongs to the client that asked for it, and stays.
       const own = runs.filter(({ folder }) => folder !== null);
       const doomed = own.map(({ run }) => ({
         ...nameSessionRun({ tenant: TENANT, id }, run),
@@ -79,34 +81,77 @@ const USUAL_LIMIT = 20;
 /** Rows are small: a page of them takes a millisecond. */
 const PAGE = 200;
 
-/** Goes back through the runs: each session stands where its last run does. */
+/** Goes back through the runs: each session is listed at its last run. */
 async function listSessions(
   parts: SessionParts,
-  { limit = USUAL_LIMIT, ...query }: SessionQuery,
-): Promise<readonly SessionSummary[]> {
-  const found: SessionSummary[] = [];
+  { limit = USUAL_LIMIT, after, ...query }: SessionQuery,
+): Promise<SessionPage> {
+  const sessions: SessionSummary[] = [];
   const seen = new Set<string>();
-  for await (const { id, usedAtMs } of walkSessions(parts, query)) {
-    if (seen.has(id) || found.length >= limit) continue;
+  const begin = after === undefined ? undefined : parseCursor(after);
+  let last: Use | undefined;
+  for await (const use of walkSessions(parts, query)) {
+    const { id, usedAtMs } = use;
+    if (seen.has(id)) continue;
+    // A session of an earlier page is not listed again at one of its older runs.
     seen.add(id);
+    if (begin && !comesAfter(use, begin)) continue;
     if (!(await hasText(parts, id, query.text))) continue;
     const summary = await summarise(parts, id).catch(toNothing);
-    if (summary) found.push({ ...summary, used_at_ms: Math.max(summary.used_at_ms, usedAtMs) });
-    if (found.length >= limit) break;
+    if (!summary) continue;
+    if (sessions.length >= limit) return { sessions, next: last && toCursor(last) };
+    sessions.push({ ...summary, used_at_ms: Math.max(summary.used_at_ms, usedAtMs) });
+    last = use;
   }
-  return found;
+  return { sessions, next: undefined };
 }
 
-/** It was deleted meanwhile. */
+/** A session, and when its last run in the folder began. */
+interface Use {
+  readonly id: string;
+  readonly usedAtMs: number;
+}
+
+/** Several sessions may be used in one millisecond: those are in the order of their ids. */
+function comesAfter(use: Use, { usedAtMs, id }: Use): boolean {
+  return use.usedAtMs < usedAtMs || (use.usedAtMs === usedAtMs && use.id < id);
+}
+
+function toCursor({ id, usedAtMs }: Use): string {
+  return `${usedAtMs}:${id}`;
+}
+
+function parseCursor(text: string): Use {
+  const [, ms, id] = /^(\d{1,15}):(\w+)$/.exec(text) ?? [];
+  if (ms !== undefined && id !== undefined) return { usedAtMs: Number(ms), id };
+  const message = `\`${clip(text, 80)}\` is not a cursor. Use the one that came with the page before.`;
+  throw new Failure("invalid_request", message, { param: "after" });
+}
+
+/** Undefined for a session that was deleted meanwhile; throws any other failure. */
 function toNothing(thrown: unknown): undefined {
   if (thrown instanceof Failure && thrown.code === "not_found") return undefined;
   throw thrown;
 }
 
-async function* walkSessions(
+/** The last used first; those of one millisecond by their ids. */
+async function* walkSessions(parts: SessionParts, query: SessionQuery): AsyncGenerator<Use> {
+  let together: Use[] = [];
+  const sorted = (): Use[] => together.sort((a, b) => (comesAfter(a, b) ? 1 : -1));
+  for await (const use of walkUses(parts, query)) {
+    if (together[0] && together[0].usedAtMs !== use.usedAtMs) {
+      yield* sorted();
+      together = [];
+    }
+    together.push(use);
+  }
+  yield* sorted();
+}
+
+async function* walkUses(
   { shelf }: SessionParts,
   { folder, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: SessionQuery,
-): AsyncGenerator<{ readonly id: string; readonly usedAtMs: number }> {
+): AsyncGenerator<Use> {
   const among = { tenant: TENANT, kind: SESSION_RUN_KIND, order: "newest", limit: PAGE } as const;
   for (let after: string | undefined; ; ) {
     const page = await shelf.list({ ...among, after });
@@ -142,7 +187,7 @@ async function summarise(parts: SessionParts, id: string): Promise<SessionSummar
 
 const FIRST_ITEMS = 4;
 
-/** A conversation of the API has no title: what was said first stands for it. */
+/** A conversation of the API has no title: its first words are used. */
 async function readFirstWords({ shelf }: SessionParts, id: string): Promise<string> {
   const among = { tenant: TENANT, kind: ITEM_KIND, parent: id, order: "oldest" } as const;
   const first = await shelf.list({ ...among, limit: FIRST_ITEMS });
@@ -150,10 +195,10 @@ async function readFirstWords({ shelf }: SessionParts, id: string): Promise<stri
 }
 
 function toItem({ body }: Thing): Item {
-  return body as unknown as Item;
+  return STORED_ITEM.read(body);
 }
 
-/** Looks at titles, prompts and last answers, which the record has at hand, and at items that are kept. */
+/** Searches titles, prompts and last answers, which are quick to read, and then stored items. */
 async function hasText(
   parts: SessionParts,
   id: string,
@@ -167,7 +212,7 @@ async function hasText(
   return false;
 }
 
-/** Cheap ones first. */
+/** The texts that are quick to read first. */
 async function* readTexts({ shelf, place }: SessionParts, id: string): AsyncGenerator<string> {
   const thing = await shelf.get(nameConversation(TENANT, id));
   yield readSessionFacts(thing?.body ?? {}).title ?? "";

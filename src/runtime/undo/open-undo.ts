@@ -1,9 +1,9 @@
-/** The undo of a runtime. What it is made of is loaded by the first that is asked for, or goes on after a crash. */
+/** The undo of a runtime. Its code is loaded by the first undo that is asked for, or resumed after a crash. */
 
 import type { Clock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { findSecrets, redactExactly } from "../../base/redact.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Environment } from "../paths.ts";
 import type { Sessions } from "../sessions/session.ts";
 import type { Undo } from "./undo.ts";
 import { UNDO_BODY } from "./undo-job.ts";

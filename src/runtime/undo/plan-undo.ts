@@ -1,10 +1,10 @@
 /**
- * What an undo does, worked out from the changes of the runs alone; pure. Of each file the oldest state is what it
- * goes back to, and the newest is what it must be now. Between two changes nobody else may have changed it.
+ * Plans an undo from the changes of the runs alone; pure. Each file goes back to its oldest state, and must now be in
+ * its newest. Between two changes nothing else may have changed it.
  */
 
 import { type FileState, isSameState, LOST } from "../../protocol/file-changes.ts";
-import type { ContentPlace, FileChange, ReadChanges } from "./read-changes.ts";
+import type { ContentPlace, ReadChanges, UndoableChange } from "./read-changes.ts";
 
 export interface UndoItem {
   readonly path: string;
@@ -12,15 +12,15 @@ export interface UndoItem {
   readonly from: FileState;
   /** How it was. */
   readonly to: FileState;
-  /** Where the content of `to` is kept; null for what has none. */
+  /** Where the content of `to` is kept; null if it has none. */
   readonly content: ContentPlace | null;
 }
 
-/** A file that an undo must not touch unasked, or cannot restore. */
+/** A file that an undo must not touch without `force`, or cannot restore. */
 export interface Obstacle {
   readonly path: string;
   readonly why: string;
-  /** Whether `force` gets past it: what was not kept cannot be restored by anybody. */
+  /** True if `force` ignores it; content that was not kept can never be restored. */
   readonly canForce: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Wanted {
 }
 
 export function planUndo({ changes, contents }: Pick<ReadChanges, "changes" | "contents">): Wanted {
-  const byPath = new Map<string, FileChange[]>();
+  const byPath = new Map<string, UndoableChange[]>();
   for (const change of changes) {
     const own = byPath.get(change.path);
     if (own) own.push(change);
@@ -51,7 +51,7 @@ interface PlannedPath {
   readonly obstacle?: Obstacle;
 }
 
-/** Neither for a file that is as it was before, by the tools' own doing. */
+/** Neither for a file that the tools themselves have put back. */
 function planPath(
   path: string,
   { first, last, isBroken }: Chain,
@@ -68,28 +68,28 @@ function planPath(
   const item = { path, from: from ?? UNKNOWN, to, content };
   if (from && !isBroken) return { item };
   const why = from
-    ? "was changed by somebody else between two changes of the tools"
+    ? "was changed by you or another program between two changes of the tools"
     : "was being changed when its run was interrupted";
   return { item, obstacle: { path, why, canForce: true } };
 }
 
-/** Like nothing that can be there. */
+/** Matches no state that a file can have. */
 const UNKNOWN: FileState = { kind: "other" };
 
 interface Chain {
-  readonly first: FileChange;
-  readonly last: FileChange;
-  /** Whether the file was something else between two changes than the first of them had left. */
+  readonly first: UndoableChange;
+  readonly last: UndoableChange;
+  /** True if the file changed between two changes of the tools. */
   readonly isBroken: boolean;
 }
 
 /**
- * Changes of calls that ran at the same time are taken together: a command is seen to change what another call
- * changed meanwhile. They begin with the one that began first, and end with the one that ended last.
+ * Joins changes of calls that ran at the same time: a command sees what another call changed meanwhile. The joined
+ * change begins with the call that began first, and ends with the one that ended last.
  */
-function toChain(changes: readonly FileChange[]): Chain {
+function toChain(changes: readonly UndoableChange[]): Chain {
   const sorted = [...changes].sort((a, b) => a.sinceMs - b.sinceMs || a.atMs - b.atMs);
-  const [first] = sorted as [FileChange, ...FileChange[]];
+  const [first] = sorted as [UndoableChange, ...UndoableChange[]];
   let last = first;
   let isBroken = false;
   for (const change of sorted.slice(1)) {
@@ -101,7 +101,7 @@ function toChain(changes: readonly FileChange[]): Chain {
   return { first, last, isBroken };
 }
 
-/** Null for what has no content, undefined for a file whose content is not kept. */
+/** Null for a state without content, undefined for a file whose content is not kept. */
 function findContent(
   state: FileState,
   contents: ReadonlyMap<string, ContentPlace>,

@@ -1,17 +1,19 @@
-/** What the tools of some runs, and of everything below them, did to files: read from their logs. */
+/**
+ * The changes to files by the tools of some runs and of everything below them, read from their logs.
+ */
 
 import type { RecordReader } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import type { FileBefore, FileState, LostReason } from "../../protocol/file-changes.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 
-/** Where the content of a file stands in the record. */
+/** Where the content of a file is in the record. */
 export interface ContentPlace {
   readonly run: string;
   readonly seq: number;
 }
 
-export interface FileChange {
+export interface UndoableChange {
   readonly run: string;
   readonly path: string;
   readonly before: FileState;
@@ -24,10 +26,10 @@ export interface FileChange {
 
 export interface ReadChanges {
   /** The oldest first. */
-  readonly changes: readonly FileChange[];
-  /** By their hash. */
+  readonly changes: readonly UndoableChange[];
+  /** The places of contents, by their hash. */
   readonly contents: ReadonlyMap<string, ContentPlace>;
-  /** Calls that may have changed files that nobody has looked at, one line each. */
+  /** Calls that may have changed files without a comparison afterwards, one line each. */
   readonly unseen: readonly string[];
 }
 
@@ -42,16 +44,13 @@ export async function readChanges(
   record: RecordReader,
   runs: readonly UndoneRun[],
 ): Promise<ReadChanges> {
-  const changes: FileChange[] = [];
+  const changes: UndoableChange[] = [];
   const contents = new Map<string, ContentPlace>();
   const unseen: string[] = [];
   for (const { id, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } of runs) {
     const isMeant = (atMs: number): boolean => atMs >= sinceMs && atMs < untilMs;
     for await (const run of listTree(record, id)) {
-      const fold = createFold(run);
-      for await (const page of readLog(record, run)) {
-        for (const { event, seq } of page) fold.read(event, seq);
-      }
+      const fold = await foldLog(record, run);
       for (const [hash, seq] of fold.contents) contents.set(hash, { run, seq });
       changes.push(...fold.changes().filter(({ sinceMs: at }) => isMeant(at)));
       unseen.push(...fold.unseen().flatMap(({ atMs, text }) => (isMeant(atMs) ? [text] : [])));
@@ -59,6 +58,14 @@ export async function readChanges(
   }
   changes.sort((a, b) => a.sinceMs - b.sinceMs || a.atMs - b.atMs);
   return { changes, contents, unseen };
+}
+
+async function foldLog(record: RecordReader, run: string): Promise<ReturnType<typeof createFold>> {
+  const fold = createFold(run);
+  for await (const page of readLog(record, run)) {
+    for (const { event, seq } of page) fold.read(event, seq);
+  }
+  return fold;
 }
 
 const MOST_CHILDREN = 1000;
@@ -81,7 +88,7 @@ interface Fold {
   read(event: RunEvent, seq: number): void;
   /** Numbers of the events that have a content, by its hash. */
   readonly contents: ReadonlyMap<string, number>;
-  changes(): FileChange[];
+  changes(): UndoableChange[];
   unseen(): { readonly atMs: number; readonly text: string }[];
 }
 
@@ -92,7 +99,7 @@ interface OpenCall {
 
 function createFold(run: string): Fold {
   const contents = new Map<string, number>();
-  const changes: FileChange[] = [];
+  const changes: UndoableChange[] = [];
   const calls = new Map<string, OpenCall>();
   const open = new Map<string, FileBefore>();
   /** Calls that started a program, until the folder was compared after it. */
@@ -111,7 +118,7 @@ function createFold(run: string): Fold {
           calls.set(event.call_id, { name: event.name, atMs: event.at_ms });
           break;
         case "tool_process":
-          started.set(event.call_id, "its end was not seen, or nobody compared the folder");
+          started.set(event.call_id, "its end was not seen, or the folder was not compared");
           break;
         case "file_watch":
           if (event.missed === null) started.delete(event.call_id);

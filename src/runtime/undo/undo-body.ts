@@ -1,9 +1,9 @@
 /**
- * An undo as a run of the record, below the run whose changes it takes back: so it is deleted with it, goes on
- * after a crash from its journal, and can be undone itself.
+ * An undo as a run of the record, below the run whose changes it undoes: so it is deleted with it, continues after a
+ * crash from its journal, and can be undone itself.
  *
- * Two steps. The first compares every file and keeps it as it is now; the second restores all of them. Where a
- * file is not what it must be, nothing is changed and the run ends as failed.
+ * Two steps. The first compares every file and keeps it as it is now; the second restores all of them. If a file is
+ * not as expected, nothing is changed and the run ends as failed.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -19,9 +19,9 @@ import { type FileStates, openFileStates } from "../../tools/changes/file-states
 import { type Restoring, restoreFiles } from "../../tools/changes/restore-files.ts";
 import type { UndoItem } from "./plan-undo.ts";
 import type { ContentPlace } from "./read-changes.ts";
-import type { UndoJob } from "./undo-job.ts";
+import { STORED_UNDO } from "./undo-job.ts";
 
-/** Its file events belong to no call of a model. */
+/** The call id of an undo's file events, which belong to no call of a model. */
 const CALL_ID = "undo";
 
 export interface UndoBodyParts {
@@ -33,7 +33,7 @@ export interface UndoBodyParts {
 
 export function createUndoBody(parts: UndoBodyParts): RunBody {
   return async (context, input) => {
-    const { root, items } = input as unknown as UndoJob;
+    const { root, items } = STORED_UNDO.read(input);
     const states = await openFileStates(root);
     const keeping: Keeping = { states, items, held: new Map() };
     const changed = (await context.step("keep", () =>
@@ -55,11 +55,11 @@ export function createUndoBody(parts: UndoBodyParts): RunBody {
 interface Keeping {
   readonly states: FileStates;
   readonly items: readonly UndoItem[];
-  /** What is replaced, for as long as this process has the run: more than the record keeps. */
+  /** The replaced contents, for as long as this process owns the run: more than the record keeps. */
   readonly held: Map<string, Buffer>;
 }
 
-/** The paths that are not what they must be; none of them is kept then. */
+/** The paths that are not as expected; then no file is kept. */
 async function keepNow(
   { clock, redact }: UndoBodyParts,
   context: RunContext,
@@ -80,7 +80,7 @@ async function keepNow(
   return changed;
 }
 
-/** What tools write is at most this large. */
+/** Files that tools write are not larger. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 function toRestoring(
@@ -104,7 +104,10 @@ async function readContent(record: RecordReader, { run, seq }: ContentPlace): Pr
   const [logged] = await record.readEvents(run, seq - 1, 1);
   const event = logged?.event;
   if (event?.type === "file_before" && event.content) return decodeContent(event.content);
-  throw new Failure("not_found", `What run ${run} had kept is no longer in the record.`);
+  throw new Failure(
+    "not_found",
+    `The old contents that run ${run} had stored are no longer in the record, so nothing can be restored.`,
+  );
 }
 
 /** A content that the log of the run itself keeps. */
@@ -120,11 +123,15 @@ async function findContent(record: RecordReader, id: string, state: FileState): 
 
 function toAfter({ clock }: UndoBodyParts, items: readonly UndoItem[]): RunEvent[] {
   return items.map(({ path, to: state }) => ({
-    ...{ type: "file_after", call_id: CALL_ID, path, state, at_ms: clock.now() },
+    type: "file_after",
+    call_id: CALL_ID,
+    path,
+    state,
+    at_ms: clock.now(),
   })) as RunEvent[];
 }
 
-/** `foreign` are the files that hindered it. */
+/** `foreign` are the files that prevented it. */
 function toOutcome({ clock }: UndoBodyParts, foreign: readonly string[]): RunOutcome {
   const message = `Nothing was restored: ${foreign.join(", ")} changed meanwhile.`;
   const error = foreign.length === 0 ? null : ({ code: "conflict", message } as const);

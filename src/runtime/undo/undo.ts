@@ -1,8 +1,7 @@
-/** Undoes what tools did to files: looks at the runs, compares the files, and restores all of them or none. */
+/** Undoes what tools did to files: reads the runs, compares the files, and restores all of them or none. */
 
 import { isTask, parseTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { isSameState } from "../../protocol/file-changes.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
@@ -11,27 +10,27 @@ import { type FileStates, openFileStates } from "../../tools/changes/file-states
 import { listOthers } from "../../tools/changes/restore-files.ts";
 import type { Sessions } from "../sessions/session.ts";
 import { type Obstacle, planUndo, type UndoItem } from "./plan-undo.ts";
-import { readChanges, type UndoneRun } from "./read-changes.ts";
-import { readUndoJob, UNDO_BODY, type UndoJob } from "./undo-job.ts";
+import { readChanges, type UndoableChange, type UndoneRun } from "./read-changes.ts";
+import { readUndoJob, STORED_UNDO, UNDO_BODY, type UndoJob } from "./undo-job.ts";
 import { findRunsAfter } from "./undone-runs.ts";
 
 /** Which changes are undone. */
 export type UndoWish =
-  /** Those of a run and of everything below it. */
+  /** The changes of a run and of everything below it. */
   | { readonly run: string }
-  /** Those that a session made after a turn; 0 for all of them. */
+  /** The changes that a session made after a turn; 0 for all of them. */
   | { readonly session: string; readonly turn: number };
 
 export interface UndoOptions {
   /** Restores files that were changed meanwhile, and leaves those that cannot be restored. */
   readonly force?: boolean | undefined;
-  /** Only says what it would do. */
+  /** Only reports what it would do. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface UndoneFile {
   readonly path: string;
-  /** What happens to it. */
+  /** The change of the file. */
   readonly change: "restored" | "removed" | "created";
 }
 
@@ -39,13 +38,15 @@ export interface UndoReport {
   readonly root: string;
   /** The runs whose changes these are, the oldest first. */
   readonly runs: readonly string[];
+  /** How many files their tools changed, whatever these files are now; folders are not counted. */
+  readonly changed: number;
   /** Files that are restored, or would be; folders are not counted. */
   readonly files: readonly UndoneFile[];
-  /** What hinders it; nothing was changed where there are some and it was not forced. */
+  /** The obstacles to the undo; if there are some, nothing was changed without `force`. */
   readonly obstacles: readonly Obstacle[];
-  /** Calls that may have changed files that nobody looked at. */
+  /** Calls that may have changed files without a comparison afterwards. */
   readonly unseen: readonly string[];
-  /** The run that did it, whose undo does it again; null where nothing was done. */
+  /** The run that did it; undoing that run restores the changes. Null if nothing was done. */
   readonly undo: string | null;
 }
 
@@ -56,7 +57,7 @@ export interface UndoParts {
   readonly sessions: Sessions;
 }
 
-/** Rejects where there is no such run, one of them is still at work, or another process undoes them. */
+/** Rejects if there is no such run, one of them is still at work, or another process undoes them. */
 export function createUndo({ engine, sessions }: UndoParts): Undo {
   return async (wish, options = {}) => {
     const { record } = engine;
@@ -73,8 +74,8 @@ export function createUndo({ engine, sessions }: UndoParts): Undo {
     const root = rootOf(found[0] as RunRecord);
     if (!options.dryRun) await finishInterrupted(engine, runs);
     const plan = await lookAtFiles(engine, runs, { root, force: options.force === true });
-    const { items, obstacles, unseen } = plan;
-    const report = { root, runs: runs.map(({ id }) => id), obstacles, unseen };
+    const { items, obstacles, unseen, changed } = plan;
+    const report = { root, runs: runs.map(({ id }) => id), changed, obstacles, unseen };
     const files = items.flatMap(toFile);
     const isHindered = obstacles.length > 0 && options.force !== true;
     if (options.dryRun || isHindered || items.length === 0) return { ...report, files, undo: null };
@@ -84,7 +85,13 @@ export function createUndo({ engine, sessions }: UndoParts): Undo {
 }
 
 const NOTHING: UndoReport = {
-  ...{ root: "", runs: [], files: [], obstacles: [], unseen: [], undo: null },
+  root: "",
+  runs: [],
+  changed: 0,
+  files: [],
+  obstacles: [],
+  unseen: [],
+  undo: null,
 };
 
 async function getRun(engine: Engine, id: string): Promise<RunRecord> {
@@ -111,7 +118,7 @@ async function finishInterrupted(engine: Engine, runs: readonly UndoneRun[]): Pr
     const open = await engine.record.listRuns({ limit: 100, parent_id: id, status: "running" });
     for (const run of open.filter(({ name }) => name === UNDO_BODY)) {
       await engine.resume(run.id);
-      await engine.result(run.id);
+      await engine.ended(run.id);
     }
   }
 }
@@ -120,6 +127,7 @@ interface Plan {
   readonly items: readonly UndoItem[];
   readonly obstacles: readonly Obstacle[];
   readonly unseen: readonly string[];
+  readonly changed: number;
 }
 
 async function lookAtFiles(
@@ -129,7 +137,8 @@ async function lookAtFiles(
 ): Promise<Plan> {
   const { unseen, ...changes } = await readChanges(record, runs);
   const wanted = planUndo(changes);
-  if (wanted.items.length === 0) return { ...wanted, unseen };
+  const changed = countFiles(changes.changes);
+  if (wanted.items.length === 0) return { ...wanted, unseen, changed };
   const states = await openFileStates(root);
   const items: UndoItem[] = [];
   const obstacles = [...wanted.obstacles];
@@ -142,22 +151,33 @@ async function lookAtFiles(
     if (isDone || (force && obstacle && !obstacle.canForce)) continue;
     items.push(force ? { ...item, from: now } : item);
   }
-  return { items: force ? await withFolders(states, items) : items, obstacles, unseen };
+  const whole = force ? await withFolders(states, items) : items;
+  return { items: whole, obstacles, unseen, changed };
 }
 
-/** What is there, and what is not, once all is restored. */
+function countFiles(changes: readonly UndoableChange[]): number {
+  const files = changes.filter(({ before, after }) => !isFolder(before) && !isFolder(after));
+  return new Set(files.map(({ path }) => path)).size;
+}
+
+function isFolder(state: UndoItem["from"] | undefined): boolean {
+  return state?.kind === "folder";
+}
+
+/** The paths that exist, and those that do not, once everything is restored. */
 interface Places {
   readonly there: ReadonlySet<string>;
   readonly gone: ReadonlySet<string>;
 }
 
 function toPlaces(items: readonly UndoItem[]): Places {
-  const [there, gone] = [new Set<string>(), new Set<string>()];
+  const there = new Set<string>();
+  const gone = new Set<string>();
   for (const { path, to } of items) (to.kind === "none" ? gone : there).add(path);
   return { there, gone };
 }
 
-/** Holds a file against what it must be. */
+/** Compares a file with its expected state. */
 async function hold(
   states: FileStates,
   { path, from, to }: UndoItem,
@@ -165,7 +185,7 @@ async function hold(
 ): Promise<{ readonly now: UndoItem["from"]; readonly obstacle?: Obstacle }> {
   const looked = await states.look(path, 0).catch(toFailed);
   if (looked instanceof Failure) {
-    const obstacle = { path, why: `cannot be looked at: ${looked.message}`, canForce: false };
+    const obstacle = { path, why: `cannot be read: ${looked.message}`, canForce: false };
     return { now: { kind: "other" }, obstacle };
   }
   const { state: now } = looked;
@@ -173,7 +193,7 @@ async function hold(
   const refuse = (why: string, canForce = true) => ({ now, obstacle: { path, why, canForce } });
   if (now.kind === "other") return refuse("is not a file any more", false);
   if (now.kind === "folder" && to.kind !== "folder") {
-    // What somebody put into a folder of the tools, and the tools removed, comes back into it.
+    // A file that was put into a folder of the tools, which the tools then removed, comes back into it.
     const back = [...there].find((one) => one.startsWith(`${path}/`));
     const other = back ?? (await listOthers(states, path, gone))[0];
     if (other !== undefined) return refuse(`holds ${other}, which stays`, false);
@@ -192,7 +212,7 @@ function toFailed(thrown: unknown): Failure {
     : new Failure("tool_failed", String((thrown as NodeJS.ErrnoException).code ?? thrown));
 }
 
-/** Folders that somebody removed are made again for what goes back into them. */
+/** Creates removed folders again for the files that go back into them. */
 async function withFolders(
   states: FileStates,
   items: readonly UndoItem[],
@@ -228,7 +248,7 @@ async function submit(engine: Engine, parent: string, job: UndoJob): Promise<str
   const id = `${parent}/${key}`;
   const title = `undo: ${job.items.length === 1 ? "1 file" : `${job.items.length} files`}`;
   const place = { id, title, parent_id: parent, path: `${path}/${key}` };
-  await engine.submit(UNDO_BODY, job as unknown as Json, place);
+  await engine.submit(UNDO_BODY, STORED_UNDO.write(job), place);
   const { ending } = await engine.result(id);
   if (ending === "completed") return id;
   throw new Failure("conflict", await readReason(engine, id));

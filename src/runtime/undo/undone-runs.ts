@@ -14,15 +14,15 @@ interface Parts {
 }
 
 interface Turns {
-  /** Changes behind this turn are taken back; 0 for all. */
+  /** Changes after this turn are undone; 0 for all. */
   readonly after: number;
-  /** And none behind this one: where a fork left the session. */
+  /** And none after this one: where a fork left the session. */
   readonly upTo: number;
 }
 
 /**
- * The oldest first. A fork begins with turns of another session: what these did to files belongs to the runs
- * over there.
+ * The oldest first. A fork begins with turns of another session: what these did to files belongs to that session's
+ * runs.
  */
 export async function findRunsAfter(
   parts: Parts,
@@ -42,12 +42,13 @@ export async function findRunsAfter(
   const found: UndoneRun[] = [];
   if (fork && after < copied) {
     const before = { after, upTo: Math.min(upTo, fork.turn) };
-    // A session that is gone has no runs to take back.
+    // A session that is gone has no runs to undo.
     found.push(...(await findRunsAfter(parts, fork.session, before).catch(unlessGone)));
   }
   let first = copied;
   for (const { id, turns } of counted) {
-    const [from, to] = [after - first, upTo - first];
+    const from = after - first;
+    const to = upTo - first;
     first += turns;
     if (from >= turns || to <= 0) continue;
     found.push({
@@ -75,7 +76,7 @@ async function countEach(
   return counted;
 }
 
-/** When a turn of a run began; after all of it where it had none of that number. */
+/** When a turn of a run began; the end of the run if it has no turn with that number. */
 async function findTurnStart(record: RecordReader, id: string, turn: number): Promise<number> {
   for await (const page of readLog(record, id)) {
     for (const { event } of page) {

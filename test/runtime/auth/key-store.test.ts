@@ -5,14 +5,22 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
 import { keyIn, storedProblem } from "../../../src/base/stored-keys.ts";
-import { type KeyStore, type NewKey, openKeyStore } from "../../../src/runtime/auth/key-store.ts";
+import {
+  type KeyStore,
+  type NewVendorKey,
+  openKeyStore,
+} from "../../../src/runtime/auth/key-store.ts";
 import type { Keyring } from "../../../src/runtime/auth/keyring.ts";
 
 const NOW = new Date("2026-01-02T03:04:05Z");
-const OPENAI: NewKey = {
-  ...{ variable: "OPENAI_API_KEY", vendor: "openai", key: "sk-one", wish: "file", now: NOW },
+const OPENAI: NewVendorKey = {
+  variable: "OPENAI_API_KEY",
+  vendor: "openai",
+  key: "sk-one",
+  wish: "file",
+  now: NOW,
 };
-const GROQ: NewKey = { ...OPENAI, variable: "GROQ_API_KEY", vendor: "groq", key: "gsk-two" };
+const GROQ: NewVendorKey = { ...OPENAI, variable: "GROQ_API_KEY", vendor: "groq", key: "gsk-two" };
 const uid = process.getuid?.();
 
 interface Bench {
@@ -54,7 +62,7 @@ function ring(parts: Partial<Keyring> = {}): Keyring & { readonly kept: Map<stri
 }
 
 describe("stored keys in files", () => {
-  it("are for their user alone, and are found by their variables", async (t) => {
+  it("are readable for their user alone, and are found by their variables", async (t) => {
     const { folder, file, store } = await open(t);
     assert.equal(await store.set(OPENAI), `${file} (mode 600)`);
     await store.set(GROQ);
@@ -76,7 +84,7 @@ describe("stored keys in files", () => {
     assert.equal(keyIn(await attach(store), "OPENAI_API_KEY"), undefined);
   });
 
-  it("that many write at once are all there, and each is whole", async (t) => {
+  it("that many processes write at once all exist, and each is whole", async (t) => {
     const { folder, store } = await open(t);
     const names = Array.from({ length: 12 }, (_, at) => `KEY_${at}`);
     const same = Array.from({ length: 12 }, (_, at) => ({
@@ -142,14 +150,14 @@ describe("stored keys in files", () => {
     });
   }
 
-  it("are refused where they belong to another user", async (t) => {
+  it("are refused if they belong to another user", async (t) => {
     const { folder, store } = await open(t);
     await store.set(OPENAI);
     const other = openKeyStore({ folder, env: {}, uid: (uid ?? 0) + 1 });
     assert.match((await other.list()).problems[0] ?? "", /belongs to another user\. Run `chown /);
   });
 
-  it("that others could read are replaced by the next `set`, for the user alone", async (t) => {
+  it("that others could read are made private by the next `set`", async (t) => {
     const { file, store } = await open(t);
     await store.set(OPENAI);
     await chmod(file, 0o666);
@@ -158,7 +166,7 @@ describe("stored keys in files", () => {
     assert.equal(keyIn(await attach(store), "OPENAI_API_KEY"), "sk-new");
   });
 
-  it("never lead out of their folder", async (t) => {
+  it("are never outside their folder", async (t) => {
     const { store } = await open(t);
     await assert.rejects(store.set({ ...OPENAI, variable: "../../x" }), {
       code: "invalid_request",
@@ -179,7 +187,7 @@ describe("stored keys in the keyring", () => {
     assert.equal(keyring.kept.size, 0);
   });
 
-  it("are in a file where none answers, unless the keyring was asked for", async (t) => {
+  it("are in a file if no keyring answers, unless the keyring was asked for", async (t) => {
     const { store } = await open(t, ring({ answers: async () => false }));
     assert.match(await store.set({ ...OPENAI, wish: "auto" }), /mode 600/);
     await assert.rejects(store.set({ ...OPENAI, wish: "keyring" }), {
@@ -187,7 +195,7 @@ describe("stored keys in the keyring", () => {
     });
   });
 
-  it("that it does not give are a problem of whoever needs them", async (t) => {
+  it("that it does not return are reported when they are needed", async (t) => {
     const keyring = ring();
     const { store } = await open(t, keyring);
     await store.set({ ...OPENAI, wish: "keyring" });

@@ -5,7 +5,7 @@ import { createKeychain } from "../../../src/runtime/auth/keyring.ts";
 const KEY = 'sk-"quoted"$key';
 
 describe("the keychain of macOS", () => {
-  it("gets the key as hexadecimal on standard input, and is read again to be sure", async () => {
+  it("gets the key as hexadecimal on standard input, and is read back as a check", async () => {
     const asked: (readonly string[])[] = [];
     let kept: string | undefined;
     const ring = createKeychain(async (words, input = "") => {
@@ -25,7 +25,7 @@ describe("the keychain of macOS", () => {
     assert.deepEqual(asked[1], ["-i"]);
   });
 
-  it("that ends with 0 without having kept the key is a failure", async () => {
+  it("fails if it ends with 0 without having stored the key", async () => {
     const ring = createKeychain(async (words) =>
       words[0] === "-i"
         ? { code: 0, stdout: "", stderr: "User interaction is not allowed." }

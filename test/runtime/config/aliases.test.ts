@@ -15,7 +15,8 @@ async function load(t: TestContext, files: Files, model?: string): Promise<Confi
   const home = await mkdtemp(join(tmpdir(), "offshoot-aliases-"));
   t.after(() => rm(home, { recursive: true, force: true }));
   const cwd = join(home, "work");
-  const [user, project] = [join(home, ".config", "offshoot"), join(cwd, ".offshoot")];
+  const user = join(home, ".config", "offshoot");
+  const project = join(cwd, ".offshoot");
   for (const folder of [user, project]) await mkdir(folder, { recursive: true });
   if (files.user) await writeFile(join(user, "config.yaml"), files.user);
   if (files.project) await writeFile(join(project, "config.yaml"), files.project);
@@ -25,7 +26,7 @@ async function load(t: TestContext, files: Files, model?: string): Promise<Confi
 const ALIASES = "aliases:\n  fast: groq/llama-4\n  big: openai/gpt-5.1\n";
 
 describe("aliases of models", () => {
-  it("stand for their model wherever one is named", async (t) => {
+  it("can be used wherever a model is named", async (t) => {
     assert.equal((await load(t, { user: ALIASES }, "fast")).get("model"), "groq/llama-4");
     assert.equal(
       (await load(t, { user: `model: big\n${ALIASES}` })).get("model"),
@@ -34,14 +35,14 @@ describe("aliases of models", () => {
     assert.equal((await load(t, { user: ALIASES }, "openai/x")).get("model"), "openai/x");
   });
 
-  it("decide nothing in a project's file that is not trusted", async (t) => {
+  it("are ignored in a project's file that is not trusted", async (t) => {
     const files = { user: ALIASES, project: "aliases:\n  big: evil/model\n" };
     const config = await load(t, files, "big");
     assert.equal(config.get("model"), "openai/gpt-5.1");
     assert.match(config.warnings.join("\n"), /`aliases` in it is ignored/);
   });
 
-  it("leave an address with the vendor that it was set with", async (t) => {
+  it("do not move an address from the vendor that it was set with", async (t) => {
     const user = `model: custom/mine\nurl: http://127.0.0.1:9/v1\n${ALIASES}`;
     const config = await load(t, { user }, "big");
     assert.equal(addressOfModel(config, config.get("model") ?? "").url, undefined);

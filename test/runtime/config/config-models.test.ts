@@ -26,7 +26,7 @@ describe("the setting `models`", () => {
     assert.deepEqual(model.refuses, ["temperature", "effort:none"]);
   });
 
-  it("is no rows when it is not set", () => assert.deepEqual(toModelOverrides(undefined), []));
+  it("has no rows when it is not set", () => assert.deepEqual(toModelOverrides(undefined), []));
 
   const refusals: readonly [Parameters<typeof checkModels>[0], RegExp][] = [
     [{ "gpt-5": {} }, /`gpt-5` must be written vendor\/model/],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkConfigValue } from "../../../src/runtime/config/config-value.ts";
 
-describe("what stands behind kinds of tools", () => {
+describe("the MCP tool that replaces a kind", () => {
   const check = (map: object): unknown => checkConfigValue("server.backing", map, "config.yaml");
 
   it("is a tool of an MCP server, with or without names for its arguments", () => {
@@ -13,12 +13,12 @@ describe("what stands behind kinds of tools", () => {
     assert.deepEqual(check(map), map);
   });
 
-  it("is refused in one line where it is no tool, or the kind is none", () => {
+  it("is refused in one line if it is not a tool, or the kind is unknown", () => {
     assert.throws(() => check({ web_search: "search" }), {
       message: 'config.yaml: `web_search` must name a tool of an MCP server, as "server/tool".',
     });
     assert.throws(() => check({ websearch: "x/search" }), {
-      message: /^config.yaml: nothing can stand behind `websearch`, only behind web_search, /,
+      message: /^config.yaml: no MCP tool can replace `websearch`, only web_search, /,
     });
   });
 });

@@ -16,7 +16,7 @@ import { createSandbox, put } from "../sandbox.ts";
 const URL = "http://gpu-1:8000/v1";
 
 describe("the setting `vendors`", () => {
-  it("makes a vendor of each row, with the ways of the vendor that it is like", () => {
+  it("makes a vendor of each row, with the behaviour of the vendor that it is like", () => {
     const catalog = toCatalog({
       gpu1: { like: "vllm", url: `${URL}/`, api_key_name: "GPU1_KEY" },
       plain: { url: URL },
@@ -43,7 +43,7 @@ describe("the setting `vendors`", () => {
     assert.equal(catalog.has("constructor"), false);
   });
 
-  it("says what to believe of the models, and the first is the vendor's default", () => {
+  it("gives the facts of the models, and the first is the vendor's default", () => {
     const vendors = {
       gpu1: { url: URL, models: { "Qwen/Qwen3-8B": { context_tokens: 9 }, small: null } },
       gate: { like: "openai", url: URL },
@@ -52,7 +52,7 @@ describe("the setting `vendors`", () => {
     assert.equal(findModel("gpu1", "Qwen/Qwen3-8B", rows).contextTokens, 9);
     const catalog = toCatalog(vendors);
     assert.equal(catalog.of("gpu1").defaultModel, "Qwen/Qwen3-8B");
-    // What a model can do is the same behind a company's gateway; what it costs is not.
+    // A model has the same abilities behind a company's gateway; its price is not the same.
     const lent = findModel("gate", "gpt-5", rows, catalog.of("gate").like);
     assert.ok(lent.refuses.includes("temperature"));
     assert.equal(lent.price, undefined);
@@ -82,7 +82,7 @@ describe("the setting `vendors`", () => {
       /`api_key_name` must be the name of an environment variable, not a key/,
     ],
     [{ gpu1: { url: URL, auth: "basic" } }, /`auth` does not know `basic`/],
-    [{ gpu1: { url: URL, headers: { "a b": "c" } } }, /`headers`: `a b` is no header name/],
+    [{ gpu1: { url: URL, headers: { "a b": "c" } } }, /`headers`: `a b` is not a header name/],
     [{ gpu1: { url: URL, options: { stream: false } } }, /`options` cannot set `stream`/],
     [{ gpu1: { url: URL, models: ["a"] } }, /`models` must be a map by the names of its models/],
     [
@@ -130,7 +130,7 @@ describe("a file with vendors", () => {
     await assert.rejects(loadConfig(sandbox), /`fast`: There is no vendor `gpu1`/);
   });
 
-  it("is written by `config set`, also where the value names one of them", async (t) => {
+  it("is written by `config set`, also if the value names one of them", async (t) => {
     const { userFile: file, trustFile } = createSandbox(t);
     const vendors = { gpu1: { url: URL } };
     await writeSetting({ file, trustFile, name: "vendors", text: JSON.stringify(vendors) });
@@ -141,7 +141,7 @@ describe("a file with vendors", () => {
     });
   });
 
-  it("of a project counts only when it is trusted: it could send a key elsewhere", async (t) => {
+  it("of a project is used only when it is trusted: it could send a key elsewhere", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, `vendors: {gpu1: {url: "${URL}", api_key_name: GPU1_KEY}}\n`);
     put(

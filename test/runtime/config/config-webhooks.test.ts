@@ -45,7 +45,7 @@ describe("the setting `server.webhooks`", () => {
     });
   }
 
-  it("never shows a secret that stands in the place of its variable", () => {
+  it("never shows a secret that was written where its variable's name belongs", () => {
     const secret = makeWebhookSecret();
     assert.throws(
       () => check({ orders: { ...ROW, secret_name: secret } }),
@@ -56,10 +56,11 @@ describe("the setting `server.webhooks`", () => {
 
 describe("the endpoints of a server", () => {
   const around = (env: Record<string, string>, privateHosts: string[] = []) => ({
-    ...{ env, privateHosts },
+    env,
+    privateHosts,
   });
 
-  it("have the keys that their variables hold, and hear of everything by default", () => {
+  it("have the keys that their variables hold, and receive all events by default", () => {
     const env = { A_SECRET: makeWebhookSecret(), B_SECRET: makeWebhookSecret() };
     const rows = { orders: { ...ROW, secret_name: ["A_SECRET", "B_SECRET"] } };
     const [endpoint] = toWebhookEndpoints(rows, around(env));
@@ -67,7 +68,7 @@ describe("the endpoints of a server", () => {
     assert.equal(endpoint?.tenants, undefined);
   });
 
-  it("are refused without a secret, or with something else in its place", () => {
+  it("are refused without a secret, or with an invalid one", () => {
     assert.throws(() => toWebhookEndpoints({ orders: ROW }, around({})), {
       message:
         "`server.webhooks`: `orders`: the variable ORDERS_SECRET is not set. `offshoot webhooks secret` makes one.",

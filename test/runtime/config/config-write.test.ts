@@ -31,7 +31,7 @@ describe("writing a setting", () => {
     );
   });
 
-  it("makes the file and its folders, for the user alone", async (t) => {
+  it("creates the file and its folders, for the user alone", async (t) => {
     const sandbox = createSandbox(t);
     await setUser(sandbox, "model", "openai/x");
     assert.equal(readFileSync(sandbox.userFile, "utf8"), "model: openai/x\n");
@@ -47,11 +47,11 @@ describe("writing a setting", () => {
     ["temperature", "0.5"],
     ["models", '{"custom/x":{"price":{"input":1,"output":2}}}'],
   ] as const) {
-    it(`gives back what was written to ${name}`, async (t) => {
+    it(`reads back what was written to ${name}`, async (t) => {
       const sandbox = createSandbox(t);
       await setUser(sandbox, name, text);
       const written = (await loadConfig(sandbox)).get(name);
-      const { env } = { env: { [`OFFSHOOT_${name.toUpperCase()}`]: text } };
+      const env = { [`OFFSHOOT_${name.toUpperCase()}`]: text };
       assert.deepEqual(written, (await loadConfig({ ...sandbox, env })).get(name));
     });
   }
@@ -62,7 +62,7 @@ describe("writing a setting", () => {
     ["output", "xml", /one of text/],
     ["models", "{", /is not JSON/],
   ] as const) {
-    it(`leaves the file as it was when ${name} is wrong`, async (t) => {
+    it(`leaves the file as it was when ${name} is invalid`, async (t) => {
       const sandbox = createSandbox(t);
       put(sandbox.userFile, "model: a/b\n");
       await assert.rejects(setUser(sandbox, name, text), { code: "invalid_request", message });
@@ -70,7 +70,7 @@ describe("writing a setting", () => {
     });
   }
 
-  it("does not write over a file that is wrong", async (t) => {
+  it("does not overwrite an invalid file", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "modle: a/b\n");
     await assert.rejects(setUser(sandbox, "model", "a/b"), { message: /no setting `modle`/ });

@@ -56,6 +56,7 @@ describe("table of settings", () => {
       "web_robots",
       "web_proxy",
       "think",
+      "effort",
       "compact",
       "output",
       "output_mode",
@@ -77,7 +78,7 @@ describe("table of settings", () => {
     ]);
   });
 
-  it("leaves to any project's file only what moves neither data nor money", () => {
+  it("lets any project's file set only what moves neither data nor money", () => {
     const free = CONFIG_NAMES.filter((name) => !rowOf(name).guarded && !rowOf(name).narrows);
     assert.deepEqual(free, ["ask", "deny", "temperature"]);
     const limits = CONFIG_NAMES.filter((name) => /(^|[._])max_|timeout|limit/.test(name));
@@ -107,7 +108,7 @@ describe("table of settings", () => {
 });
 
 describe("layers of settings", () => {
-  it("lie over each other in order, and every value knows its place", async (t) => {
+  it("override each other in order, and every value knows its place", async (t) => {
     const sandbox = createSandbox(t);
     const { userFile, projectFile } = sandbox;
     const names = ["max_turns", "output", "quiet", "brief", "temperature"] as const;
@@ -128,7 +129,7 @@ describe("layers of settings", () => {
     assert.deepEqual(config.warnings, []);
   });
 
-  it("give the built-in values when there is nothing else", async (t) => {
+  it("fall back to the built-in values", async (t) => {
     const config = await loadConfig(createSandbox(t));
     assert.equal(config.get("max_turns"), 50);
     assert.equal(config.get("model"), undefined);
@@ -139,7 +140,7 @@ describe("layers of settings", () => {
     );
   });
 
-  it("add up where a setting is joined, each with its source", async (t) => {
+  it("add up if a setting is joined, each with its source", async (t) => {
     const sandbox = createSandbox(t);
     put(
       userPaths({}, sandbox.home).configFile,
@@ -192,7 +193,7 @@ describe("layers of settings", () => {
       list: ["read", "bash_find"],
     };
     const sandbox = createSandbox(t);
-    // A path in front of addresses is no word; it has tests of its own.
+    // A path before addresses is not a word; it has tests of its own.
     const names = CONFIG_NAMES.filter((name) => name !== "server.path_prefix");
     const rows = names.map((name) => [name, rowOf(name)] as const);
     const pick = (name: string, row: ReturnType<typeof rowOf>): string => {
@@ -220,13 +221,13 @@ describe("layers of settings", () => {
     assert.equal(config.sourceOf("model"), "default");
   });
 
-  it("switch off with a flag that says no", async (t) => {
+  it("can be switched off with a `no-` flag", async (t) => {
     const config = await loadConfig({ ...createSandbox(t), flags: { "no-store": true } });
     assert.equal(config.get("store"), false);
     assert.equal(config.sourceOf("store"), "--no-store");
   });
 
-  it("take a path from where it was written", async (t) => {
+  it("resolve a path relative to where it was written", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "store_path: runs.db\n");
     const near = await loadConfig(sandbox);
@@ -236,14 +237,14 @@ describe("layers of settings", () => {
     assert.equal(home.get("store_path"), join(sandbox.home, "runs.db"));
   });
 
-  it("say when the named file does not exist", async (t) => {
+  it("report that the named file does not exist", async (t) => {
     const sandbox = createSandbox(t);
     const env = { OFFSHOOT_CONFIG: join(sandbox.home, "gone.yaml") };
     const { warnings } = await loadConfig({ ...sandbox, env });
     assert.match(warnings.join(), /OFFSHOOT_CONFIG.*gone\.yaml, which does not exist/);
   });
 
-  it("take one file for the user's when both names lead to it", async (t) => {
+  it("use one file as the user's when both names lead to it", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, "url: http://127.0.0.1:9/v1\n");
     const config = await loadConfig({ ...sandbox, env: { OFFSHOOT_CONFIG: sandbox.projectFile } });
@@ -265,7 +266,7 @@ describe("values from flags and variables", () => {
     ["max-tokens", "-1", /a whole number of 1 or more, not `-1`/],
     ["timeout", "Infinity", /a number from 0\.1/],
     ["output", "xml", /one of text, json, jsonl, sse, not `xml`/],
-    ["model", "  ", /`--model` must be text/],
+    ["model", "  ", /`--model` is empty\. Use VENDOR\/MODEL, for example openai\/gpt-5\.1\.$/],
   ];
   for (const [flag, text, message] of refusals) {
     it(`refuse --${flag} ${JSON.stringify(text)}`, async (t) => {
@@ -274,7 +275,7 @@ describe("values from flags and variables", () => {
     });
   }
 
-  it("never show what stands where a variable's name should", async (t) => {
+  it("never show a value that was written where a variable's name belongs", async (t) => {
     const key = "sk-proj-0123456789abcdefgh";
     const loading = loadConfig({ ...createSandbox(t), flags: { "api-key-name": key } });
     await assert.rejects(loading, (failure: Error) => {
@@ -284,7 +285,7 @@ describe("values from flags and variables", () => {
     });
   });
 
-  it("name the variable that is wrong", async (t) => {
+  it("name the variable with the invalid value", async (t) => {
     const loading = loadConfig({ ...createSandbox(t), env: { OFFSHOOT_THINK: "perhaps" } });
     await assert.rejects(loading, {
       message: "`OFFSHOOT_THINK` must be `true` or `false`, not `perhaps`.",

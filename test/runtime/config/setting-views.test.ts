@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { createRedact } from "../../../src/base/redact.ts";
 import { toSettingViews } from "../../../src/runtime/config/setting-views.ts";
 
-it("settings that are shown elsewhere hide headers, variables and secrets, and name the rest", () => {
+it("settings shown to other clients hide headers, variables and secrets, and show the rest", () => {
   const entries = () => [
     { name: "model" as const, value: "openai/gpt", source: "user file" },
     { name: "max_turns" as const, value: undefined, source: "default" },
@@ -11,8 +11,11 @@ it("settings that are shown elsewhere hide headers, variables and secrets, and n
       name: "vendors" as const,
       value: {
         gpu: {
-          ...{ url: "http://gpu/v1?key=sk-secret-1", headers: { "x-team": "sesame" } },
-          ...{ token: "abc", api_key_name: "GPU_KEY", weight: 2 },
+          url: "http://gpu/v1?key=sk-secret-1",
+          headers: { "x-team": "sesame" },
+          token: "abc",
+          api_key_name: "GPU_KEY",
+          weight: 2,
         },
       },
       source: "user file",

@@ -6,20 +6,20 @@ const PLAIN = "postgres://me@db.example/offshoot";
 const SECRET = "postgres://me:geheim@db.example/offshoot";
 const OTHER = "postgres://me:geheim@db.example/other";
 
-describe("where a record is copied to", () => {
-  it("is what the flag says, with the password that a variable has for it", () => {
+describe("the target of a copied record", () => {
+  it("comes from the flag, with the password that a variable has for it", () => {
     assert.equal(toCopyTarget(PLAIN, {}), PLAIN);
     assert.equal(toCopyTarget(PLAIN, { OFFSHOOT_STORE_TO: SECRET }), SECRET);
     assert.equal(toCopyTarget(PLAIN, { OFFSHOOT_STORE: SECRET }), SECRET);
     assert.equal(toCopyTarget(PLAIN, { OFFSHOOT_STORE_TO: OTHER }), PLAIN);
   });
 
-  it("is the variable's where there is no flag, and never the record in use", () => {
+  it("comes from the variable without a flag, and is never the record in use", () => {
     assert.equal(toCopyTarget(undefined, { OFFSHOOT_STORE_TO: ` ${SECRET}\n` }), SECRET);
     assert.throws(() => toCopyTarget(undefined, { OFFSHOOT_STORE: SECRET }), /is missing/);
   });
 
-  it("is no file, and has no password in the flag", () => {
+  it("is not a file, and has no password in the flag", () => {
     const refusal = { code: "invalid_request", message: /^(?!.*geheim)/ };
     for (const flag of [
       "",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { joinParts, type PromptPart } from "../../../src/agent/told-parts.ts";
-import { goOnPrompt } from "../../../src/runtime/prompt/go-on-prompt.ts";
+import { joinParts, type ToldText } from "../../../src/agent/told-parts.ts";
+import { toContinuedPrompt } from "../../../src/runtime/prompt/go-on-prompt.ts";
 
 const tell = (date: string, notes = "Notes.", system = "") => {
-  const parts: PromptPart[] = [
+  const parts: ToldText[] = [
     { part: "base", source: "base", text: "Base." },
     { part: "place", source: "x", text: `Where you work:\n- Folder: /\n- Date: ${date}` },
     { part: "notes", source: "AGENTS.md", text: notes },
@@ -13,17 +13,17 @@ const tell = (date: string, notes = "Notes.", system = "") => {
   return joinParts(parts);
 };
 
-describe("the prompt of a run that goes on", () => {
-  it("is word for word what the session was told first", () => {
+describe("the prompt of a run that continues a session", () => {
+  it("is word for word the prompt that the session began with", () => {
     const before = tell("2030-01-01");
-    const same = goOnPrompt(before, tell("2030-01-01"));
+    const same = toContinuedPrompt(before, tell("2030-01-01"));
     assert.deepEqual([same.instructions, same.note], [before.instructions, undefined]);
-    assert.deepEqual(goOnPrompt(before, undefined), { ...before, note: undefined });
+    assert.deepEqual(toContinuedPrompt(before, undefined), { ...before, note: undefined });
   });
 
   it("comes with a message that says what has changed since", () => {
     const before = tell("2030-01-01");
-    const { instructions, note } = goOnPrompt(before, tell("2030-01-02", "Other notes."));
+    const { instructions, note } = toContinuedPrompt(before, tell("2030-01-02", "Other notes."));
     assert.equal(instructions, before.instructions);
     assert.deepEqual(note, {
       type: "message",
@@ -32,13 +32,13 @@ describe("the prompt of a run that goes on", () => {
     });
   });
 
-  it("is another where the user says something else", () => {
+  it("is another one if the user says something else", () => {
     const now = tell("2030-01-02", "Notes.", "Be brief.");
-    assert.deepEqual(goOnPrompt(tell("2030-01-01"), now), { ...now, note: undefined });
+    assert.deepEqual(toContinuedPrompt(tell("2030-01-01"), now), { ...now, note: undefined });
   });
 
-  it("is what was given whole, where no parts are known", () => {
+  it("is the given text, if no parts are known", () => {
     const now = { instructions: "Whole." };
-    assert.deepEqual(goOnPrompt(tell("2030-01-01"), now), { ...now, note: undefined });
+    assert.deepEqual(toContinuedPrompt(tell("2030-01-01"), now), { ...now, note: undefined });
   });
 });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { splitParts } from "../../../src/agent/told-parts.ts";
 import {
+  type OpenedPrompt,
   openPrompt,
-  type Prompt,
   type PromptWish,
 } from "../../../src/runtime/prompt/open-prompt.ts";
 import { readBranch } from "../../../src/runtime/prompt/place-facts.ts";
@@ -20,7 +20,7 @@ const SKILL = {
   uid: 0,
 } as const;
 
-async function tell(t: TestContext, wish: Partial<PromptWish> = {}): Promise<Prompt> {
+async function tell(t: TestContext, wish: Partial<PromptWish> = {}): Promise<OpenedPrompt> {
   const { home, cwd, env } = createSandbox(t);
   mkdirSync(join(cwd, ".git"));
   writeFileSync(join(cwd, ".git", "HEAD"), "ref: refs/heads/topic/one\n");
@@ -31,10 +31,10 @@ async function tell(t: TestContext, wish: Partial<PromptWish> = {}): Promise<Pro
   return await openPrompt({ cwd, home, env, clock, ...rest, ...system, readsNotes: true, ...wish });
 }
 
-const kindsOf = (prompt: Prompt): string[] => splitParts(prompt).map(({ part }) => part);
+const kindsOf = (prompt: OpenedPrompt): string[] => splitParts(prompt).map(({ part }) => part);
 
 describe("the prompt of the command line", () => {
-  it("is the base prompt, the place, the notes, then what the user says", async (t) => {
+  it("is the base prompt, the place, the notes, then the user's text", async (t) => {
     const prompt = await tell(t);
     assert.deepEqual(kindsOf(prompt), ["base", "place", "notes", "system"]);
     const text = prompt.instructions ?? "";
@@ -44,7 +44,7 @@ describe("the prompt of the command line", () => {
     assert.ok(text.endsWith("\n\nBe brief."));
   });
 
-  it("says how to delegate and which skills there are where it may use them", async (t) => {
+  it("says how to delegate and which skills there are if the run may use them", async (t) => {
     const tools = ["read", "subagent", "skill"];
     const prompt = await tell(t, { tools, skills: [SKILL] });
     assert.deepEqual(kindsOf(prompt), [
@@ -53,20 +53,20 @@ describe("the prompt of the command line", () => {
     assert.match(prompt.instructions ?? "", /<skills>\n- pdf \(user\): For PDFs\.\n<\/skills>/);
   });
 
-  it("is what the user says alone with --bare, and nothing without that", async (t) => {
+  it("is only the user's text with --bare, and empty without one", async (t) => {
     assert.equal((await tell(t, { isBare: true })).instructions, "Be brief.");
     const bare = await tell(t, { isBare: true, system: null });
     assert.deepEqual([bare.instructions, bare.told], [null, []]);
   });
 
-  it("has the user's own base prompt in place of the package's", async (t) => {
+  it("has the user's own base prompt instead of the package's", async (t) => {
     const base = { text: "You are mine.", source: "mine.md" };
     const prompt = await tell(t, { base, tools: ["subagent"] });
     assert.deepEqual(kindsOf(prompt), ["base", "place", "notes", "system"]);
     assert.ok(prompt.instructions?.startsWith("You are mine.\n\nWhere you work:"));
   });
 
-  it("leaves AGENTS.md out where it is not to be read", async (t) => {
+  it("leaves AGENTS.md out if it is not to be read", async (t) => {
     assert.deepEqual(kindsOf(await tell(t, { readsNotes: false })), ["base", "place", "system"]);
   });
 });
@@ -81,7 +81,7 @@ describe("the git branch", () => {
     assert.equal(await readBranch(cwd), "none (at aaaaaaaaaaaa)");
   });
 
-  it("is not read from what is no such file", async (t) => {
+  it("is not read from a file of another kind", async (t) => {
     const { cwd } = createSandbox(t);
     mkdirSync(join(cwd, ".git"));
     writeFileSync(join(cwd, ".git", "HEAD"), `ref: refs/heads/${"x".repeat(10_000)}`);

@@ -23,7 +23,8 @@ describe("a row of `server.models`", () => {
     ];
     const own = { model: "custom/qwen3-8b", provider: null, api_key_name: null };
     assert.deepEqual(read(rows), {
-      ...{ ...own, url: GPU_1 },
+      ...own,
+      url: GPU_1,
       deployments: [
         { ...plain, model: "openai/gpt-5.1-mini", weight: 1, fallback: true },
         { ...own, url: GPU_1, weight: 2, fallback: false },
@@ -32,11 +33,11 @@ describe("a row of `server.models`", () => {
     });
   });
 
-  it("is as cheap as a single one where the list has one", () => {
+  it("is the same as a single model if the list has one", () => {
     assert.deepEqual(read(["openai/gpt-5.1"]), { ...plain, model: "openai/gpt-5.1" });
   });
 
-  it("takes the address of `--url` for the deployments that have none", () => {
+  it("uses the address of `--url` for the deployments that have none", () => {
     const named = toNamedModels({ fast: ["custom/a", { model: "custom/a", url: GPU_2 }] });
     const own = { ...plain, vendor: "custom", url: GPU_1 };
     const { url, deployments } = routeModel({ named, usual: undefined, own }, "fast");

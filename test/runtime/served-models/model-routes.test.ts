@@ -1,4 +1,4 @@
-/** Which model a client's word for it means. */
+/** Which model a client's name means. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -7,23 +7,27 @@ import { toCatalog } from "../../../src/runtime/config/config-vendors.ts";
 import { type ModelRoutes, routeModel } from "../../../src/runtime/served-models/model-routes.ts";
 
 const target = (model: string, url: string | null = null): ModelTarget => ({
-  ...{ model, url, api_key_name: null, provider: url === null ? null : "openai-chat" },
+  model,
+  url,
+  api_key_name: null,
+  provider: url === null ? null : "openai-chat",
 });
 
 const OWN = "http://127.0.0.1:1/v1";
 
 describe("the model that a request names", () => {
-  it("is refused as the API refuses it, where it is nobody's", () => {
+  it("is refused as the API refuses it, if it is unknown", () => {
     const routes: ModelRoutes = { named: [], usual: target("embedded/offline") };
     for (const name of ["nothing", "nobody/nothing", "embedded/other"]) {
       assert.throws(() => routeModel(routes, name), {
-        ...{ code: "model_not_found", param: "model" },
+        code: "model_not_found",
+        param: "model",
         message: `The model \`${name}\` does not exist or is not served here.`,
       });
     }
   });
 
-  it("is chosen by whoever names it, also where the server only fell back to it", () => {
+  it("is chosen by a client that names it, even if the server only fell back to it", () => {
     const usual = { ...target("embedded/offline"), fell_back: true };
     const routes: ModelRoutes = { named: [], usual };
     for (const name of ["embedded/offline", "offline", "embedded"]) {
@@ -32,14 +36,14 @@ describe("the model that a request names", () => {
     for (const nothing of [undefined, null, ""]) assert.equal(routeModel(routes, nothing), usual);
   });
 
-  it("goes to the address of the usual one whoever else has such a name", () => {
+  it("is asked at the usual model's address, even if another vendor has such a name", () => {
     const routes: ModelRoutes = { named: [], usual: target("custom/first", OWN) };
     for (const [name, model] of [
       ["second", "custom/second"],
-      // A plain name is one of that server's own, whoever else has one like it.
+      // A plain name belongs to that server, even if another vendor has a similar one.
       ["gpt-4o", "custom/gpt-4o"],
       ["team/second", "custom/team/second"],
-      // Servers of one's own have models under the names of who made them.
+      // Servers of the user's own have models under their makers' names.
       ["openai/gpt-oss-20b", "custom/openai/gpt-oss-20b"],
       ["custom/second", "custom/second"],
       ["custom", "custom/first"],
@@ -48,7 +52,7 @@ describe("the model that a request names", () => {
     }
   });
 
-  it("is this server's own where it says so, also where the usual one has an address", () => {
+  it("is one of this server's own list, even if the usual model has an address", () => {
     const routes: ModelRoutes = { named: [], usual: target("custom/first", OWN) };
     for (const [name, model] of [
       ["embedded/offline", "embedded/offline"],
@@ -60,7 +64,7 @@ describe("the model that a request names", () => {
     assert.throws(() => routeModel(routes, "embedded/other"), { code: "model_not_found" });
   });
 
-  it("fits a star whatever slashes it has, and the first row that fits counts", () => {
+  it("matches a star even with slashes, and the first matching row is used", () => {
     const named = [
       ["team/*", target("openai/a")],
       ["*-fast", target("openai/b")],
@@ -78,7 +82,7 @@ describe("the model that a request names", () => {
     }
   });
 
-  it("is asked at the given address where the server's own list names that server's model", () => {
+  it("is asked at the given address if the server's own list names that server's model", () => {
     const usual = { ...target("custom/first", OWN), api_key_name: "MINE" };
     const other = target("custom/second", "http://127.0.0.1:2/v1");
     const named = [
@@ -92,7 +96,7 @@ describe("the model that a request names", () => {
     assert.deepEqual(routeModel(routes, "away"), target("openai/gpt-5.1"));
   });
 
-  it("is one of a server's that has no usual model", () => {
+  it("may belong to a server without a usual model", () => {
     const own = { vendor: "custom", url: OWN, provider: null, api_key_name: null };
     const routes: ModelRoutes = { named: [], usual: undefined, own };
     const at = { url: OWN, provider: null, api_key_name: null };
@@ -101,7 +105,7 @@ describe("the model that a request names", () => {
     assert.throws(() => routeModel(routes, undefined), { param: "model" });
   });
 
-  it("is one of a vendor of the settings before it is one of the given address's", () => {
+  it("belongs to a vendor of the settings before it belongs to the given address", () => {
     const catalog = toCatalog({ gpu1: { url: OWN } });
     const routes = { named: [], usual: target("custom/first", OWN), catalog };
     assert.deepEqual(routeModel(routes, "gpu1/org/x"), target("gpu1/org/x"));
@@ -109,13 +113,13 @@ describe("the model that a request names", () => {
     assert.equal(routeModel(routes, "gpu2/x").model, "custom/gpu2/x");
   });
 
-  it("is unknown where it is of a server that nobody has given", () => {
+  it("is unknown if it needs a server that is not set", () => {
     assert.throws(() => routeModel({ named: [], usual: undefined }, "custom/x"), {
       code: "model_not_found",
     });
   });
 
-  it("is no file of this machine, unless the server's own list names it", () => {
+  it("is not a file of this machine, unless the server's own list names it", () => {
     const path = "gguf:/models/a.gguf";
     for (const usual of [target("custom/first", OWN), undefined]) {
       assert.throws(() => routeModel({ named: [], usual }, path), { code: "model_not_found" });

@@ -13,7 +13,7 @@ import { createManualClock } from "../../../src/testing/index.ts";
 interface Listing {
   readonly list: ListModels;
   readonly asked: readonly IncomingMessage[];
-  /** What the server says from now on. */
+  /** What the server answers from now on. */
   say(status: number, body: unknown): void;
   readonly clock: ReturnType<typeof createManualClock>;
 }
@@ -39,10 +39,14 @@ async function start(t: TestContext): Promise<Listing> {
   const clock = createManualClock();
   const list = createUpstreamModels({
     server: {
-      ...{ vendor: "custom", provider: null, api_key_name: "MINE" },
+      vendor: "custom",
+      provider: null,
+      api_key_name: "MINE",
       url: `http://127.0.0.1:${port}/v1/`,
     },
-    ...{ transport: async () => transport, env: { MINE: "sk-1" }, clock },
+    transport: async () => transport,
+    env: { MINE: "sk-1" },
+    clock,
   });
   const say = (...next: readonly [number, unknown]): void => {
     said = next;
@@ -53,7 +57,7 @@ async function start(t: TestContext): Promise<Listing> {
 const idsOf = (models: readonly { id: string }[]): string[] => models.map(({ id }) => id);
 
 describe("the models of a server at a given address", () => {
-  it("are asked for with its key, once for all who ask within a minute", async (t) => {
+  it("are asked for with its key, once for all callers within a minute", async (t) => {
     const { list, asked, clock, say } = await start(t);
     const [first] = await Promise.all([list(), list()]);
     assert.deepEqual(first, [{ id: "up", created: 7, owned_by: "me" }]);
@@ -67,7 +71,7 @@ describe("the models of a server at a given address", () => {
     assert.equal(asked.length, 2);
   });
 
-  it("are what it said last where it says nothing now", async (t) => {
+  it("are its last list if it does not answer now", async (t) => {
     const { list, asked, clock, say } = await start(t);
     await list();
     say(500, {});

@@ -29,7 +29,7 @@ async function list(t: TestContext, vendors: JsonObject, env: Record<string, str
 }
 
 describe("the models of vendors of the settings", () => {
-  it("are those that the settings list, and nobody is asked", async (t) => {
+  it("are those that the settings list, and no server is asked", async (t) => {
     const { origin, asked } = await start(t);
     const vendors = { gpu1: { url: origin, models: { one: {}, "many-*": {} } } };
     assert.deepEqual(await list(t, vendors, {}), [
@@ -38,7 +38,7 @@ describe("the models of vendors of the settings", () => {
     assert.equal(asked.length, 0);
   });
 
-  it("are those of the server's own list else, asked with its key and headers", async (t) => {
+  it("are otherwise those of the server's own list, asked with its key and headers", async (t) => {
     const { origin, asked } = await start(t);
     const vendors = {
       gpu1: { url: `${origin}/v1`, api_key_name: "KEY", headers: { "x-team": "$TEAM" } },
@@ -59,7 +59,7 @@ describe("the models of vendors of the settings", () => {
     );
   });
 
-  it("are none where a key is not there, and nothing is sent", async (t) => {
+  it("are none if a key is missing, and nothing is sent", async (t) => {
     const { origin, asked } = await start(t);
     assert.deepEqual(await list(t, { gpu1: { url: origin, api_key_name: "KEY" } }, {}), []);
     assert.equal(asked.length, 0);

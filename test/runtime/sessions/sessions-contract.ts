@@ -57,7 +57,7 @@ async function openBench(
   return { runtime, provider, run, ask };
 }
 
-/** What a model was asked with: who said what, and which calls there were. */
+/** What a model was sent: who said what, and which calls there were. */
 function said(items: readonly Item[] | undefined): string[] {
   return (items ?? []).map((item) => {
     if (item.type === "message") return `${item.role}: ${toPlainText(item.content)}`;
@@ -79,7 +79,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
     const open = async (t: TestContext, ...replies: readonly Reply[]): Promise<Bench> =>
       await openBench(t, await openAddress(t), ...replies);
 
-    it("goes on with all that its runs said", async (t) => {
+    it("continues with everything that its runs said", async (t) => {
       const bench = await open(
         t,
         reply.calls([{ name: "look", arguments: {} }]),
@@ -140,7 +140,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       await assert.rejects(sessions.get("run_nope"), { code: "not_found" });
     });
 
-    it("begins with a run that belonged to none", async (t) => {
+    it("begins with a run that belonged to no session", async (t) => {
       const bench = await open(t, reply.text("One."), reply.text("Two."));
       const lone = await bench.ask("first");
       assert.equal(lone.session, undefined);
@@ -148,7 +148,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       assert.deepEqual(asked(bench, 2), ["user: first", "assistant: One.", "user: second"]);
     });
 
-    it("goes on after a limit, with a result for the call that had none", async (t) => {
+    it("continues after a limit, with a result for the call that had none", async (t) => {
       const bench = await open(
         t,
         reply.calls([{ name: "look", arguments: {} }]),
@@ -164,7 +164,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       ]);
     });
 
-    it("goes on after a failure and after a cancel", async (t) => {
+    it("continues after a failure and after a cancel", async (t) => {
       const bench = await open(t, reply.status(400), reply.silence("Half"), reply.text("Three."));
       const first = await bench.ask("first", { session: "new" });
       assert.equal((await first.result()).ending, "failed");
@@ -214,7 +214,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       await assert.rejects(wrong, { code: "invalid_request", message: /no turn 9.*turns 1 to 3/ });
     });
 
-    it("forks by itself for a run that comes while another is at work", async (t) => {
+    it("is forked for a run that comes while another is at work", async (t) => {
       const bench = await open(t, reply.text("One."), reply.silence(), reply.text("Mine."));
       const first = await bench.ask("first", { session: "new" });
       const busy = await bench.run("busy", { session: idOf(first) });
@@ -225,8 +225,8 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       await busy.cancel();
     });
 
-    it("takes one of two runs that go on at the same moment, and forks for the other", async (t) => {
-      // Neither ends by itself: one that had ended would be in nobody's way.
+    it("accepts one of two runs that continue it at the same moment, and forks for the other", async (t) => {
+      // Neither ends by itself: a run that had ended would not block the other.
       const bench = await open(t, reply.text("One."), reply.silence(), reply.silence());
       const first = await bench.ask("first", { session: "new" });
       const both = await Promise.all([
@@ -268,7 +268,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       assert.deepEqual(told, ["Be brief.", "Be brief.", "Be long."]);
     });
 
-    it("refuses a name that is none before anything is sent", async (t) => {
+    it("refuses an unknown name before anything is sent", async (t) => {
       const bench = await open(t);
       for (const session of ["", " ", "conv_nope", "resp_nope"]) {
         await assert.rejects(bench.run("Hi", { session }), { name: "Failure" });

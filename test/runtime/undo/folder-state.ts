@@ -28,7 +28,7 @@ export function readFolder(root: string): FolderState {
   return new Map([...states].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** `none` where nothing is. */
+/** `none` if nothing exists there. */
 export function readPath(root: string, path: string): string {
   const place = join(root, path);
   const stats = lstatSync(place, { throwIfNoEntry: false });

@@ -1,4 +1,7 @@
-/** Undo over random changes of tools, with the user's own in between: all is restored exactly, or nothing changes. */
+/**
+ * Undo over random changes of tools, with the user's own in between: everything is restored exactly, or nothing
+ * changes.
+ */
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +19,7 @@ import { type FolderState, makeFolder, readFolder } from "./folder-state.ts";
 const PATHS = ["a", "b", "d/a", "d/b", "d/e/c"] as const;
 const FOLDERS = ["d", "d/e", "f"] as const;
 
-/** One deed. `tool`: through `file_ops`. `command`: as a program does. `user`: as somebody else does. */
+/** One change. `tool`: through `file_ops`. `command`: by a program. `user`: by a person. */
 interface Deed {
   readonly who: "tool" | "command" | "user";
   readonly what: "write" | "append" | "remove" | "move" | "folder" | "chmod" | "link";
@@ -36,7 +39,7 @@ const deed = (who: fc.Arbitrary<Deed["who"]>): fc.Arbitrary<Deed> =>
   });
 const tools = deed(fc.constantFrom("tool", "command"));
 const all = deed(fc.constantFrom("tool", "tool", "command", "user"));
-/** What is there at first. */
+/** What exists at first. */
 const first = fc.array(deed(fc.constant("user")), { maxLength: 6 });
 
 const OPERATIONS: Readonly<Partial<Record<Deed["what"], string>>> = {
@@ -47,7 +50,7 @@ const OPERATIONS: Readonly<Partial<Record<Deed["what"], string>>> = {
   folder: "create_directory",
 };
 
-/** As a program or a person: what does not work is left. */
+/** By a program or a person: what does not work is skipped. */
 function doDirectly(root: string, { what, path, to, content }: Deed): void {
   const at = join(root, path);
   try {
@@ -59,7 +62,7 @@ function doDirectly(root: string, { what, path, to, content }: Deed): void {
     else if (what === "chmod") chmodSync(at, 0o755);
     else symlinkSync("a", at);
   } catch {
-    // A file where a folder is wanted, or nothing there.
+    // A file where a folder is needed, or nothing there.
   }
 }
 
@@ -69,14 +72,15 @@ interface World {
   readonly original: Map<string, string>;
   /** What the tools left at each path that they changed. */
   readonly left: Map<string, string>;
-  /** Paths where somebody else changed what the tools had left, before they changed it again. */
+  /** Paths where the user changed what the tools had left, before the tools changed it again. */
   readonly mixed: Set<string>;
 }
 
-/** Learns what a deed of the tools changed. */
+/** Learns what a change of the tools did. */
 function learn(world: World, before: FolderState, after: FolderState): void {
   for (const path of new Set([...before.keys(), ...after.keys()])) {
-    const [old, now] = [before.get(path) ?? "none", after.get(path) ?? "none"];
+    const old = before.get(path) ?? "none";
+    const now = after.get(path) ?? "none";
     if (old === now) continue;
     const left = world.left.get(path);
     if (left === undefined) world.original.set(path, old);
@@ -98,7 +102,7 @@ function toTool(name: string, effect: Effect, run: (input: Json) => Promise<Json
 
 type Undoing = (id?: string) => Promise<UndoReport>;
 
-/** Has the deeds done by a run, and then calls `check` with what undoes it, or another run. */
+/** A run does the changes; then `check` is called with a function that undoes it, or another run. */
 async function play(
   root: string,
   deeds: readonly Deed[],
@@ -109,7 +113,7 @@ async function play(
   let before = readFolder(root);
   const provider: Provider = {
     ...scripted,
-    // Each deed is done when the model is asked for the next.
+    // Each change is done when the model is asked for the next.
     async *stream(request, call) {
       const after = readFolder(root);
       const done = deeds[scripted.requests.length - 1];
@@ -124,7 +128,9 @@ async function play(
   };
   const user = { ...toTool("user", "own", direct), readOnly: true };
   const runtime = await createRuntime({
-    ...{ env: {}, provider, tools: [toTool("command", "execute", direct), user] },
+    env: {},
+    provider,
+    tools: [toTool("command", "execute", direct), user],
   });
   try {
     const wish = { tools: ["file_ops", "command", "user"], approve: "auto", root } as const;
@@ -144,14 +150,14 @@ function toReply({ who, what, path, to, content }: Deed): ReturnType<typeof repl
   return reply.calls([{ name: who === "tool" ? "file_ops" : who, arguments: input }]);
 }
 
-/** The paths that the tools changed: not those that they brought back themselves. */
+/** The paths that the tools changed, without those that they restored themselves. */
 function listChanged({ original, left, mixed }: World): string[] {
   return [...left.keys()].filter(
     (path) => mixed.has(path) || left.get(path) !== original.get(path),
   );
 }
 
-/** What must be there after an undo: what the tools changed as it was, all else as it is. */
+/** The expected state after an undo: what the tools changed as it was, everything else as it is. */
 function toExpected(world: World): FolderState {
   const expected = new Map(readFolder(world.root));
   for (const path of listChanged(world)) {
@@ -176,7 +182,7 @@ const INSIDE: [Deed[], Deed[], Deed[]] = [
 ];
 
 describe("an undo of random changes", () => {
-  it("restores exactly what the tools changed, and redoes it, where nobody else changed a file", async () => {
+  it("restores exactly what the tools changed, and redoes it, if the user changed no file", async () => {
     await fc.assert(
       fc.asyncProperty(first, fc.array(tools, { maxLength: 12 }), async (begun, deeds) => {
         using folder = makeFolder();
@@ -229,7 +235,7 @@ describe("an undo of random changes", () => {
   });
 });
 
-/** Whether the user changed a file of the tools that is not as it was at first. */
+/** True if the user changed a file of the tools that is not as it was at first. */
 function isForeign(world: World, now: FolderState): boolean {
   return listChanged(world).some((path) => {
     const there = now.get(path) ?? "none";

@@ -22,7 +22,7 @@ import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 export const WRITE = { name: "write", arguments: '{"path":"a.txt","content":"a"}' };
 const START = { model: "test/model", input: "Write it", tools: ["write"] };
 
-/** Makes the calls, and says `Done.` once it has a result. */
+/** A model that makes the calls, and says `Done.` once it has a result. */
 export function calling(...calls: { name: string; arguments: string }[]): Provider {
   return {
     name: "calling",
@@ -42,7 +42,8 @@ export interface Bench {
 }
 
 export function createBench(t: TestContext): Bench {
-  const [folder, record] = [createWorkspaceFolder(), createWorkspaceFolder()];
+  const folder = createWorkspaceFolder();
+  const record = createWorkspaceFolder();
   const { root } = folder;
   const storePath = join(record.root, "runs.db");
   t.after(() => {
@@ -50,7 +51,8 @@ export function createBench(t: TestContext): Bench {
     record[Symbol.dispose]();
   });
   return {
-    ...{ root, storePath },
+    root,
+    storePath,
     async open(options = {}) {
       const provider = calling(WRITE);
       const runtime = await createRuntime({ env: {}, provider, storePath, ...options });
@@ -61,7 +63,7 @@ export function createBench(t: TestContext): Bench {
   };
 }
 
-/** A terminal that shows questions and answers when it is told to. */
+/** A terminal that shows questions and answers on command. */
 export function createTerminal() {
   const questions: Question[] = [];
   const withdrawn: string[] = [];
@@ -94,7 +96,7 @@ export async function untilAsked(run: Pick<Run, "questions">, count = 1): Promis
   await until(async () => ((await run.questions()).length === count ? true : undefined), "asked");
 }
 
-/** What another process does: its own store and engine over the same file. */
+/** Another process: its own store and engine over the same file. */
 export async function elsewhere<Out>(
   { storePath }: Bench,
   work: (parts: Parameters<typeof answerQuestion>[0]) => Promise<Out>,
@@ -108,7 +110,7 @@ export async function elsewhere<Out>(
   }
 }
 
-/** The engine as others are given it, for a test that changes one of its calls. */
+/** The engine as other parts get it, for a test that changes one of its calls. */
 export function bindEngine(
   engine: Parameters<typeof answerQuestion>[0]["engine"],
 ): Parameters<typeof answerQuestion>[0]["engine"] {
