@@ -1,15 +1,18 @@
-/** What the addresses for administrators answer with, as types: routes send these objects, and the console reads them. */
+/**
+ * Types of the answers of the addresses for administrators. The routes send these objects, and the console reads
+ * them.
+ */
 
 import type { ModelFacts } from "../runtime/about-views.ts";
 import type { LaneState, WorkerState } from "../store/record-state.ts";
 
-/** A key without its secret: `Key` of the guard has what each field means. */
+/** A key without its secret. `Key` of the guard says what each field means. */
 export interface KeyView {
   readonly object: "key";
   readonly id: string;
   readonly name: string;
   readonly tenant: string;
-  /** True for a session of the console. */
+  /** True if the key is a session of the console. */
   readonly session?: true | undefined;
   readonly scopes: readonly string[];
   readonly models: readonly string[] | null;
@@ -22,7 +25,7 @@ export interface KeyView {
   readonly revoked_at_ms: number | null;
   readonly last_used_ms: number | null;
   readonly state: "active" | "expired" | "revoked";
-  /** Until when the secret before the last rotation works; null where it does not. */
+  /** The time until which the secret from before the last rotation works; null if it does not. */
   readonly old_secret_until_ms: number | null;
 }
 
@@ -37,12 +40,14 @@ export interface KeyUse {
   readonly usd: number;
 }
 
-/** The one answer that has the secret. */
+/** A key with its secret. No other answer has the secret. */
 export interface NewKeyView extends KeyView {
   readonly token: string;
 }
 
-/** What is left out stays; null takes a limit or a restriction away. */
+/**
+ * A change of a key. A field that is left out stays as it is; null removes a limit or a restriction.
+ */
 export interface KeyChangeBody {
   readonly scopes?: readonly string[];
   readonly models?: readonly string[] | null;
@@ -55,12 +60,12 @@ export interface KeyChangeBody {
 export interface TenantView {
   readonly object: "tenant";
   readonly id: string;
-  /** Active ones; sessions of the console are not counted. */
+  /** Number of active keys. Sessions of the console are not counted. */
   readonly keys: number;
   readonly bytes: number;
-  /** What it may keep, by its keys; null where none says. */
+  /** The most bytes that its keys let it keep; null if no key says. */
   readonly storage_bytes: number | null;
-  /** Things by kind; 10,000 of each at most are counted. */
+  /** Stored things by kind. At most 10,000 of each kind are counted. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -82,26 +87,28 @@ export interface NamedModelView {
   }[];
 }
 
-/** Of all processes of the server. */
+/** A deployment, as all processes of the server see it together. */
 export interface DeploymentView {
   readonly name: string;
   readonly workers: number;
-  /** In how many of them it is asked as usual. */
+  /** Number of processes that ask it as usual. */
   readonly ready?: number;
   readonly failures?: number;
   readonly cooldown_seconds?: number;
-  /** The last failure, where the process that answers saw it. */
+  /** The last failure, if the process that answers saw it. */
   readonly reason: string | null;
 }
 
 export interface VendorView {
   readonly name: string;
   readonly workers: number;
-  /** Model calls that may be in flight at once, those that are, and those that wait. */
+  /**
+   * Model calls that may be in flight at once. The next fields: those in flight, and those that wait.
+   */
   readonly limit?: number;
   readonly in_flight?: number;
   readonly waiting?: number;
-  /** For how long the vendor asks everybody to wait. */
+  /** Seconds for which the vendor asks all clients to wait. */
   readonly paused_seconds?: number;
 }
 
@@ -112,14 +119,14 @@ export interface SystemView {
   readonly pid: number;
   readonly uptime_seconds: number;
   readonly memory: { readonly rss_bytes: number; readonly heap_bytes: number };
-  /** All processes that work on the record, those of the command line too. */
+  /** All processes that work on the record, those of the command line included. */
   readonly workers: readonly WorkerState[];
   readonly queues: readonly QueueView[];
 }
 
 export interface QueueView {
   readonly name: string;
-  /** Null for any number. */
+  /** Null if there is no limit. */
   readonly at_once: number | null;
   readonly running: number;
   readonly waiting: number;

@@ -5,23 +5,24 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toFailure } from "../base/failure.ts";
-import { isOwnFault } from "../base/own-fault.ts";
+import { isOwnFault } from "../base/server-fault.ts";
 import { cutSignalOf, signalOf } from "./client-signal.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
+import { speaksMessages } from "./messages-headers.ts";
 import { requirePath } from "./path-prefix.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";
-import type { Route, Speaks } from "./route.ts";
+import type { Route, RouteCall, Scope, Speaks } from "./route.ts";
 import { type SendSettings, sendAnswer, sendFailure } from "./send-answer.ts";
 
 export interface AppParts {
   readonly routes: readonly Route[];
-  /** In front of all addresses; none when left out. */
+  /** Stands before all addresses, for example `/llm`. None when left out. */
   readonly prefix?: string | undefined;
   readonly guard: Guard;
   readonly body: BodyLimits;
   readonly send: SendSettings;
-  /** Told of failures that are this server's own fault. */
+  /** Called for each failure that is a defect of this server. */
   readonly onDefect: (thrown: unknown) => void;
 }
 
@@ -37,7 +38,7 @@ export function createApp(parts: AppParts): App {
     let found: FoundRoute | undefined;
     try {
       if (request.method === "OPTIONS") {
-        // A page asks what it may ask; what the guard says of it is in the headers.
+        // A preflight request of a page. The guard's answer to it is in the headers.
         admitted = await parts.guard.admit(request, null, { answer: response });
         response.writeHead(204).end();
         return;
@@ -46,18 +47,27 @@ export function createApp(parts: AppParts): App {
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
-      const { caller, scopes = [], countMore, untilRefused = keyless } = admitted;
+      const { caller, scopes = NO_SCOPES, countMore, untilRefused = keyless } = admitted;
       const json = (): Promise<unknown> => readJsonBody(request, parts.body, caller.tenant);
-      const asker = { caller, scopes, countMore, untilRefused };
-      const call = { params, query, ...asker, json, request, signal, cutSignal };
+      // One literal and no spreads: each request has one (bench/gateway.ts).
+      const call: RouteCall = {
+        params,
+        query,
+        caller,
+        scopes,
+        countMore,
+        untilRefused,
+        json,
+        request,
+        signal,
+        cutSignal,
+      };
       const speaks = speaksOf(route, request);
       const sending = { settings: parts.send, speaks, owner: caller.tenant };
       await sendAnswer(response, await route.handle(call), sending);
     } catch (thrown) {
       const failure = toFailure(thrown);
       if (isOwnFault(failure)) parts.onDefect(thrown);
-      // What is left of a body that was refused is not read: the connection ends with the answer.
-      if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
       sendFailure(response, failure, speaksOf(found?.route, request));
     } finally {
       admitted?.done(toOutcome(found, response));
@@ -65,15 +75,20 @@ export function createApp(parts: AppParts): App {
   };
 }
 
+const NO_SCOPES: readonly Scope[] = [];
+
 /** Without a key there is nothing that could be revoked. */
 const keyless = async (): Promise<undefined> => undefined;
 
-/** Clients of the Messages API name its version wherever they ask: addresses that all share answer in its words. */
-function speaksOf(route: Route | undefined, { headers }: IncomingMessage): Speaks | undefined {
-  return route?.speaks ?? ("anthropic-version" in headers ? "messages" : undefined);
+/**
+ * Clients of the Messages API send its version with every request, so addresses that all APIs share answer in that
+ * API's form.
+ */
+function speaksOf(route: Route | undefined, request: IncomingMessage): Speaks | undefined {
+  return route?.speaks ?? (speaksMessages(request) ? "messages" : undefined);
 }
 
-/** Nobody changes it. */
+/** Shared by all requests without a query; it is never changed. */
 const NO_QUERY = new URLSearchParams();
 
 function splitUrl(url: string): [string, URLSearchParams] {

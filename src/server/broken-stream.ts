@@ -10,7 +10,7 @@ import type { StreamEvent } from "./route.ts";
 export interface ToldStream {
   /** Call it with each batch that was sent. */
   read(batch: readonly StreamEvent[]): void;
-  /** What ends it. Chat completions have an error and no terminal event. */
+  /** The events that end the stream. Chat completions have an error and no terminal event. */
   toBroken(failure: Failure): StreamEvent[];
 }
 

@@ -1,12 +1,14 @@
-/** A failure as the API tells it: always `{error: {message, type, param, code}}`, with its status. */
+/**
+ * Turns a failure into an answer in the API's form: always `{error: {message, type, param, code}}`, with its status.
+ */
 
 import { FAILURES, type Failure, type FailureCode } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
-import { toToldMessage } from "../base/own-fault.ts";
+import { toToldMessage } from "../base/server-fault.ts";
 import { NO_THREADS } from "../responses/messages/parse-messages.ts";
 import type { JsonAnswer, Speaks } from "./route.ts";
 
-/** Where the failure's own code is not the word that clients of the API know. */
+/** Error codes that clients of the API know, where they differ from the failure's own code. */
 const CODES: Partial<Record<FailureCode, string>> = {
   provider_overloaded: "rate_limit_exceeded",
   context_exceeded: "context_length_exceeded",
@@ -16,20 +18,20 @@ const CODES: Partial<Record<FailureCode, string>> = {
   connector_failed: "http_error",
 };
 
-/** Where the API's own type is not that of the status. */
+/** Error types of the API, where they differ from the type that the status implies. */
 const TYPES: Partial<Record<FailureCode, string>> = {
   model_not_found: "invalid_request_error",
 };
 
-/** The field at fault, for failures that can be about no other one. */
+/** The field at fault, for failures that can concern only that field. */
 const PARAMS: Partial<Record<FailureCode, string>> = { model_not_found: "model" };
 
-/** Statuses of `/v1/responses`, where the API has others there than elsewhere. */
+/** Statuses of `/v1/responses`, where they differ from those of other addresses. */
 const RESPONSES_STATUSES: Partial<Record<FailureCode, number>> = { model_not_found: 400 };
 
 /**
- * Fields of the other API, as requests to an address have them. Models' servers complain about what they
- * were sent, and checks about what a chat became; places in those are not places of the client's request.
+ * Names of fields in the other APIs. Vendors' servers complain about the request that they got, and our checks about
+ * the request that a chat was turned into. Places in those requests are not places of the client's request.
  */
 const FIELDS: Readonly<Record<Speaks, Fields>> = {
   responses: [
@@ -56,7 +58,9 @@ const FIELDS: Readonly<Record<Speaks, Fields>> = {
   ],
 };
 
-/** `speaks` is the API of the address that was asked; `requestId` is what the client may report it by. */
+/**
+ * `speaks` is the API of the requested address; the client can report the failure with `requestId`.
+ */
 export function toFailureAnswer(
   failure: Failure,
   speaks?: Speaks | undefined,
@@ -75,11 +79,11 @@ export function toFailureAnswer(
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
 }
 
-/** JSON-RPC's own: what is not a request, and the first of those that a server has for itself. */
+/** Codes of JSON-RPC: an invalid request, and the first code that is free for servers. */
 const RPC_INVALID_REQUEST = -32_600;
 const RPC_SERVER_ERROR = -32_000;
 
-/** A failure of a whole HTTP request over MCP: which message was at fault is not known. */
+/** The failure of a whole HTTP request over MCP. Which message caused it is not known. */
 export function toMcpAnswer(failure: Failure, rpcCode?: number): JsonAnswer {
   const { code } = failure;
   const usual = code === "invalid_request" ? RPC_INVALID_REQUEST : RPC_SERVER_ERROR;
@@ -89,7 +93,7 @@ export function toMcpAnswer(failure: Failure, rpcCode?: number): JsonAnswer {
   return { kind: "json", status: FAILURES[code].status, body, headers: toHeaders(failure) };
 }
 
-/** Statuses of the Messages API, where its clients know another one than the table's. */
+/** Statuses of the Messages API, where its clients expect another one than the table's. */
 const MESSAGES_STATUSES: Partial<Record<FailureCode, number>> = {
   provider_overloaded: 529,
   connector_failed: 400,
@@ -102,7 +106,7 @@ function toMessagesAnswer(failure: Failure, requestId = makeId("req")): JsonAnsw
   return { kind: "json", status, body, headers };
 }
 
-/** As the Messages API has it: `{type: "error", error: {type, message}}`. */
+/** The Messages API's form: `{type: "error", error: {type, message}}`. */
 export function toMessagesError(failure: Failure): {
   type: "error";
   error: { type: string; message: string };
@@ -111,12 +115,14 @@ export function toMessagesError(failure: Failure): {
   const status = MESSAGES_STATUSES[code] ?? FAILURES[code].status;
   const message = toToldMessage(failure);
   const field = toFieldOf(FIELDS.messages, param);
-  // The error has no field for the parameter: what does not name it is told with it.
+  // The error has no field for the parameter, so a message that does not name it gets its name added.
   const isNamed = field === undefined || message.includes(field) || code === "context_exceeded";
   const told = isNamed ? message : `${field}: ${message}`;
   const unsupported = { error_code: NO_THREADS, unsupported: ["thread"] };
   const details = failure.vendorCode === NO_THREADS ? { details: unsupported } : {};
-  return { type: "error", error: { type: messagesTypeOf(status), message: told, ...details } };
+  const { retryable } = FAILURES[code];
+  const type = messagesTypeOf(status, retryable);
+  return { type: "error", error: { type, message: told, ...details } };
 }
 
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
@@ -131,7 +137,9 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-function messagesTypeOf(status: number): string {
+function messagesTypeOf(status: number, retryable: boolean): string {
+  // `overloaded_error` would tell clients to ask again.
+  if (status === 503 && !retryable) return "api_error";
   return MESSAGES_TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
 }
 
@@ -142,15 +150,24 @@ function toFieldOf(fields: Fields, param: string | undefined): string | undefine
   return row ? param?.replace(row[0], row[1]) : param;
 }
 
-/** Longer than clients wait by themselves: they would ask again and again for nothing. */
+/**
+ * A wait that is longer than clients wait by themselves: they would ask again and again without success.
+ */
 const LONG_WAIT_MS = 60_000;
 const LIMITS: ReadonlySet<FailureCode> = new Set<FailureCode>(["budget_exceeded", "rate_limited"]);
 
-function toHeaders({ code, retryAfterMs }: Failure): Record<string, string> {
-  const isVain = LIMITS.has(code) && (retryAfterMs ?? Number.POSITIVE_INFINITY) > LONG_WAIT_MS;
-  const vain: Record<string, string> = isVain ? { "x-should-retry": "false" } : {};
+function toHeaders(failure: Failure): Record<string, string> {
+  const { retryAfterMs } = failure;
+  const vain: Record<string, string> = isVain(failure) ? { "x-should-retry": "false" } : {};
   if (retryAfterMs === undefined) return vain;
   return { ...vain, "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+}
+
+/** True for a failure that clients would ask again after, by its status, and that asking again does not help. */
+function isVain({ code, retryAfterMs }: Failure): boolean {
+  if (LIMITS.has(code)) return (retryAfterMs ?? Number.POSITIVE_INFINITY) > LONG_WAIT_MS;
+  const { status, retryable } = FAILURES[code];
+  return status >= 500 && !retryable && retryAfterMs === undefined;
 }
 
 function typeOf(status: number): string {

@@ -1,4 +1,4 @@
-/** The route of a request, by its method and path. */
+/** Finds the route of a request by its method and path. */
 
 import { Failure } from "../base/failure.ts";
 import { pathBehind } from "./path-prefix.ts";
@@ -7,7 +7,7 @@ import { toNothingThere } from "./unserved.ts";
 
 export interface FoundRoute {
   readonly route: Route;
-  /** `POST /v1/responses/:id`. */
+  /** For example `POST /v1/responses/:id`. */
   readonly name: string;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -21,8 +21,8 @@ interface Pattern {
 }
 
 /**
- * Rejects with `not_found`, or `wrong_method` where the address is right. Fixed segments win. HEAD is GET
- * without its body, and a slash at the end of an address says nothing.
+ * Rejects with `not_found`, or with `wrong_method` if the address exists. Fixed segments win over parameters. HEAD is
+ * GET without its body, and a slash at the end of an address is ignored.
  */
 export function createFindRoute(routes: readonly Route[]): FindRoute {
   const patterns = routes.map((route): Pattern => {
@@ -52,7 +52,10 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
   }
 }
 
-/** Whether a path, with its prefix, is one of these, whichever the method. */
+/**
+ * Returns a function that is true for paths that a route serves, whichever the method. The prefix is part of the
+ * path.
+ */
 export function createServes(routes: readonly Route[], prefix: string): (path: string) => boolean {
   const all = routes.map(({ path }) => path.split("/"));
   return (path) => {
@@ -70,7 +73,7 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
   );
 }
 
-/** Ids are text for us: a slash or dots in one lead nowhere, because no path is made of it. */
+/** Ids are only text: a slash or dots in one are harmless, because no file path is made of it. */
 function readParams(
   pattern: readonly string[],
   segments: readonly string[],
@@ -86,6 +89,6 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {
-    throw new Failure("invalid_request", "The address holds a broken escape.", { cause });
+    throw new Failure("invalid_request", "The address has an invalid escape sequence.", { cause });
   }
 }

@@ -1,4 +1,4 @@
-/** Who may ask what: the port through which every request passes before a route sees it. */
+/** The guard decides who may ask what. Every request passes it before a route sees the request. */
 
 import type { IncomingMessage } from "node:http";
 import type { Failure } from "../base/failure.ts";
@@ -7,52 +7,55 @@ import type { Scope } from "./route.ts";
 
 export interface Guard {
   /**
-   * Lets a request in, or rejects it: a wrong host or origin (`forbidden`), no key or a wrong one
-   * (`unauthorized`), one without the scope (`forbidden`), one that has used what it may
-   * (`rate_limited`, `budget_exceeded`). `scope` is null for what anybody may ask.
+   * Admits a request, or rejects it: a wrong host or origin (`forbidden`), no key or a wrong one (`unauthorized`), a
+   * key without the scope (`forbidden`), a key that has reached its limits (`rate_limited`, `budget_exceeded`).
+   * `scope` is null if the address is open to all.
    *
-   * An upgrade to a WebSocket passes here as it is, and again for each response that is asked for on
-   * the socket: keys are revoked and budgets end while it is open.
+   * An upgrade to a WebSocket passes here as it is, and again for each response that is requested on the socket: keys
+   * are revoked and budgets run out while it is open.
    */
   admit(request: IncomingMessage, scope: Scope | null, about?: About): Promise<Admitted>;
 }
 
-/** What the guard is told of a request beyond its head. */
+/** The facts about a request that the guard learns beyond its head. */
 export interface About {
-  /** `POST /v1/responses/:id`. Without it the log has the path that was asked for. */
+  /** For example `POST /v1/responses/:id`. Without it the log has the path of the request. */
   readonly route?: string | undefined;
-  /** Whether it is refused where no key is asked for. */
+  /** True if the request is refused on a server that asks for no key. */
   readonly needsKey?: boolean | undefined;
-  /** The id it is about. */
+  /** The id of the thing that the request is about. */
   readonly target?: string | undefined;
-  /** Given the headers that every answer carries, a refusal too: what is left, what pages may read. */
+  /**
+   * Receives the headers that every answer carries, a refusal too: what remains of the limits, and what pages may
+   * read.
+   */
   readonly answer?: { setHeader(name: string, value: string): unknown } | undefined;
-  /** Told whose key is shown, also where the request is then refused. */
+  /** Called with the key of the request, also if the request is then refused. */
   readonly onKey?: ((key: { readonly id: string; readonly tenant: string }) => void) | undefined;
 }
 
 export interface Admitted {
   readonly caller: Caller;
-  /** All that its key may do; where no key is asked for, what needs none. */
+  /** All scopes of its key. If no key is asked for: the scopes that need none. */
   readonly scopes?: readonly Scope[] | undefined;
   /**
-   * Counts the request as so many more, once it is read and known to ask for several answers. Rejects with
-   * `rate_limited`, and counts none of them, where the key may not have that many.
+   * Counts the request as this many more, once its body shows that it asks for several answers. Rejects with
+   * `rate_limited`, and counts none of them, if that is over the key's limit.
    */
   countMore(requests: number): Promise<void>;
   /**
-   * For answers that go on for hours. Resolves with the reason once its key may not do this any more (revoked, expired,
+   * For answers that last for hours. Resolves with the reason once the key may no longer do this (revoked, expired,
    * without the scope), and with undefined once the signal aborts.
    */
   untilRefused?: ((signal: AbortSignal) => Promise<Failure | undefined>) | undefined;
-  /** Called once, when the answer has been sent: counts it, and writes down who did what. */
+  /** Called once, when the answer has been sent. Counts the answer and writes the audit entry. */
   done(outcome: Outcome): void;
 }
 
 export interface Outcome {
-  /** `POST /v1/responses/:id`. */
+  /** For example `POST /v1/responses/:id`. */
   readonly route: string;
   readonly status: number;
-  /** What it was about: a response's id. */
+  /** The id of the thing that the request was about, for example of a response. */
   readonly target: string | undefined;
 }

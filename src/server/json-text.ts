@@ -1,4 +1,4 @@
-/** JSON that somebody sent: bounded in depth, in members and in values before it is parsed. */
+/** Parses JSON from clients. Its depth, members and values are bounded before it is parsed. */
 
 import { isUtf8 } from "node:buffer";
 import { Failure } from "../base/failure.ts";
@@ -8,33 +8,33 @@ import { parseLargeJson } from "../base/large-json.ts";
 import { createSlices } from "../base/slices.ts";
 
 /**
- * Names in all objects together. Ten thousand items with their parts have half of it; a million cost
- * seconds, whatever stands behind them, because objects with names of their own share no shape.
+ * The most names in all objects together. Ten thousand items with their parts have half of it. A million names cost
+ * seconds, whatever their values, because objects with different names share no shape.
  */
 const MAX_MEMBERS = 300_000;
 
 /**
- * Values in all lists and objects together. The largest request for embeddings has 300,000 tokens; ten
- * million numbers fit in a body of 20 MB, and everybody who walks over them would take seconds.
+ * The most values in all lists and objects together. The largest request for embeddings has 300,000 tokens. Ten
+ * million numbers fit in a body of 20 MB, and each walk over them would take seconds.
  */
 const MAX_VALUES = 500_000;
 
-/** Larger JSON is parsed in slices; smaller in about a millisecond, at once. */
+/** Larger JSON is parsed in slices. Smaller JSON is parsed at once, in about a millisecond. */
 const LARGE_BYTES = 256 * 1024;
 
 export interface SentJson {
-  /** Names it in the refusal: `The body`. */
+  /** Names the JSON in a refusal: `The body`. */
   readonly what: string;
-  /** Whose it is: tenants take turns with what is large. */
+  /** The tenant who sent it: tenants take turns with large JSON. */
   readonly owner: string;
 }
 
-/** Whether it is parsed in slices, which takes more than one turn of the event loop. */
+/** True if it is parsed in slices, which takes more than one turn of the event loop. */
 export function isLargeJson(bytes: Buffer): boolean {
   return bytes.length > LARGE_BYTES;
 }
 
-/** Rejects with `invalid_request` what is no UTF-8, no JSON or beyond the bounds. */
+/** Rejects with `invalid_request` what is not UTF-8, not JSON or beyond the bounds. */
 export async function parseLargeBytes(bytes: Buffer, { what, owner }: SentJson): Promise<unknown> {
   const slices = createSlices(owner);
   await slices.next();
@@ -48,7 +48,7 @@ export async function parseLargeBytes(bytes: Buffer, { what, owner }: SentJson):
   }
 }
 
-/** The same, at once. */
+/** Parses bytes as `parseLargeBytes` does, but in one turn of the event loop. */
 export function parseJsonBytes(bytes: Buffer, what: string): unknown {
   let text: string;
   try {
@@ -66,7 +66,7 @@ export function parseJsonBytes(bytes: Buffer, what: string): unknown {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Some editors begin a file with it; it is not part of the text. */
+/** The byte order mark with which some editors begin a file. It is not part of the text. */
 const MARK = [0xef, 0xbb, 0xbf];
 
 function hasMark(bytes: Buffer): boolean {
@@ -84,7 +84,7 @@ function toNoUtf8(what: string, cause?: unknown): Failure {
 }
 
 function toNoJson(what: string, cause: unknown): Failure {
-  return new Failure("invalid_request", `${what} is no JSON.`, { cause });
+  return new Failure("invalid_request", `${what} is not JSON.`, { cause });
 }
 
 function invalid(message: string): Failure {

@@ -1,9 +1,9 @@
-/** Streams that go on for hours: whoever reads one with a key that is revoked or expired reads no more. */
+/** Streams that last for hours end when the key of their reader is revoked or expires. */
 
 import type { EventsAnswer, RouteCall, StreamEvent } from "./route.ts";
 import { PRIVATE_HEADERS } from "./routes/viewer.ts";
 
-/** Each value is a frame. `open` is given the signal that ends the stream. */
+/** Each value is a frame. `open` receives the signal that ends the stream. */
 export async function streamLive(
   call: RouteCall,
   open: (signal: AbortSignal) => Promise<AsyncGenerator<object>> | AsyncGenerator<object>,
@@ -22,7 +22,7 @@ async function* toFrames(
   void untilRefused(ended.signal).then((why) => why && refused.abort(why));
   try {
     for await (const frame of frames) yield [{ frame: JSON.stringify(frame) }];
-    // It has not ended by itself: the client is to ask again, and to be told why not.
+    // The stream did not end by itself: the client asks again, and is then told why it is refused.
     if (refused.signal.aborted) throw refused.signal.reason;
   } finally {
     ended.abort();

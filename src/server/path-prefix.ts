@@ -1,23 +1,23 @@
 /**
- * The path in front of all addresses (`server.path_prefix`), for a proxy that passes paths on as they are.
- * What watches the process asks it and not the proxy: its addresses work without the prefix, too.
+ * The path before all addresses (`server.path_prefix`), for a proxy that does not change paths. Monitoring asks the
+ * process directly and not the proxy, so its addresses work without the prefix too.
  */
 
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
 import { PATH_PREFIX } from "../runtime/config/config-row.ts";
 
-/** Asked by what watches the process, and answered while it stops. */
+/** Addresses for monitoring. They are also answered while the server stops. */
 export const WATCHED: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
-/** The path of an address behind the prefix. Undefined where the prefix is not there and is needed. */
+/** Removes the prefix from a path. Undefined if the prefix is required and missing. */
 export function pathBehind(prefix: string, path: string): string | undefined {
   if (prefix === "" || WATCHED.has(path)) return path;
   if (path === prefix) return "/";
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined;
 }
 
-/** The same for an address that is asked. Rejects with `not_found`. */
+/** Removes the prefix from the path of a request. Rejects with `not_found` if it is missing. */
 export function requirePath(prefix: string, path: string): string {
   const behind = pathBehind(prefix, path);
   if (behind !== undefined) return behind;
@@ -25,7 +25,7 @@ export function requirePath(prefix: string, path: string): string {
   throw new Failure("not_found", message);
 }
 
-/** `/keep` of `/keep/`; empty for none. Rejects what is no path. */
+/** Returns `/keep` for `/keep/`, and an empty text for no prefix. Rejects what is not a path. */
 export function parsePathPrefix(text: string): string {
   const prefix = text.trim().replace(/\/+$/, "");
   if (PATH_PREFIX.test(prefix)) return prefix;

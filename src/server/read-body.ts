@@ -1,4 +1,4 @@
-/** A request's body as JSON: bounded in size, depth and time, and strictly UTF-8. */
+/** Reads the body of a request as JSON: bounded in size, depth and time, and strictly UTF-8. */
 
 import type { IncomingMessage } from "node:http";
 import { Failure } from "../base/failure.ts";
@@ -7,14 +7,17 @@ import { isLargeJson, parseJsonBytes, parseLargeBytes } from "./json-text.ts";
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Most time until the body has arrived. */
+  /** The longest time until the whole body has arrived. */
   readonly timeoutMs: number;
 }
 
-/** Each piece costs hundreds of bytes beside its own, and a client may send pieces of one: those are joined. */
+/**
+ * Each piece costs hundreds of bytes besides its own, and a client may send pieces of one byte: small pieces are
+ * joined.
+ */
 const MAX_PIECES = 1024;
 
-/** `owner` is whose it is: tenants take turns with bodies that are large. */
+/** `owner` is the tenant: tenants take turns with large bodies. */
 export async function readJsonBody(
   request: IncomingMessage,
   limits: BodyLimits,
@@ -28,15 +31,15 @@ export async function readJsonBody(
   return parseJsonBytes(bytes, "The body");
 }
 
-/** Nothing is unpacked here: a small body may become one of any size. */
+/** Bodies are not unpacked here: a small compressed body may have any size. */
 export function checkEncoding({ headers }: Pick<IncomingMessage, "headers">): void {
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return;
-  const message = `The body has the content encoding \`${clip(encoding, 40)}\`. Send it as it is.`;
+  const message = `The body has the content encoding \`${clip(encoding, 40)}\`. Send it unencoded.`;
   throw new Failure("unsupported_encoding", message);
 }
 
-/** Most bodies come in one packet with their head, and there is nothing to wait for; undefined else. */
+/** Most bodies come in one packet with their head and need no wait. Undefined for other bodies. */
 function readBuffered(request: IncomingMessage, length: number): Buffer | undefined {
   if (length === 0 || request.readableLength !== length) return undefined;
   const bytes = request.read() as Buffer | null;
@@ -66,7 +69,9 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
     const timer = setTimeout(() => {
       fail(new Failure("slow_request", `The body did not arrive in ${timeoutMs / 1000} s.`));
     }, timeoutMs);
-    /** Also so that the close of an answered request makes no failure, whose stack costs its time. */
+    /**
+     * Also keeps the close of an answered request from making a failure, whose stack would cost time.
+     */
     const stop = (): void => {
       clearTimeout(timer);
       request.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
@@ -82,6 +87,6 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
 function toTooLarge(maxBytes: number): Failure {
   return new Failure(
     "too_large",
-    `The body is larger than ${maxBytes} bytes (\`server.max_body_bytes\`). Upload what is large with \`POST /v1/files\`.`,
+    `The body is larger than ${maxBytes} bytes (\`server.max_body_bytes\`). Upload large content with \`POST /v1/files\`.`,
   );
 }

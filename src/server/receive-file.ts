@@ -1,6 +1,6 @@
 /**
- * A file that comes as a form (`multipart/form-data`), handed on while it arrives. Its fields may stand
- * before it or behind it, so that they are known for certain when the form has ended.
+ * Receives a file of a form (`multipart/form-data`) and passes it on while it arrives. Form fields may stand before
+ * or after the file, so they are only complete when the form has ended.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -9,29 +9,31 @@ import { Failure, toFailure } from "../base/failure.ts";
 import { checkEncoding } from "./read-body.ts";
 
 export interface ReceiveLimits {
-  /** Of the file. */
+  /** The largest size of the file. */
   readonly maxBytes: number;
-  /** Most time without a byte. */
+  /** The longest time without a byte. */
   readonly idleMs: number;
 }
 
 export interface ReceivedFile {
   readonly filename: string;
-  /** Read to its end, or left with an error. */
+  /** The reader must read it to its end, or leave with an error. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The form's fields by name; resolves when the form has ended, which is behind the file's bytes. */
+  /**
+   * The form's fields by name. Resolves when the form has ended, which is after the bytes of the file.
+   */
   fields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What else a form has: names, purposes, dates. */
+/** The most other fields of a form: names, purposes, dates. */
 const MAX_FIELDS = 64;
 const MAX_FIELD_BYTES = 64 * 1024;
-/** Boundaries and headers of the parts. */
+/** Room for boundaries and for the headers of the parts. */
 const FORM_BYTES = 1024 * 1024;
 
 /**
- * `keep` is called once, when the file begins; `keepFields` for a form without one. Rejects as they do,
- * and for a form without a `file` where there is no `keepFields`.
+ * `keep` is called once, when the file begins; `keepFields` for a form without a file. Rejects with their errors, and
+ * for a form without a `file` if there is no `keepFields`.
  */
 export async function receiveFile<Kept>(
   request: IncomingMessage,
@@ -56,6 +58,9 @@ export async function receiveFile<Kept>(
     fields[name] = value;
   });
   form.on("file", (name: string, bytes: Readable, { filename }: { filename?: string }) => {
+    // A form that breaks breaks its file, too. Its reader gets the error then; without a listener the process would
+    // end if the reading has not begun, because a store on another machine is asked first.
+    bytes.on("error", () => {});
     if (name !== "file" || keeping.length > 0) {
       bytes.resume();
       return;
@@ -70,7 +75,7 @@ export async function receiveFile<Kept>(
   try {
     await ended;
   } catch (thrown) {
-    // Whoever keeps the file is done with it before anybody hears, and may know better what went wrong.
+    // The code that stores the file finishes first, because it may know better what went wrong.
     const [kept] = await Promise.allSettled(keeping);
     throw kept?.status === "rejected" && kept.reason instanceof Failure ? kept.reason : thrown;
   } finally {
@@ -101,7 +106,7 @@ async function openForm(request: IncomingMessage) {
   }
 }
 
-/** Ends the form where the client goes away or falls silent: nothing else would. */
+/** Ends the form if the client goes away or sends nothing for too long: nothing else would. */
 function watchRequest(request: IncomingMessage, form: Form, idleMs: number): { stop(): void } {
   const silent = setTimeout(() => {
     form.destroy(new Failure("slow_request", `Nothing came for ${idleMs / 1000} s.`));

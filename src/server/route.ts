@@ -1,6 +1,6 @@
 /**
- * The contract of a route: a row of data and one function. It says what a key needs to use it and what
- * it answers with; who asks, how much they may send and how answers are written is the app's business.
+ * The contract of a route: a row of data and one function. The row says which scope a key needs and what the route
+ * answers with. The app checks who asks, bounds what they send and writes the answers.
  *
  * A new route is one file in `routes/` and one line in `routes.ts`.
  */
@@ -12,56 +12,65 @@ import type { Caller } from "../responses/tenant/caller.ts";
 
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
-  /** `/v1/responses/:id`: a segment with a colon fits any one segment. */
+  /** For example `/v1/responses/:id`: a segment with a colon fits any one segment. */
   readonly path: string;
   /** One line for the docs. */
   readonly summary: string;
-  /** What a key must be allowed; null for what anybody may ask. */
+  /** The scope that a key needs; null if the address is open to all. */
   readonly scope: Scope | null;
-  /** Refused where the server asks for no key, because then anybody could use it. */
+  /** Refused if the server asks for no key, because then everyone could use the route. */
   readonly needsKey?: true;
-  /** The API whose statuses and fields its failures have, where there are several. */
+  /**
+   * The API whose statuses and fields its failures have, if the route belongs to another API than Responses.
+   */
   readonly speaks?: Speaks;
-  handle(call: RouteCall): Promise<Answer>;
+  handle(call: RouteCall): Promise<RouteAnswer>;
 }
 
 export type Speaks = "responses" | "chat" | "messages" | "mcp";
 
-/** What keys may be allowed, one line each. */
+/** The scopes that a key can have, one line each. */
 export const SCOPES = {
   responses: "Create, read, cancel and delete responses and conversations; make embeddings.",
   files: "Upload, read and delete files, vector stores and containers.",
   models: "List the models that are served.",
   metrics: "Read the server's metrics.",
-  runs: "Look at runs, costs and questions of its tenant; steer, stop, resume and replay runs.",
-  approve: "Answer the questions of runs: let a tool call go on, or refuse it.",
+  runs: "View runs, costs and questions of its tenant; steer, stop, resume and replay runs.",
+  approve: "Answer the questions of runs: allow a tool call, or refuse it.",
   admin:
-    "Look at and change what is all tenants': keys, budgets, storage, audit, workers, settings.",
+    "View and change what concerns all tenants: keys, budgets, storage, audit, workers, settings.",
 } as const;
 export type Scope = keyof typeof SCOPES;
 
 export interface RouteCall {
-  /** What fits the segments with a colon, decoded. */
+  /** Values of the segments with a colon, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly caller: Caller;
-  /** All that its key may do; where no key is asked for, what needs none. */
+  /** All scopes of the key. If no key is asked for: the scopes that need none. */
   readonly scopes: readonly Scope[];
-  /** Counts a request that asks for several answers as so many more. Rejects where its key may not have them. */
+  /**
+   * Counts a request that asks for several answers as this many more requests. Rejects if that is over its key's
+   * limit.
+   */
   countMore(requests: number): Promise<void>;
-  /** Resolves with why its key may not do this any more; undefined once the signal aborts. */
+  /**
+   * Resolves with the reason when its key may no longer do this; with undefined once the signal aborts.
+   */
   untilRefused(signal: AbortSignal): Promise<Failure | undefined>;
-  /** The body as JSON; once. Rejects what is too large, too deep, too slow or no JSON. */
+  /**
+   * Reads the body as JSON; call it once. Rejects a body that is too large, too deep, too slow or not JSON.
+   */
   json(): Promise<unknown>;
-  /** The request itself, for bodies that are no JSON. Whoever reads it keeps to `maxBodyBytes`. */
+  /** The request itself, for bodies that are not JSON. Its reader must keep to `maxBodyBytes`. */
   readonly request: IncomingMessage;
   /** Aborts when the client has gone away, and with a `Failure` when the server stops and cannot wait. */
   readonly signal: AbortSignal;
-  /** Aborts in the second case alone. */
+  /** A signal that aborts only when the server stops and cannot wait. */
   cutSignal(): AbortSignal;
 }
 
-export type Answer = JsonAnswer | EventsAnswer | BytesAnswer;
+export type RouteAnswer = JsonAnswer | EventsAnswer | BytesAnswer;
 
 export interface JsonAnswer {
   readonly kind: "json";
@@ -70,20 +79,30 @@ export interface JsonAnswer {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A stream of server-sent events; a comment keeps it alive in silence, `[DONE]` ends it, unless it says otherwise. */
+/**
+ * A stream of server-sent events. A comment keeps it open in silence and `[DONE]` ends it, unless `manners` say
+ * otherwise.
+ */
 export interface EventsAnswer {
   readonly kind: "events";
-  /** Batches, as they come. One that rejects before its first batch is answered as an error. */
+  /**
+   * Batches of events as they come. If it rejects before its first batch, the answer is an error.
+   */
   readonly events: AsyncGenerator<readonly StreamEvent[]>;
-  /** Why it failed, where it has and had said nothing before: the answer is that error then. */
+  /** The reason, if it failed before it had any output: the answer is then that error. */
   failure?(): Failure | undefined;
-  /** How its API says that it is alive, that it has ended, and that it broke off. */
+  /** How the API of the route writes keep-alives, the end and a failure of a stream. */
   readonly manners?: StreamManners | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StreamManners {
   readonly alive: string;
+  /**
+   * How long the answer may be held until it has output, if no `alive` is due before. Until then it may become an
+   * error with a status, which clients act on better than on an event. It then begins with `alive`.
+   */
+  readonly holdMs: number;
   readonly done: string;
   toBroken(failure: Failure): string;
 }
@@ -91,7 +110,7 @@ export interface StreamManners {
 /** An event of the Responses API, the JSON text of a frame that has no `event:` line, or whole frames. */
 export type StreamEvent = EmittedEvent | { readonly frame: string } | WholeFrame;
 
-/** Frames as they are sent, each with its `event:` line and the blank line at its end. */
+/** Complete frames, each with its `event:` line and the blank line at its end. */
 export interface WholeFrame {
   readonly sse: string;
 }
@@ -100,7 +119,7 @@ export interface BytesAnswer {
   readonly kind: "bytes";
   /** 200 when left out. */
   readonly status?: number | undefined;
-  /** Undefined where there is no body. */
+  /** Undefined if there is no body. */
   readonly type: string | undefined;
   readonly chunks: AsyncIterable<Uint8Array | string>;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -110,7 +129,7 @@ export function toJson(body: object, status?: number): JsonAnswer {
   return { kind: "json", body, status };
 }
 
-/** The body of a request that clients also send without one. */
+/** Reads a body that clients may leave out. */
 export async function readOptional({ request: { headers }, json }: RouteCall): Promise<unknown> {
   const isEmpty =
     headers["content-length"] === "0" ||
@@ -118,15 +137,20 @@ export async function readOptional({ request: { headers }, json }: RouteCall): P
   return isEmpty ? {} : await json();
 }
 
-/** Always as something to save: what somebody uploaded or somebody's code wrote must not run as a page of this server. */
+/**
+ * Always offered for saving, never shown: an uploaded file, or one that code wrote, must not run as a page of this
+ * server.
+ */
 export function toDownload(
   chunks: AsyncIterable<Uint8Array>,
   { filename, bytes, type }: { filename: string; bytes: number; type: string },
 ): BytesAnswer {
-  // Code names files as it likes; what is not text cannot be encoded.
+  // Code may name files in any way; a lone surrogate cannot be encoded.
   const name = filename.replace(/\p{Cs}/gu, "\ufffd");
   return {
-    ...{ kind: "bytes", type, chunks },
+    kind: "bytes",
+    type,
+    chunks,
     headers: {
       "content-length": String(bytes),
       "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,

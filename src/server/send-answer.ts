@@ -1,22 +1,23 @@
 /**
- * Answers on the wire. A stream's frames are written once a batch; a client that reads slowly slows
- * itself alone, because the next batch is asked for when the last one is on its way. Long answers are
- * written in pieces, so that neither this process nor the socket holds their text as a whole.
+ * Writes answers to clients. The frames of a stream are written once for each batch. A client that reads slowly
+ * delays only itself, because the next batch is requested when the last one was sent. Long answers are written in
+ * pieces, so that neither this process nor the socket holds the whole text.
  *
- * Nothing is sent before there is something to say: a response that fails at once is an HTTP error.
+ * Nothing is sent before there is output: a response that fails at once is an HTTP error.
  */
 
 import type { ServerResponse } from "node:http";
-import { type Failure, toFailure } from "../base/failure.ts";
+import { type Failure, type FailureCode, toFailure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import { isLarge, measureInSlices, writeInSlices } from "../base/json-pieces.ts";
 import { createToldStream } from "./broken-stream.ts";
 import { toFailureAnswer } from "./failure-answer.ts";
+import { endLingering } from "./linger.ts";
 import type {
-  Answer,
   BytesAnswer,
   EventsAnswer,
   JsonAnswer,
+  RouteAnswer,
   Speaks,
   StreamEvent,
   StreamManners,
@@ -24,34 +25,56 @@ import type {
 import { toDeltaFrames, toFrames } from "./sse-frames.ts";
 
 export interface SendSettings {
-  /** How long a stream may be silent before a comment keeps it alive. */
+  /** How long a stream may be silent before a comment is sent to keep it open. */
   readonly keepAliveMs: number;
-  /** How long the first output is waited for before the answer begins; until then it may be an error. */
+  /**
+   * How long to wait for the first output before the answer begins. Until then it may become an error.
+   */
   readonly commitMs: number;
+  /** The system's when left out. */
+  readonly timers?: SendTimers | undefined;
 }
+
+/** Timers of streams, so that tests need not wait. */
+export interface SendTimers {
+  once(run: () => void, ms: number): SendTimer;
+  every(run: () => void, ms: number): SendTimer;
+  stop(timer: SendTimer | undefined): void;
+}
+
+export interface SendTimer {
+  /** Starts it again from now. */
+  refresh(): unknown;
+}
+
+const SYSTEM_TIMERS: SendTimers = {
+  once: setTimeout,
+  every: setInterval,
+  stop: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+};
 
 export interface Sending {
   readonly settings: SendSettings;
-  /** The API of the address that was asked. */
+  /** The API of the requested address. */
   readonly speaks?: Speaks | undefined;
-  /** Whose answer it is: tenants take turns with what is large. */
+  /** The tenant of the answer: tenants take turns with large ones. */
   readonly owner: string;
 }
 
 const REQUEST_ID = "x-request-id";
 
-export async function sendAnswer(
+export function sendAnswer(
   response: ServerResponse,
-  answer: Answer,
+  answer: RouteAnswer,
   sending: Sending,
 ): Promise<void> {
   switch (answer.kind) {
     case "json":
-      return await sendJson(response, answer, sending.owner);
+      return sendJson(response, answer, sending.owner);
     case "events":
-      return await sendEvents(response, answer, sending);
+      return sendEvents(response, answer, sending);
     case "bytes":
-      return await sendBytes(response, answer);
+      return sendBytes(response, answer);
   }
 }
 
@@ -64,9 +87,24 @@ export function sendFailure(
     response.destroy();
     return;
   }
-  // Whoever reports a failure needs something to report it by.
+  refusals.set(response, failure.code);
+  // A client that reports a failure needs an id to report.
   if (!response.hasHeader(REQUEST_ID)) response.setHeader(REQUEST_ID, makeId("req"));
-  endJson(response, toFailureAnswer(failure, speaks, String(response.getHeader(REQUEST_ID))));
+  const answer = toFailureAnswer(failure, speaks, String(response.getHeader(REQUEST_ID)));
+  // What is left of a body that was refused is not read as a request: the connection ends with the answer.
+  const isUnread = !response.req.complete;
+  if (isUnread) response.setHeader("connection", "close");
+  const text = JSON.stringify(answer.body);
+  writeHead(response, answer, Buffer.byteLength(text));
+  if (isUnread) endLingering(response, text);
+  else response.end(text);
+}
+
+const refusals = new WeakMap<ServerResponse, FailureCode>();
+
+/** Why the request was refused, for its log line; undefined if it was not, or its answer had begun. */
+export function refusalOf(response: ServerResponse): FailureCode | undefined {
+  return refusals.get(response);
 }
 
 async function sendJson(
@@ -75,16 +113,17 @@ async function sendJson(
   owner: string,
 ): Promise<void> {
   if (!isLarge(answer.body)) return endJson(response, answer);
-  // Written twice: the head says the length, and the text is never there as a whole.
+  // Serialised twice: first for the length in the head, then to send it. The whole text is never in memory.
   writeHead(response, answer, await measureInSlices(answer.body, owner));
   await writeAll({ response, owner }, [answer.body]);
   response.end();
 }
 
 function endJson(response: ServerResponse, answer: JsonAnswer): void {
-  const text = JSON.stringify(answer.body);
-  writeHead(response, answer, Buffer.byteLength(text));
-  response.end(text);
+  // As bytes: Node would count those of a text first, and then join it to the head in a copy (bench/gateway.ts).
+  const bytes = Buffer.from(JSON.stringify(answer.body));
+  writeHead(response, answer, bytes.length);
+  response.end(bytes);
 }
 
 function writeHead(
@@ -102,7 +141,9 @@ interface Output {
   readonly owner: string;
 }
 
-/** Writes no more than the client takes. What is large is given as itself, and written as JSON here. */
+/**
+ * Writes only as much as the client takes. A large value is passed as an object and written as JSON here.
+ */
 async function writeAll(out: Output, texts: Iterable<string | object>): Promise<void> {
   const { response } = out;
   for (const text of texts) {
@@ -112,36 +153,38 @@ async function writeAll(out: Output, texts: Iterable<string | object>): Promise<
   }
 }
 
-/** Undefined where there is nothing to wait for, as with nearly all batches. */
+/** Undefined if there is nothing to wait for, as with nearly all batches. */
 function writeBatch(out: Output, batch: readonly StreamEvent[]): Promise<void> | undefined {
   const text = toDeltaFrames(batch);
   if (text === undefined) return writeAll(out, toFrames(batch));
   return text === "" ? undefined : write(out.response, text);
 }
 
-/** In characters. What is shorter costs more as bytes of its own (bench/gateway.ts). */
+/**
+ * In characters. Converting a shorter text to bytes first costs more than it saves (bench/gateway.ts).
+ */
 const LONG_TEXT = 4096;
 
-/** What a client may leave unread before its stream waits for it, in bytes. */
+/** The most unread bytes of a client before its stream waits for it. */
 const MAX_UNREAD = 128 * 1024;
 
 /**
- * Writes to a stream. All that is written in one turn of the event loop is sent by one call of the system, which costs
- * a third of a short stream (bench/gateway.ts). Undefined where there is nothing to wait for.
+ * Writes to a stream. All that is written in one turn of the event loop is sent by one system call, which saves a
+ * third of the time of a short stream (bench/gateway.ts). Undefined if there is nothing to wait for.
  */
 function write(response: ServerResponse, text: string): Promise<void> | undefined {
   if (response.writableCorked === 0) {
     response.cork();
     setImmediate(send, response);
   }
-  // A long text is made bytes once; Node would count its bytes first, and then write them.
+  // A long text is converted to bytes once. Node would count its bytes first, and then convert it.
   const piece = text.length < LONG_TEXT ? text : Buffer.from(text);
   if (response.write(piece) || response.writableLength < MAX_UNREAD) return undefined;
   return drained(response);
 }
 
 function send(response: ServerResponse): void {
-  // The connection belongs to the next request then.
+  // After that, the connection belongs to the next request.
   if (!response.writableEnded) response.uncork();
 }
 
@@ -159,7 +202,7 @@ async function sendBytes(
 ): Promise<void> {
   const named = type === undefined ? { "content-length": "0" } : { "content-type": type };
   response.writeHead(status, { ...headers, ...named });
-  // The first piece of a stream may be long in coming, and clients give up on an answer without a head.
+  // The first piece of a stream may be late, and clients give up on an answer without a head.
   if (headers?.["content-length"] === undefined) response.flushHeaders();
   for await (const chunk of chunks) {
     if (!response.write(chunk)) await drained(response);
@@ -171,11 +214,11 @@ async function sendBytes(
 const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache, no-transform",
-  // Proxies of the nginx kind hold a stream back without it.
+  // Without it, proxies such as nginx buffer a stream.
   "x-accel-buffering": "no",
 };
 
-/** Owns the events: whichever way it ends, they are ended too. */
+/** Owns the events: however it ends, it ends them too. */
 async function sendEvents(
   response: ServerResponse,
   answer: EventsAnswer,
@@ -187,14 +230,20 @@ async function sendEvents(
       response.writeHead(200, { ...headers, ...STREAM_HEADERS }).end();
       return;
     }
-    const held = await holdBack(answer, settings.commitMs);
+    const { manners } = answer;
+    const held = await holdBack(answer, toHoldMs(settings, manners), settings.timers);
     if (held.failure) return sendFailure(response, held.failure, speaks);
     response.writeHead(200, { ...headers, ...STREAM_HEADERS });
-    const { manners } = answer;
-    await streamEvents({ response, owner }, { events, held, manners }, settings.keepAliveMs);
+    // The client has heard nothing for as long as it was held.
+    if (manners && held.next) response.write(manners.alive);
+    await streamEvents({ response, owner }, { events, held, manners }, settings);
   } finally {
     await events.return(undefined);
   }
+}
+
+function toHoldMs({ commitMs, keepAliveMs }: SendSettings, manners?: StreamManners): number {
+  return manners ? Math.max(commitMs, Math.min(keepAliveMs, manners.holdMs)) : commitMs;
 }
 
 interface Streaming {
@@ -206,15 +255,15 @@ interface Streaming {
 async function streamEvents(
   out: Output,
   { events, held, manners }: Streaming,
-  keepAliveMs: number,
+  { keepAliveMs, timers = SYSTEM_TIMERS }: SendSettings,
 ): Promise<void> {
   const { response } = out;
   const { alive: sign = ": keep-alive\n\n", done = DONE } = manners ?? {};
-  // One that does not read what it has is not silent: comments would only pile up.
+  // A client that does not read what it has needs no keep-alive: comments would only pile up.
   const keepAlive = (): void => {
     if (!response.writableNeedDrain) response.write(sign);
   };
-  const alive = setInterval(keepAlive, keepAliveMs);
+  const alive = timers.every(keepAlive, keepAliveMs);
   const told = createToldStream();
   try {
     for (const batch of held.batches) told.read(batch);
@@ -226,18 +275,18 @@ async function streamEvents(
       told.read(step.value);
       const full = writeBatch(out, step.value);
       if (full !== undefined) await full;
-      // Ending the events says what that means for their run.
+      // Ending the events decides what happens to their run.
       if (response.destroyed) return;
     }
     response.end(done);
   } catch (thrown) {
-    // A stream that just stops would look whole to some clients.
+    // A stream that just stops would look complete to some clients.
     const failure = toFailure(thrown);
     const broken = manners ? [{ sse: manners.toBroken(failure) }] : told.toBroken(failure);
     await writeAll(out, toFrames(broken));
     response.end(done);
   } finally {
-    clearInterval(alive);
+    timers.stop(alive);
   }
 }
 
@@ -246,23 +295,24 @@ const DONE = "data: [DONE]\n\n";
 type Step = Promise<IteratorResult<readonly StreamEvent[]>>;
 
 interface Held {
-  /** What came while it was waited. */
+  /** Batches that came while it waited. */
   readonly batches: readonly (readonly StreamEvent[])[];
-  /** What has been asked for and has not come. */
+  /** The batch that was requested and has not come. */
   readonly next?: Step | undefined;
-  /** Set where it failed before it had said anything. */
+  /** Set if it failed before it had any output. */
   readonly failure?: Failure | undefined;
 }
 
-/** Waits for the first output, for a while. Beginnings alone are no output. */
+/** Waits a limited time for the first output. The first events of a stream are not output. */
 async function holdBack(
   { events, failure: findFailure }: EventsAnswer,
-  commitMs: number,
+  holdMs: number,
+  timers = SYSTEM_TIMERS,
 ): Promise<Held> {
   const batches: (readonly StreamEvent[])[] = [];
-  let timer: NodeJS.Timeout | undefined;
+  let timer: SendTimer | undefined;
   const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), commitMs);
+    timer = timers.once(() => resolve("late"), holdMs);
   });
   try {
     for (;;) {
@@ -277,7 +327,7 @@ async function holdBack(
   } catch (thrown) {
     return { batches: [], failure: toFailure(thrown) };
   } finally {
-    clearTimeout(timer);
+    timers.stop(timer);
   }
 }
 

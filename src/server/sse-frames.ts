@@ -8,12 +8,14 @@ import { quote } from "../base/quote.ts";
 import type { EmittedEvent } from "../protocol/emitted.ts";
 import type { StreamEvent, WholeFrame } from "./route.ts";
 
-/** A longer frame goes by itself: the last events of an answer hold all of it, each. */
+/**
+ * A longer frame is written separately: each of the last events of an answer holds the whole answer.
+ */
 const JOINED_LENGTH = 64 * 1024;
 
 /**
- * What is written at once: one text for most batches. Frames are made when they are asked for. An event that
- * is large is given itself, in the place of its JSON, to be written in slices.
+ * Yields what can be written at once: one text for most batches. Frames are made on demand. A large event is yielded
+ * as an object, to be written as JSON in slices.
  */
 export function* toFrames(batch: readonly StreamEvent[]): Generator<string | EmittedEvent> {
   let text = "";
@@ -41,8 +43,8 @@ export function* toFrames(batch: readonly StreamEvent[]): Generator<string | Emi
 }
 
 /**
- * A batch of pieces of text as one text; undefined for any other. Most batches of a stream are such, and with a
- * client alone on a quick line each is a piece or two: a generator would be half of what they cost.
+ * A batch of text deltas as one text; undefined for any other batch. Most batches of a stream are of this kind, and
+ * with a single client on a fast line each has one or two deltas: a generator would be half of their cost.
  */
 export function toDeltaFrames(batch: readonly StreamEvent[]): string | undefined {
   let text = "";
@@ -70,12 +72,12 @@ function toData(event: Exclude<StreamEvent, WholeFrame>): string | Iterable<stri
 
 type TextDelta = Extract<EmittedEvent, { type: "response.output_text.delta" }>;
 
-/** An agent of a team has its name in what it says. */
+/** An agent of a team adds its name to its events, so those are not plain. */
 function isPlainDelta(event: StreamEvent): event is TextDelta {
   return "type" in event && event.type === "response.output_text.delta" && !("agent" in event);
 }
 
-/** What all deltas of one part begin with, and one of them. */
+/** The common beginning of all deltas of one part, and one such delta. */
 interface DeltaHead {
   readonly event: TextDelta;
   readonly text: string;
@@ -97,8 +99,8 @@ function toDeltaHead(event: TextDelta): DeltaHead {
 }
 
 /**
- * Nine of ten events are these, and all of one part differ in two fields: written by hand they cost a
- * third of what `JSON.stringify` takes for the whole (bench/gateway.ts). The text is the same.
+ * Nine of ten events are deltas, and all of one part differ in two fields. Written by hand they cost a third of
+ * `JSON.stringify` of the whole event (bench/gateway.ts). The text is the same.
  */
 function toDeltaFrame(head: DeltaHead, { delta, logprobs, sequence_number }: TextDelta): string {
   const likely = logprobs.length === 0 ? "[]" : JSON.stringify(logprobs);

@@ -1,14 +1,14 @@
 /**
- * Addresses that the published API has, or that servers beside it have, and this one has not. Clients that
- * ask for one are told that it is not here, and what is.
+ * Addresses that the published API or similar servers have, and this server does not. The answer to such a request
+ * says what to use instead.
  */
 
 interface Unserved {
-  /** The address, and all that begin with it and a slash. */
+  /** The address. It also stands for all that begin with it and a slash. */
   readonly path: string;
-  /** What it is for. */
+  /** The purpose of the address. */
   readonly what: string;
-  /** What to do in place of it, as a sentence. */
+  /** The advice what to use instead, as a sentence. */
   readonly instead: string;
 }
 
@@ -89,7 +89,7 @@ export const UNSERVED: readonly Unserved[] = [
   },
 ];
 
-/** Why there is nothing at an address, and what there is. */
+/** Says why an address does not exist, and what exists instead. */
 export function toNothingThere(path: string): string {
   const found = UNSERVED.find((row) => path === row.path || path.startsWith(`${row.path}/`));
   if (found) return `\`${found.path}\` (${found.what}) is not served here. ${found.instead}`;

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { createRoutes } from "../../src/server/routes.ts";
 import { UNSERVED } from "../../src/server/unserved.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 describe("addresses", () => {
   it("are asked with HEAD as with GET, without the body", async (t) => {
@@ -16,7 +16,8 @@ describe("addresses", () => {
     const { id } = await server.create({ input: "Hi" });
     for (const query of ["", "?stream=true"]) {
       const address = `${server.url}/v1/responses/${id}${query}`;
-      const [head, get] = [await fetch(address, { method: "HEAD" }), await fetch(address)];
+      const head = await fetch(address, { method: "HEAD" });
+      const get = await fetch(address);
       assert.deepEqual([head.status, await head.text()], [200, ""]);
       assert.equal(head.headers.get("content-type"), get.headers.get("content-type"));
       await get.text();

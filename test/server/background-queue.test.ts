@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { reply, respond } from "../../src/testing/index.ts";
-import { ANYBODY, startServer } from "./server-bench.ts";
+import { ANYBODY, startServer } from "./server-fixture.ts";
 
 describe("background responses that wait", () => {
-  it("are begun in turn by tenant, whoever came first", async (t) => {
+  it("are begun in turn by tenant, in whatever order they came", async (t) => {
     const asked: string[] = [];
     const answers = respond((request) => {
       asked.push(JSON.stringify(request.items).match(/[ab]\d/)?.[0] ?? "");
@@ -24,7 +24,7 @@ describe("background responses that wait", () => {
     assert.ok(asked.indexOf("b1") < asked.indexOf("a4"), asked.join(" "));
   });
 
-  it("are so many of a tenant; one more is refused until one was cancelled", async (t) => {
+  it("are limited for each tenant; one more is refused until one was cancelled", async (t) => {
     const settings = { maxBackground: 1, maxQueued: 2 };
     const silent = respond(() => reply.silence());
     const server = await startServer(t, silent, { settings });
@@ -39,11 +39,11 @@ describe("background responses that wait", () => {
     assert.equal(full.status, 429);
     const { error } = full.body as { error: { code: string; message: string } };
     assert.equal(error.code, "rate_limit_exceeded");
-    assert.match(error.message, /^2 background responses wait already/);
+    assert.match(error.message, /^2 background responses are already waiting/);
     await server.ask("POST", `/v1/responses/${ids[1]}/cancel`);
     assert.equal((await create()).status, 200);
     assert.equal((await create()).status, 429);
-    // What runs while its client waits is no matter of the queue.
+    // A run whose client waits is not in the queue.
     const { status } = await server.ask("POST", "/v1/responses/input_tokens", { input: "Hi" });
     assert.equal(status, 200);
     for (const { id } of await server.responses.durable.record.listRuns({ limit: 10 })) {

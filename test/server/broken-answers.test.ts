@@ -6,7 +6,7 @@ import type { Deployment } from "../../src/agent/task.ts";
 import { createHealths } from "../../src/providers/deployments/health.ts";
 import { script } from "../../src/testing/index.ts";
 import { type OpenUpstream, type Said, startOpenUpstream } from "../open-upstream.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 /** The name `fast`, whose first deployment says `said` and is asked first. */
 async function deploy(t: TestContext, said: Said) {
@@ -15,8 +15,12 @@ async function deploy(t: TestContext, said: Said) {
   const toDeployment = (upstream: OpenUpstream, at: number): Deployment => {
     t.after(() => upstream.close());
     return {
-      ...{ model: `custom/m${at}`, provider: "openai-chat", url: upstream.url },
-      ...{ api_key_name: null, weight: 1, fallback: false },
+      model: `custom/m${at}`,
+      provider: "openai-chat",
+      url: upstream.url,
+      api_key_name: null,
+      weight: 1,
+      fallback: false,
     };
   };
   const deployments = upstreams.map(toDeployment);
@@ -24,7 +28,9 @@ async function deploy(t: TestContext, said: Said) {
   const named = [["fast", { ...target, deployments }]] as const;
   const retry = { attempts: 1, baseMs: 0, maxMs: 0, maxRetryAfterMs: 0 };
   const server = await startServer(t, script(), {
-    ...{ retry, random: () => 0, healths },
+    retry,
+    random: () => 0,
+    healths,
     settings: { models: { named, usual: undefined } },
   });
   const counts = () => upstreams.map(({ sent }) => sent.length);
@@ -66,7 +72,7 @@ describe("a deployment whose model's answer cannot be used", () => {
     for (let count = 0; count < MANY; count++) {
       const last = (await server.stream({ model: "fast", input: "Hi" })).at(-1);
       assert.ok(last?.type === "response.failed", JSON.stringify(last));
-      assert.match(last.response.error?.message ?? "", /named none/);
+      assert.match(last.response.error?.message ?? "", /named no tool/);
     }
     assert.deepEqual(counts(), [MANY, 0]);
     assert.ok(healths.report().every(({ isReady }) => isReady));

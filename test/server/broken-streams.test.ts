@@ -9,12 +9,12 @@ import { reply } from "../../src/testing/index.ts";
 import { checkEvents } from "../conformance/check.ts";
 import { unless } from "../needs.ts";
 import { IS_REPLICATED } from "../replicated.ts";
-import { lastOf, openStream } from "./complaints-bench.ts";
-import { readEvents, startServer, type TestServer } from "./server-bench.ts";
-import { startSocketServer } from "./socket/socket-bench.ts";
-import { BEGINNING, createGatedModel } from "./streams-bench.ts";
+import { lastOf, openStream } from "./server-complaints-fixture.ts";
+import { readEvents, startServer, type TestServer } from "./server-fixture.ts";
+import { startSocketServer } from "./socket/socket-fixture.ts";
+import { BEGINNING, createGatedModel } from "./streams-fixture.ts";
 
-/** From here on nothing can be written down. */
+/** From here on nothing can be written. */
 function breakStore({ responses }: TestServer): void {
   const full = () => Promise.reject(new Failure("store_failed", "The disk /secret is full."));
   Object.assign(responses.durable.record, { append: full, saveStep: full, finish: full });
@@ -62,7 +62,7 @@ describe("a stream whose record cannot be written", () => {
 });
 
 describe("a WebSocket whose record cannot be written", () => {
-  it("is told an error, and takes the next turn", async (t) => {
+  it("sends an error, and takes the next turn", async (t) => {
     const text = "One  two  three four  five. ";
     const model = createGatedModel(() => reply.text(text, { pieceLength: 5 }));
     const quiet = { onDefect() {} };
@@ -84,8 +84,9 @@ describe("a WebSocket whose record cannot be written", () => {
 describe("events that stop with a failure", () => {
   const begun = (number: number): EmittedEvent =>
     ({
-      ...{ type: number === 0 ? "response.created" : "response.in_progress" },
-      ...{ sequence_number: number, response: { id: "resp_1", status: "in_progress", output: [] } },
+      type: number === 0 ? "response.created" : "response.in_progress",
+      sequence_number: number,
+      response: { id: "resp_1", status: "in_progress", output: [] },
     }) as unknown as EmittedEvent;
 
   async function read(batches: readonly (readonly object[])[]): Promise<string> {
@@ -94,10 +95,14 @@ describe("events that stop with a failure", () => {
       throw new Failure("internal", "A bug at /secret.");
     }
     const server = await openServer({
-      ...{ host: "127.0.0.1", port: 0 },
+      host: "127.0.0.1",
+      port: 0,
       routes: [
         {
-          ...{ method: "GET", path: "/", summary: "", scope: null },
+          method: "GET",
+          path: "/",
+          summary: "",
+          scope: null,
           handle: async () => ({ kind: "events", events: events() }),
         },
       ],
@@ -114,7 +119,7 @@ describe("events that stop with a failure", () => {
     }
   }
 
-  it("end a stream of responses with its terminal event, numbered on", async () => {
+  it("end a stream of responses with its terminal event, with the next number", async () => {
     const said = { type: "response.output_item.added", sequence_number: 2 };
     const text = await read([[begun(0), begun(1)], [said]]);
     assert.ok(text.endsWith("data: [DONE]\n\n"), text);

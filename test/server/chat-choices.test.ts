@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond, type Script, script } from "../../src/testing/index.ts";
-import { createGuardBench, startGuarded } from "./guard/guard-bench.ts";
-import { startServer } from "./server-bench.ts";
+import { createGuardBench, startGuarded } from "./guard/guard-fixture.ts";
+import { startServer } from "./server-fixture.ts";
 
 interface Completion {
   readonly id: string;
@@ -74,7 +74,7 @@ describe("several choices of a chat completion", () => {
     assert.match(String(body), /data: \[DONE\]\n\n$/);
   });
 
-  it("are more than are asked for at once, too", async (t) => {
+  it("may be more than are asked for at once", async (t) => {
     const server = await startServer(t, createCounter());
     for (const stream of [false, true]) {
       const { status } = await server.ask("POST", PATH, { messages: MESSAGES, n: 20, stream });
@@ -83,7 +83,7 @@ describe("several choices of a chat completion", () => {
     assert.equal(server.upstream.requests.length, 40);
   });
 
-  it("fail together", async (t) => {
+  it("all choices fail if the model refuses one of them", async (t) => {
     const answers = script(reply.text("One."), reply.status(400, "No."), reply.text("Three."));
     const server = await startServer(t, answers);
     const { status, body } = await server.ask("POST", PATH, { messages: MESSAGES, n: 3 });
@@ -92,7 +92,7 @@ describe("several choices of a chat completion", () => {
     assert.equal(runs.length, 0);
   });
 
-  it("end with an error where one of a stream breaks off, and nothing follows it", async (t) => {
+  it("end with an error if one of the streams breaks off, and nothing follows it", async (t) => {
     const broken = reply.failure("It broke.", { text: "Two" });
     const server = await startServer(t, script(reply.silence("One"), broken));
     const { body } = await server.ask("POST", PATH, { messages: MESSAGES, n: 2, stream: true });

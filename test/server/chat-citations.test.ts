@@ -1,10 +1,10 @@
-/** The pages behind an answer of Perplexity or OpenRouter, as clients of both APIs are told them. */
+/** Pages cited by an answer of Perplexity or OpenRouter, as clients of both APIs see them. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
 import { type Said, startOpenUpstream } from "../open-upstream.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 const TEXT = "The sea is salty [2].";
 const PAGES = [
@@ -35,7 +35,7 @@ async function start(t: TestContext, said: Said): Promise<TestServer> {
   });
 }
 
-describe("the pages behind an answer", () => {
+describe("the pages that an answer cites", () => {
   for (const [name, said] of Object.entries(FORMS)) {
     it(`are citations of a response: ${name}`, async (t) => {
       const server = await start(t, said);

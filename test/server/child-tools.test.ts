@@ -1,11 +1,13 @@
-/** What a child of a response may use of this server's own tools: at most what the request offers its parent. */
+/**
+ * The server's own tools that a child of a response may use: at most those that the request offers its parent.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const caller = { catalogue: ["bash_read", "write", "subagent"] };
 const delegate = (more: object = {}) =>
@@ -78,7 +80,7 @@ describe("a child of a response", () => {
     });
   }
 
-  it("has no more where several are started at once", async (t) => {
+  it("has the same rights if several are started at once", async (t) => {
     const texts = ["Tried.", "In short.", "Done."].map((text) => reply.text(text));
     const server = await startServer(t, script(delegateSome, write, ...texts), {
       caller: { catalogue: ["bash_read", "write", "parallel_subagent"] },

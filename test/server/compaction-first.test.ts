@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -21,7 +21,7 @@ function told(server: TestServer): string[] {
 const typesOf = (items: readonly { readonly type: string }[]): string[] =>
   items.map(({ type }) => type);
 const long = (word: string): string => `${word} `.repeat(2000);
-/** Of an upstream that does not count. */
+/** The usage from an upstream that does not count. */
 const usage = { input: 0, output: 0 };
 const context_management = [{ type: "compaction", compact_threshold: 1000 }];
 
@@ -39,7 +39,7 @@ describe("a conversation over the threshold", () => {
     const sent = told(server);
     assert.match(sent.join("\n"), /^Summary of the conversation[\s\S]*MEMORY\nWhich colour\?$/);
     assert.ok(sent.join("").length < 1500);
-    // And the next one goes on from there.
+    // And the next one continues from there.
     await server.create({ input: "Sure?", previous_response_id: last.response.id });
     assert.deepEqual(told(server).slice(1), ["Which colour?", "Blue.", "Sure?"]);
   });
@@ -55,7 +55,7 @@ describe("a conversation over the threshold", () => {
     const made = await server.create({ input, context_management, store: false });
     assert.deepEqual(typesOf(made.output), ["compaction", "message"]);
     assert.equal(told(server).at(-1), "How many?");
-    // What it stands for is not told twice where the client sends all of it again.
+    // The items that it replaces are not used twice if the client sends all of them again.
     const next = await startServer(t, script(reply.text("Ok.")));
     await next.create({
       input: [...input, ...made.output, { role: "user", content: "Sure?" }],
@@ -90,18 +90,22 @@ describe("a conversation over the threshold", () => {
     assert.equal(answered.status, 200, JSON.stringify(answered.body));
   });
 
-  it("keeps calls and results that the model has to go on with", async (t) => {
+  it("keeps calls and results that the model needs to continue", async (t) => {
     const weather = { type: "function", name: "weather", parameters: { type: "object" } };
     const call = reply.calls([{ name: "weather", arguments: "{}", call_id: "call_1" }]);
     const replies = [reply.text("Noted."), call, reply.text("MEMORY"), reply.text("Wet.")];
     const server = await startServer(t, script(...replies));
     const first = await server.create({ input: long("one") });
     const second = await server.create({
-      ...{ input: "How is it?", previous_response_id: first.id, tools: [weather] },
+      input: "How is it?",
+      previous_response_id: first.id,
+      tools: [weather],
     });
     const output = { type: "function_call_output", call_id: "call_1", output: "It rains." };
     const third = await server.create({
-      ...{ input: [output], previous_response_id: second.id, tools: [weather] },
+      input: [output],
+      previous_response_id: second.id,
+      tools: [weather],
       context_management,
     });
     assert.deepEqual(typesOf(third.output), ["compaction", "message"]);
@@ -111,7 +115,7 @@ describe("a conversation over the threshold", () => {
     );
   });
 
-  it("is left alone where there is nothing to make short", async (t) => {
+  it("is left alone if there is nothing to compact", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("Ok.", { usage: { input: 10 } })),
@@ -121,7 +125,7 @@ describe("a conversation over the threshold", () => {
     assert.equal(server.upstream.requests.length, 1);
   });
 
-  it("is sent as it is where no summary can be had", async (t) => {
+  it("is sent unchanged if there can be no summary", async (t) => {
     const bad = reply.status(400, { error: { message: "No.", type: "x" } });
     const counted = { usage: { input: 10 } };
     const server = await startServer(
@@ -160,7 +164,7 @@ describe("a conversation that the model refuses as too long", () => {
       JSON.stringify(items).length > chars ? refusal : reply.text(`${items.length}`),
     );
 
-  it("is cut until it fits with `truncation: auto`, whatever the window is", async (t) => {
+  it("is shortened until it fits with `truncation: auto`, whatever the window is", async (t) => {
     const server = await startServer(t, upTo(12_000));
     const input = Array.from({ length: 41 }, (_, at) => ({
       role: at % 2 === 0 ? "user" : "assistant",
@@ -199,7 +203,7 @@ describe("a conversation that the model refuses as too long", () => {
     }
   });
 
-  it("is refused where nothing more can be cut", async (t) => {
+  it("is refused where nothing more can be left out", async (t) => {
     const server = await startServer(t, upTo(100));
     const body = { input: long("one"), truncation: "auto" };
     assert.equal((await server.ask("POST", "/v1/responses", body)).status, 400);

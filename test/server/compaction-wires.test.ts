@@ -15,7 +15,7 @@ import {
   startResponsesUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 interface Row {
   readonly model: string;
@@ -52,7 +52,7 @@ const image_url = "data:image/png;base64,iVBORw0KGgo=";
 
 describe("a compacted conversation on every wire", () => {
   for (const [name, row] of Object.entries(ROWS)) {
-    it(`is made and gone on with (${name})`, async (t) => {
+    it(`is made and continued (${name})`, async (t) => {
       const told: (readonly Item[])[] = [];
       const engine = respond((request) => {
         told.push(request.items);

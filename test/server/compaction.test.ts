@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Item } from "../../src/protocol/items.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -23,7 +23,7 @@ describe("compaction of a chain", () => {
     memory: (): ServerSetup => ({}),
     "a file": (): ServerSetup => ({ storePath: newDatabasePath() }),
   })) {
-    it(`follows the message, and the next response goes on from it (${name})`, async (t) => {
+    it(`follows the message, and the next response continues from it (${name})`, async (t) => {
       const replies = [reply.text("Noted.", { usage }), reply.text("MEMORY"), reply.text("Blue.")];
       const server = await startServer(t, script(...replies), toSetup());
       const events = await server.stream({ input: "My colour is blue.", context_management });
@@ -84,7 +84,7 @@ describe("compaction of a chain", () => {
     assert.deepEqual(roles, ["user", "user", "assistant", "tool"]);
   });
 
-  it("leaves the answer alone when no summary can be had", async (t) => {
+  it("leaves the answer alone if there can be no summary", async (t) => {
     const bad = reply.status(400, { error: { message: "No.", type: "x" } });
     const server = await startServer(t, script(reply.text("Noted.", { usage }), bad));
     const made = await server.create({ input: "Hi", context_management });
@@ -200,7 +200,7 @@ describe("POST /v1/responses/compact", () => {
     assert.deepEqual(told, ["My colour is blue.", "MEMORY", "Noted.", "Which?"]);
   });
 
-  it("compacts the chain behind a response", async (t) => {
+  it("compacts the chain of a response", async (t) => {
     const server = await startServer(t, script(reply.text("Noted."), reply.text("MEMORY")));
     const first = await server.create({ input: "My colour is blue." });
     const asked = { model: "m", previous_response_id: first.id };
@@ -222,7 +222,7 @@ describe("POST /v1/responses/compact", () => {
 });
 
 describe("compaction and a restart", () => {
-  it("goes on from a compaction that another process made", async (t) => {
+  it("continues from a compaction that another process made", async (t) => {
     const storePath = newDatabasePath();
     const replies = [reply.text("Noted.", { usage }), reply.text("MEMORY")];
     const first = await startServer(t, script(...replies), { storePath });

@@ -1,9 +1,9 @@
-/** What the routes of this part answer, held against the published description. */
+/** The answers of these routes, compared with the published description. */
 
 import { describe, it } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
 import { checkPublished } from "../conformance/check.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 describe("the answers about context against the published description", () => {
   it("are as it says", async (t) => {

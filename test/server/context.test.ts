@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 interface ChatBody {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -133,12 +133,12 @@ describe("prompts of the operator", () => {
   });
 });
 
-describe("a run that is cut in the middle", () => {
-  it("goes on in another process with its chain, its references and its compaction", async (t) => {
+describe("a run that is interrupted in the middle", () => {
+  it("continues in another process with its chain, its references and its compaction", async (t) => {
     const storePath = newDatabasePath();
     const usage = { input: 5000 };
     const before = [reply.text("Noted."), reply.silence("Thinking")];
-    // The model's address is in the record: the same one is asked again.
+    // The model's address is in the record: the same server is asked again.
     const behind = [reply.text("Blue.", { usage }), reply.text("MEMORY")];
     const first = await startServer(t, script(...before, ...behind), { storePath });
     const one = await first.create({ input: "My colour is blue." });

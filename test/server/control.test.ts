@@ -1,4 +1,4 @@
-/** What a client may say to a response that runs, and to its subagents. */
+/** Messages of a client to a running response and its subagents. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -6,8 +6,8 @@ import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { createTwoChildren } from "../delegation/two-children.ts";
 import { until } from "../patience.ts";
-import { openStream } from "./complaints-bench.ts";
-import { ANYBODY, startServer, type TestServer } from "./server-bench.ts";
+import { openStream } from "./server-complaints-fixture.ts";
+import { ANYBODY, startServer, type TestServer } from "./server-fixture.ts";
 
 const OWN = { type: "mcp", server_label: "offshoot", require_approval: "never" };
 
@@ -36,7 +36,8 @@ describe("a response that runs", () => {
     assert.equal(cancelled.status, 200);
     assert.equal((cancelled.body as EmittedResponse).status, "in_progress");
     const child = await server.ask("POST", `${path}/steer`, {
-      ...{ text: "Look at b", subagent: "steered-1.1" },
+      text: "Look at b",
+      subagent: "steered-1.1",
     });
     assert.deepEqual(child, {
       status: 200,
@@ -65,7 +66,7 @@ describe("a response that runs", () => {
     assert.match(await stream.rest(), /response\.completed/);
   });
 
-  it("says which subagents there are to whoever names none of them", async (t) => {
+  it("names its subagents if a request names an unknown one", async (t) => {
     const { model, server, id } = await start(t);
     for (const action of ["cancel", "steer"]) {
       const body = { text: "Hi", subagent: "nobody" };
@@ -79,7 +80,7 @@ describe("a response that runs", () => {
     await server.ask("POST", `/v1/responses/${id}/cancel`);
   });
 
-  it("is another tenant's for everybody else", async (t) => {
+  it("does not exist for other tenants", async (t) => {
     const { server, id, model } = await start(t);
     const { api } = server.responses;
     const other = { ...ANYBODY, tenant: "other" };

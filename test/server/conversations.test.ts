@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { lastOf } from "./complaints-bench.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { lastOf } from "./server-complaints-fixture.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 interface Listed {
   readonly data: readonly { readonly id: string; readonly content: readonly { text: string }[] }[];
@@ -78,7 +78,7 @@ describe("a response in a conversation", () => {
     "a file": (): ServerSetup => ({ storePath: newDatabasePath() }),
   };
   for (const [name, toSetup] of Object.entries(setups)) {
-    it(`goes on with what it holds, and leaves its own there (${name})`, async (t) => {
+    it(`continues with its items, and leaves its own there (${name})`, async (t) => {
       const server = await startServer(
         t,
         respond(() => reply.text("Ok.")),
@@ -93,7 +93,7 @@ describe("a response in a conversation", () => {
     });
   }
 
-  it("goes on with what it holds and leaves nothing there with `store: false`", async (t) => {
+  it("continues with its items and leaves nothing there with `store: false`", async (t) => {
     const storePath = newDatabasePath();
     const server = await startServer(
       t,
@@ -126,7 +126,7 @@ describe("a response in a conversation", () => {
     assert.deepEqual(toldLast(second), ["one", "Ok.", "two"]);
   });
 
-  it("leaves what a limit cut, and nothing of what failed", async (t) => {
+  it("keeps an answer that a limit truncated, and nothing of one that failed", async (t) => {
     const bad = reply.status(400, { error: { message: "No.", type: "x" } });
     const server = await startServer(t, script(bad, reply.length("Half"), reply.text("Ok.")));
     const conversation = await open(server);
@@ -156,7 +156,7 @@ describe("a response in a conversation", () => {
     for (let at = 0; at < words.length; at += 2) assert.equal(words[at + 1], `re ${words[at]}`);
   });
 
-  it("is refused where there is no such conversation", async (t) => {
+  it("is refused if there is no such conversation", async (t) => {
     const server = await startServer(t, script());
     const id = await open(server);
     await server.ask("DELETE", `/v1/conversations/${id}`);

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { readCosts } from "../../src/delegation/ledger/costs.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { reply, respond } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 describe("costs by user", () => {
   it("are those of stored responses, by what their requests say of whom they are for", async (t) => {

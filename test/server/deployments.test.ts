@@ -20,7 +20,7 @@ import {
   startResponsesUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 type Start = (options: { readonly engine: Script; readonly account: string }) => Promise<Upstream>;
 
@@ -35,7 +35,7 @@ interface Given {
 
 interface Deployed extends TestServer {
   readonly upstreams: Readonly<Record<string, Upstream>>;
-  /** What the record has of a response. */
+  /** The record's log of a response. */
   logOf(id: string): Promise<readonly LoggedEvent[]>;
 }
 
@@ -55,20 +55,27 @@ async function deploy(
     t.after(() => upstream.close());
     upstreams[name] = upstream;
     deployments.push({
-      ...{ model: `${vendor}/${name}`, provider: provider ?? null, url: upstream.url },
-      ...{ api_key_name: keyName ?? null, weight: 1, fallback: false },
+      model: `${vendor}/${name}`,
+      provider: provider ?? null,
+      url: upstream.url,
+      api_key_name: keyName ?? null,
+      weight: 1,
+      fallback: false,
     });
   }
   const [first] = deployments;
   const { weight: _, fallback: __, ...target } = first ?? assert.fail("no deployment");
   const models = { named: [["fast", { ...target, deployments }]] as const, usual: undefined };
   const server = await startServer(t, script(), {
-    ...{ retry: RETRY, random: () => 0, healths: createHealths() },
+    retry: RETRY,
+    random: () => 0,
+    healths: createHealths(),
     ...setup,
     settings: { ...settings, models },
   });
   return {
-    ...{ ...server, upstreams },
+    ...server,
+    upstreams,
     logOf: async (id) => await server.responses.durable.record.readEvents(toRunId(id), -1, 1000),
   };
 }
@@ -120,7 +127,10 @@ describe("a name with several deployments", () => {
 
   it("has in its record who answered each turn, what that cost and how many tries it took", async (t) => {
     const price = (usd: number): ModelOverride["price"] => ({
-      ...{ input: usd, cached: usd, cacheWrite: usd, output: usd },
+      input: usd,
+      cached: usd,
+      cacheWrite: usd,
+      output: usd,
     });
     const overrides: ModelOverride[] = [
       { vendor: "custom", name: "a", price: price(1000) },
@@ -151,7 +161,8 @@ describe("a name with several deployments", () => {
       t,
       { a: down(), b: { engine: respond(() => used) } },
       {
-        ...{ overrides, caller: { keyId: "key_1" } },
+        overrides,
+        caller: { keyId: "key_1" },
         settings: {
           observeDirect: (logged) => told.push(logged),
           charge: async (_, { usd }) => void charged.push(usd),
@@ -286,7 +297,7 @@ describe("a name with several deployments", () => {
   });
 });
 
-describe("a conversation that goes on with another deployment", () => {
+describe("a conversation that continues with another deployment", () => {
   const thinking = reply.reasoning("Let me see.", reply.text("Thought."));
   const wires: Readonly<Record<string, Omit<Given, "engine">>> = {
     "the Responses API": { start: startResponsesUpstream, provider: "openai-responses" },

@@ -11,7 +11,7 @@ import {
   startEmbeddingsUpstream,
 } from "../../src/testing/embeddings-upstream.ts";
 import { script } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const ENV = { PATH: process.env["PATH"], OPENAI_API_KEY: "k" };
 
@@ -36,7 +36,10 @@ describe("embeddings of a name with several deployments", () => {
     const used: UsedEmbeddings[] = [];
     const healths = createHealths();
     const server = await startServer(t, script(), {
-      ...{ retry: RETRY, random: () => 0, healths, env: ENV },
+      retry: RETRY,
+      random: () => 0,
+      healths,
+      env: ENV,
       settings: {
         models: { named, usual: undefined },
         observeEmbeddings: (_id, one) => void used.push(one),

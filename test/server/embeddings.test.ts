@@ -9,10 +9,10 @@ import {
   startEmbeddingsUpstream,
 } from "../../src/testing/embeddings-upstream.ts";
 import { script, type Upstream } from "../../src/testing/index.ts";
-import { createGuardBench, startGuarded } from "./guard/guard-bench.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { createGuardBench, startGuarded } from "./guard/guard-fixture.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
-/** Who can be asked, and where in the upstream. */
+/** The vendors, and the place of each in the upstream. */
 const VENDORS: Readonly<Record<string, Pick<ModelTarget, "model"> & { base: string }>> = {
   openai: { model: "openai/text-embedding-3-small", base: "/v1" },
   custom: { model: "custom/own", base: "/v1" },
@@ -204,7 +204,7 @@ describe("embeddings", () => {
     assert.equal(vendor.requests.length, 0);
   });
 
-  it("of who has none are refused in words", async (t) => {
+  it("of a model that has none are refused with a message", async (t) => {
     const { embed } = await start(t, {}, { settings: { models: { named: [], usual: undefined } } });
     const none = await embed({ model: "anthropic/claude-sonnet-5-5", input: "a" });
     assert.equal(none.status, 400);
@@ -256,7 +256,7 @@ describe("embeddings", () => {
     assert.equal(vendor.requests.length, 1);
   });
 
-  it("of long texts leave the server to others meanwhile", async (t) => {
+  it("of long texts let the server do other work meanwhile", async (t) => {
     const { embed, ask } = await start(t);
     const order: string[] = [];
     const text = "Some words of a long text. ".repeat(100_000);
@@ -274,7 +274,7 @@ describe("embeddings", () => {
     assert.ok(asked >= 10, `${asked} requests were answered meanwhile`);
   });
 
-  it("are told of with what they used", async (t) => {
+  it("are reported with their usage", async (t) => {
     const used: UsedEmbeddings[] = [];
     const observeEmbeddings = (_: string, one: UsedEmbeddings): void => void used.push(one);
     const { embed } = await start(t, {}, { settings: { observeEmbeddings } });
@@ -334,12 +334,12 @@ describe("embeddings of a key", () => {
     const fail = (number: number) =>
       number === 5 ? { status: 400, body: { message: "No." } } : undefined;
     const { send, used } = await startWithKey(t, {}, { fail });
-    // One text a request, four at once: the fifth is sent when one has been answered.
+    // One text in each request, four at once: the fifth is sent when one has been answered.
     const input = Array.from({ length: 9 }, () => "x");
     const { status, text } = await send({ model: "titan", input });
     assert.equal(status, 400, text);
     const { tokens } = await used();
-    // Those that were on their way are counted, too, by an estimate: the vendor has read them.
+    // Texts in progress are counted too, by an estimate: the vendor has read them.
     assert.ok(tokens >= 3 && tokens <= 15, `${tokens}`);
   });
 

@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { FAILURES, Failure, type FailureCode } from "../../src/base/failure.ts";
+import { toFailureAnswer } from "../../src/server/failure-answer.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { checkError } from "../conformance/check.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const CHAT = { messages: [{ role: "user", content: "Hi" }] };
 const RESPONSE = { input: "Hi" };
@@ -19,7 +21,7 @@ const ADDRESSES = [
   ["/v1/chat/completions", { ...CHAT, stream: true }, 404],
 ] as const;
 
-describe("a model that nobody serves", () => {
+describe("a model that does not exist", () => {
   it("is refused with the status of the address, and alike in all else", async (t) => {
     const usual = { model: "embedded/offline", provider: null, url: null, api_key_name: null };
     const settings = { models: { named: [], usual } };
@@ -32,7 +34,7 @@ describe("a model that nobody serves", () => {
     }
   });
 
-  it("is told so where only the model's own server knows it", async (t) => {
+  it("is reported as such where only the model's own server knows it", async (t) => {
     const missing = { message: "The model `up` does not exist.", type: "NotFoundError", code: 404 };
     const server = await startServer(
       t,
@@ -64,6 +66,43 @@ describe("a model's server that does not answer", () => {
       assert.doesNotMatch(error.message, /127|:9/, path);
       assert.match(error.message, /the model's server/);
     }
+  });
+});
+
+describe("a failure that asking again does not help", () => {
+  for (const code of Object.keys(FAILURES) as FailureCode[]) {
+    const { status, retryable } = FAILURES[code];
+    if (status < 500) continue;
+    it(`${retryable ? "is none, and clients may retry" : "says so to clients"}: ${code}`, () => {
+      for (const speaks of [undefined, "responses", "chat", "messages", "mcp"] as const) {
+        const { headers, body } = toFailureAnswer(new Failure(code, "No."), speaks);
+        assert.equal(headers?.["x-should-retry"], retryable ? undefined : "false", speaks);
+        const { error } = body as { error: { type?: string } };
+        if (!retryable) assert.notEqual(error.type, "overloaded_error");
+      }
+    });
+  }
+
+  it("is a key that this server lacks: no client is told that it is overloaded", async (t) => {
+    const usual = {
+      model: "anthropic/claude-sonnet-4-5",
+      provider: null,
+      url: null,
+      api_key_name: null,
+    };
+    const server = await startServer(t, script(), { settings: { models: { named: [], usual } } });
+    const body = JSON.stringify({ max_tokens: 9, ...CHAT });
+    const answer = await fetch(`${server.url}/v1/messages`, { method: "POST", body });
+    assert.deepEqual([answer.status, answer.headers.get("x-should-retry")], [503, "false"]);
+    const { error } = (await answer.json()) as { error: { type: string } };
+    assert.equal(error.type, "api_error");
+  });
+
+  it("may be asked again if it says when", () => {
+    const failure = new Failure("internal", "No.", { retryAfterMs: 1000 });
+    const { headers } = toFailureAnswer(failure, "messages");
+    assert.equal(headers?.["x-should-retry"], undefined);
+    assert.equal(headers?.["retry-after"], "1");
   });
 });
 

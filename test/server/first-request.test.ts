@@ -1,10 +1,10 @@
-/** The first request of docs/server.md, as it stands there. */
+/** The first request of docs/server.md, as written there. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { createEmbeddedEngine } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 // From build/test/server/ up to the checkout.
 const page = readFileSync(new URL("../../../docs/server.md", import.meta.url), "utf8");

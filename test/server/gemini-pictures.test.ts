@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script, startGeminiUpstream } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const PART = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
 

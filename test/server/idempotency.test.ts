@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import {
   createEmbeddedEngine,
@@ -10,14 +11,15 @@ import {
   type ScriptEngine,
   script,
 } from "../../src/testing/index.ts";
+import { untilTrue } from "../patience.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { readEvents, type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { readEvents, type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 interface Sent {
   readonly status: number;
   readonly text: string;
   readonly isReplayed: boolean;
-  /** Of an answer that is a response. */
+  /** The id of an answer that is a response. */
   readonly id: string;
 }
 
@@ -101,20 +103,21 @@ describe("a request that is sent again with its `Idempotency-Key`", () => {
 
   it("makes one response of two that both find the key unused", async (t) => {
     const server = await startServer(t, createCounter());
-    const { shelf } = server.responses;
-    const get = shelf.get.bind(shelf);
     let asked = 0;
     let release = (): void => {};
     const both = new Promise<void>((resolve) => {
       release = resolve;
     });
-    shelf.get = async (name) => {
-      const found = await get(name);
-      if (name.kind !== "idempotency_key") return found;
-      if (++asked === 2) release();
-      await both;
-      return found;
-    };
+    for (const { shelf } of server.replicas) {
+      const get = shelf.get.bind(shelf);
+      shelf.get = async (name) => {
+        const found = await get(name);
+        if (name.kind !== "idempotency_key") return found;
+        if (++asked === 2) release();
+        await both;
+        return found;
+      };
+    }
     const [a, b] = await Promise.all([send(server, "one", HI), send(server, "one", HI)]);
     assert.deepEqual([a.status, b.text], [200, a.text]);
     assert.equal(server.upstream.requests.length, 1);
@@ -144,7 +147,7 @@ describe("a request that is sent again with its `Idempotency-Key`", () => {
     assert.equal(server.upstream.requests.length, 1);
   });
 
-  it("is refused with a key that is none", async (t) => {
+  it("is refused if the `Idempotency-Key` is invalid", async (t) => {
     const server = await startServer(t, createCounter());
     for (const key of ["", "k".repeat(256)]) {
       const { status, text } = await send(server, key, HI);
@@ -153,7 +156,7 @@ describe("a request that is sent again with its `Idempotency-Key`", () => {
     }
   });
 
-  it("is made again where the first one failed, or was never begun", async (t) => {
+  it("is made again if the first one failed, or was never begun", async (t) => {
     const engine = script(reply.status(400, "No."), reply.text("Yes."));
     const server = await startServer(t, engine);
     const first = await send(server, "one", HI);
@@ -229,6 +232,90 @@ describe("a request that is sent again with its `Idempotency-Key`", () => {
   });
 });
 
+const SILENT = new Failure("store_busy", "The record does not answer.");
+
+describe("a response whose beginning fails", () => {
+  /** The first run is written down, and its answer is lost. It is taken up when the test says so. */
+  function loseFirst({ responses: { durable } }: TestServer): void {
+    const submit = durable.submit.bind(durable);
+    let isLost = false;
+    durable.submit = async (name, input, options) => {
+      if (isLost) return await submit(name, input, options);
+      isLost = true;
+      await submit(name, input, { ...options, isHeld: true });
+      throw SILENT;
+    };
+  }
+
+  it("leaves no run that nobody can find, although it was written down", async (t) => {
+    const server = await startOne(t, createCounter());
+    loseFirst(server);
+    const { status } = await send(server, undefined, { ...HI, background: true });
+    assert.equal(status, 503);
+    const { record } = server.responses.durable;
+    await untilTrue(async () => (await record.listRuns({ limit: 1 })).length === 0, "no run");
+    assert.equal(server.upstream.requests.length, 0);
+  });
+
+  it("leaves no run that ended before it could be found", async (t) => {
+    const server = await startOne(t, createCounter());
+    const { durable } = server.responses;
+    const noteEnded = durable.noteEnded.bind(durable);
+    let noted = 0;
+    durable.noteEnded = async (...given) => {
+      await noteEnded(...given);
+      noted++;
+      throw SILENT;
+    };
+    durable.submit = () => Promise.reject(SILENT);
+    assert.equal((await send(server, undefined, HI)).status, 503);
+    assert.equal(noted, 1);
+    const none = async () => (await durable.record.listRuns({ limit: 1 })).length === 0;
+    await untilTrue(none, "no run");
+  });
+
+  it("is found by the next request with its key, and the model is asked once", async (t) => {
+    const server = await startOne(t, createCounter());
+    loseFirst(server);
+    assert.equal((await send(server, "one", HI)).status, 503);
+    const { durable } = server.responses;
+    const again = send(server, "one", HI);
+    const [run] = await durable.record.listRuns({ limit: 2 });
+    await durable.resume(run?.id ?? "");
+    const { status, id, text } = await again;
+    assert.equal(status, 200, text);
+    assert.equal(id, run?.id.replace("run_", "resp_"));
+    assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 200);
+    assert.equal(server.upstream.requests.length, 1);
+  });
+
+  it("is kept if another request with its key has begun it meanwhile", async (t) => {
+    const server = await startOne(t, createCounter());
+    const { durable } = server.responses;
+    const submit = durable.submit.bind(durable);
+    let isFirst = true;
+    let other: Promise<Sent> | undefined;
+    durable.submit = async (...given) => {
+      if (!isFirst) return await submit(...given);
+      isFirst = false;
+      other = send(server, "one", HI);
+      await other;
+      throw new Failure("store_failed", "The record failed.");
+    };
+    assert.equal((await send(server, "one", HI)).status, 500);
+    const { status, id, text } = (await other) ?? assert.fail();
+    assert.equal(status, 200, text);
+    assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 200);
+    assert.equal((await send(server, "one", HI)).id, id);
+    assert.equal(server.upstream.requests.length, 1);
+  });
+});
+
+/** On a record of its own, also where the suite runs with several servers: the test changes one server's engine. */
+function startOne(t: TestContext, engine: Script): Promise<TestServer> {
+  return startServer(t, engine, { storePath: newDatabasePath() });
+}
+
 function nameOf(id: string): { tenant: string; kind: string; id: string } {
   return { tenant: "tenant", kind: "idempotency_key", id };
 }
@@ -264,7 +351,7 @@ describe("an `Idempotency-Key` over one record", () => {
   it("begins a response that was written down by a process that died before it began it", async (t) => {
     const [one, two] = await startTwo(t, createCounter());
     const { id } = await send(one, "one", HI);
-    // What the record holds after a crash between the two: the response, and no run.
+    // The record after a crash between the two: the response, and no run.
     await one.responses.durable.delete(id.replace("resp_", "run_"));
     const again = await send(two, "one", HI);
     assert.equal(again.status, 200, again.text);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 const CHATS = "/v1/chat/completions";
 const STORES = "/v1/vector_stores";
@@ -91,7 +91,7 @@ describe("a stored chat completion that is asked for again with its `Idempotency
     assert.deepEqual(readChunks(again.text), readChunks(first.text));
   });
 
-  it("is refused with another body, and asked for anew where the first one failed", async (t) => {
+  it("is refused with another body, and made again if the first one failed", async (t) => {
     const server = await startServer(t, script(reply.status(400, "No."), reply.text("Yes.")));
     const failed = await send(server, "one", CHATS, CHAT);
     assert.equal(failed.status, 400);
@@ -102,7 +102,7 @@ describe("a stored chat completion that is asked for again with its `Idempotency
     assert.match(other.text, /idempotency_key_reused/);
   });
 
-  it("is asked for anew when it was deleted, and where nothing is stored", async (t) => {
+  it("is made again when it was deleted, and if nothing is stored", async (t) => {
     const server = await start(t);
     const first = await send(server, "one", CHATS, CHAT);
     await server.ask("DELETE", `${CHATS}/${first.id}`);
@@ -125,7 +125,7 @@ describe("a stored chat completion that is asked for again with its `Idempotency
   });
 });
 
-/** What a stream told of each choice, whatever the pieces it came in. */
+/** The streamed content of each choice, whatever the pieces it came in. */
 function readChunks(text: string): unknown {
   const told: Record<string, string> = {};
   const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
@@ -190,7 +190,7 @@ describe("a vector store that is asked for again with its `Idempotency-Key`", ()
     assert.equal(other.status, 422, other.text);
   });
 
-  it("is made anew when it was deleted", async (t) => {
+  it("is made again when it was deleted", async (t) => {
     const server = await start(t);
     const { id } = await send(server, "one", STORES, { name: "notes" });
     await server.ask("DELETE", `${STORES}/${id}`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 interface Listed {
   readonly object: string;
@@ -42,7 +42,7 @@ describe("the input items of a response", () => {
     assert.deepEqual((await list(server, id, "?after=msg_other")).data, []);
   });
 
-  it("hold the chain that it goes on with, answers included", async (t) => {
+  it("include the chain that it continues, answers included", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("Ok.")),
@@ -54,7 +54,7 @@ describe("the input items of a response", () => {
     assert.deepEqual(wordsOf(await list(server, second.id)), ["two"]);
   });
 
-  it("are nobody else's, and gone with the response", async (t) => {
+  it("are hidden from other tenants, and deleted with the response", async (t) => {
     const storePath = newDatabasePath();
     const server = await startServer(t, script(reply.text("Ok.")), { storePath });
     const { id } = await server.create({ input: "one" });
@@ -109,7 +109,7 @@ describe("references to items", () => {
     assert.deepEqual(toldLast(server), ["one", "Ok.", "two"]);
   });
 
-  it("are refused by their place where nobody has the item, or another tenant does", async (t) => {
+  it("are refused by their place if the item does not exist, or belongs to another tenant", async (t) => {
     const storePath = newDatabasePath();
     const server = await startServer(
       t,

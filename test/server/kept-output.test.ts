@@ -1,4 +1,6 @@
-/** What a response has said is kept beside its log, and whoever goes on with it reads no log. */
+/**
+ * The output of a response is stored beside its log, and a request that continues it reads no log.
+ */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -7,7 +9,7 @@ import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { OUTPUT_KIND } from "../../src/responses/kept/kept-output.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { ANYBODY, startServer } from "./server-bench.ts";
+import { ANYBODY, startServer } from "./server-fixture.ts";
 
 const MODEL = respond(() => reply.text("Foxes are kind."));
 
@@ -25,7 +27,7 @@ it("keeps what the log says, once, with its response", async (t) => {
   }
 });
 
-it("goes on with a response without reading its log", async (t) => {
+it("continues a response without reading its log", async (t) => {
   const server = await startServer(t, MODEL, { storePath: newDatabasePath() });
   const { durable } = server.responses;
   const { id: previous_response_id } = await server.create({ input: "Hi" });

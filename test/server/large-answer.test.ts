@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { reply, respond } from "../../src/testing/index.ts";
-import { createGuardBench, type GuardBench, startGuarded } from "./guard/guard-bench.ts";
-import { readEvents } from "./server-bench.ts";
+import { createGuardBench, type GuardBench, startGuarded } from "./guard/guard-fixture.ts";
+import { readEvents } from "./server-fixture.ts";
 
 const ENDLESS = "All work and no play makes a model a dull one. ".repeat(2000);
 
@@ -40,7 +40,7 @@ describe("an answer that is larger than the server takes", () => {
           ["incomplete"],
         );
         const tokens = await chargedTokens(bench, key.id);
-        // What was asked, and about a token for every four characters that came.
+        // The question, and about a token for every four characters that came.
         assert.ok(tokens > output_text.length / 8, `${tokens} tokens`);
         assert.equal(usage?.total_tokens, tokens);
         if (!store) return;

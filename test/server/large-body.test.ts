@@ -7,8 +7,8 @@ import { parseJsonBytes, parseLargeBytes } from "../../src/server/json-text.ts";
 import { toJson } from "../../src/server/route.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { countTurns } from "../base/count-turns.ts";
-import { startServer } from "./server-bench.ts";
-import { startSocketServer } from "./socket/socket-bench.ts";
+import { startServer } from "./server-fixture.ts";
+import { startSocketServer } from "./socket/socket-fixture.ts";
 
 const TEXT = "Grüße ".repeat(2_700_000);
 
@@ -16,7 +16,7 @@ const answering = () => respond(() => reply.text("Read."));
 const parse = (text: string): Promise<unknown> =>
   parseLargeBytes(Buffer.from(text), { what: "The body", owner: "tenant" });
 
-/** What the model was sent, as the chat API has it. */
+/** The request to the model, in the form of the chat API. */
 interface Sent {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
@@ -35,9 +35,12 @@ describe("a large body", () => {
       server: {
         routes: [
           {
-            ...{ method: "POST", path: "/large", summary: "", scope: null },
+            method: "POST",
+            path: "/large",
+            summary: "",
+            scope: null,
             async handle({ json, request }) {
-              // From the last byte on nothing is waited for but the parsing.
+              // From the last byte on, only the parsing takes time.
               const body = json();
               await new Promise((resolve) => request.once("end", resolve));
               const parsed = await countTurns(() => body);
@@ -46,7 +49,10 @@ describe("a large body", () => {
             },
           },
           {
-            ...{ method: "GET", path: "/small", summary: "", scope: null },
+            method: "GET",
+            path: "/small",
+            summary: "",
+            scope: null,
             handle: async () => toJson({ turns }),
           },
         ],
@@ -147,7 +153,7 @@ describe("a large body that is refused", () => {
     }
   });
 
-  it("has more values than anybody should walk over", async () => {
+  it("has more values than the server should walk over", async () => {
     const code = "invalid_request";
     for (const value of ["1", "[]", '""']) {
       const text = `[${`${value},`.repeat(600_000)}1]`;
@@ -158,7 +164,7 @@ describe("a large body that is refused", () => {
     await parse(tokens);
   });
 
-  it("has more items than the server takes, before anybody looks at them", async (t) => {
+  it("has more items than the server accepts, before their content is examined", async (t) => {
     const server = await startServer(t, answering());
     const wrong = Array.from({ length: 20_000 }, () => 1);
     const refused = await server.ask("POST", "/v1/responses", { input: wrong });

@@ -5,13 +5,13 @@ import type { ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { describe, it } from "node:test";
 import type { EmittedEvent } from "../../src/protocol/emitted.ts";
-import type { Answer, StreamEvent } from "../../src/server/route.ts";
+import type { RouteAnswer, StreamEvent } from "../../src/server/route.ts";
 import { sendAnswer } from "../../src/server/send-answer.ts";
 import { PATIENCE_MS } from "../patience.ts";
 
 const TEXT = "Grüße ".repeat(500_000);
 
-/** As much of a connection as an answer needs; takes whatever is written at once. */
+/** The part of a connection that an answer needs; it accepts all writes at once. */
 class Connection extends Writable {
   readonly req = { method: "GET" };
   override _write(_chunk: unknown, _encoding: string, done: () => void): void {
@@ -22,7 +22,7 @@ class Connection extends Writable {
   }
 }
 
-const KINDS: Readonly<Record<string, () => Answer>> = {
+const KINDS: Readonly<Record<string, () => RouteAnswer>> = {
   JSON: () => ({ kind: "json", body: { text: TEXT } }),
   "a stream": () => ({ kind: "events", events: tell() }),
 };

@@ -1,15 +1,15 @@
-/** What of a request reaches the model, and what is named where it does not. */
+/** Fields of a request that reach the model, and those that are reported as left out. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply } from "../../src/testing/index.ts";
 import type { ProviderName } from "../conformance/provider-servers.ts";
-import { createServers } from "./complaints-bench.ts";
+import { createServers } from "./server-complaints-fixture.ts";
 
 const HI = { input: "Hi" };
 const answer = () => reply.text("{}");
 
-describe("what is left out", () => {
+describe("fields that are left out", () => {
   const ask = createServers();
 
   const ignoredOf = async (name: ProviderName, body: object): Promise<[string, string]> => {
@@ -19,12 +19,15 @@ describe("what is left out", () => {
   };
 
   const format = {
-    ...{ type: "json_schema", name: "thing", description: "A thing of the sea." },
-    ...{ schema: { type: "object", properties: {}, additionalProperties: false }, strict: true },
+    type: "json_schema",
+    name: "thing",
+    description: "A thing of the sea.",
+    schema: { type: "object", properties: {}, additionalProperties: false },
+    strict: true,
   };
 
   for (const name of ["chat", "responses"] as const) {
-    it(`is no description of a format (${name})`, async () => {
+    it(`do not include the description of a format that the API knows (${name})`, async () => {
       const { server, sent } = await ask(name, answer);
       const made = await server.create({ ...HI, text: { format } });
       assert.match(sent(), /A thing of the sea\./);
@@ -47,7 +50,7 @@ describe("what is left out", () => {
     });
   }
 
-  it("is named where it is an `include` that nobody knows", async () => {
+  it("are named if they are an unknown `include`", async () => {
     for (const store of [true, false]) {
       const include = ["nope", "message.input_image.image_url", "foo.bar"];
       const [ignored] = await ignoredOf("chat", { store, include });
@@ -55,7 +58,7 @@ describe("what is left out", () => {
     }
   });
 
-  it("is a tier that the model's API has no word for: named, and not said to be used", async () => {
+  it("include a tier that the model's API does not know: named, and not reported as used", async () => {
     for (const store of [true, false]) {
       for (const name of ["chat", "llamacpp", "embedded"] as const) {
         const told = await ignoredOf(name, { store, service_tier: "flex" });
@@ -66,7 +69,7 @@ describe("what is left out", () => {
     }
   });
 
-  it("is no tier that an answer has anyway", async () => {
+  it("do not include the tiers `auto` and `default`, which every answer has", async () => {
     for (const store of [true, false]) {
       for (const service_tier of ["auto", "default"]) {
         for (const name of [
@@ -85,7 +88,7 @@ describe("what is left out", () => {
   });
 });
 
-describe("a format that nobody knows", () => {
+describe("an unknown format", () => {
   const ask = createServers();
 
   it("is refused, by the field's name at each address", async () => {

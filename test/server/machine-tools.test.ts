@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const call = (name: string, input: object) =>
   reply.calls([{ name, arguments: JSON.stringify(input) }]);
@@ -79,7 +79,7 @@ describe("tools of a machine over HTTP", () => {
     );
   });
 
-  it("are refused for a container of somebody else", async (t) => {
+  it("are refused for a container of another tenant", async (t) => {
     const interpreter = { wheels: undefined, index: undefined };
     const server = await startServer(t, script(), { settings: { machine: { interpreter } } });
     const tools = [{ type: "code_interpreter", container: "cntr_x" }];

@@ -4,12 +4,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
 import { startSmallServer } from "../runtime/small-mcp-server.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const settings = { web: { privateHosts: ["127.0.0.1"] } };
 
 const mcp = (server_url: string, more: object = {}): object => ({
-  ...{ type: "mcp", server_label: "small", server_url, require_approval: "never" },
+  type: "mcp",
+  server_label: "small",
+  server_url,
+  require_approval: "never",
   ...more,
 });
 const typesOf = (items: readonly { readonly type: string }[]): string[] =>
@@ -31,7 +34,9 @@ describe("calls beyond `max_tool_calls`", () => {
     ]);
     const server = await startServer(t, script(twice, reply.text("Done.")), { settings });
     const events = await server.stream({
-      ...{ input: "Look", tools: [mcp(small.url), own], max_tool_calls: 1 },
+      input: "Look",
+      tools: [mcp(small.url), own],
+      max_tool_calls: 1,
     });
     const last = events.at(-1);
     assert.ok(last?.type === "response.completed");

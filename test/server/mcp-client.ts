@@ -22,21 +22,23 @@ export interface McpClient extends AsyncDisposable {
 export interface McpClientSetup {
   readonly token?: string | undefined;
   readonly query?: string | undefined;
-  /** What the person chooses; a client that shows no forms when left out. */
+  /** The person's choice; a client that shows no forms when left out. */
   readonly elicit?: ((message: string) => ElicitResult | Promise<ElicitResult>) | undefined;
+  /** What it says that it can show; forms when left out. */
+  readonly elicitation?: Record<string, object> | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
 
 export async function connectMcp(
   url: string,
-  { token, query = "", elicit, fetch: send }: McpClientSetup = {},
+  { token, query = "", elicit, elicitation = {}, fetch: send }: McpClientSetup = {},
 ): Promise<McpClient> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), {
     requestInit: { headers },
     ...(send ? { fetch: send } : {}),
   });
-  const capabilities = elicit ? { elicitation: {} } : {};
+  const capabilities = elicit ? { elicitation } : {};
   const client = new Client({ name: "test", version: "1" }, { capabilities });
   const forms: string[] = [];
   if (elicit) {
@@ -47,7 +49,9 @@ export async function connectMcp(
   }
   await client.connect(transport as Transport);
   return {
-    ...{ client, transport, forms },
+    client,
+    transport,
+    forms,
     call: async (name, given, signal) =>
       (await client.callTool({ name, arguments: given }, undefined, {
         timeout: PATIENCE_MS,

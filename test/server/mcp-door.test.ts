@@ -8,7 +8,7 @@ import { parseRule } from "../../src/tools/gate/rules.ts";
 import { toDepthMeta } from "../../src/tools/mcp/depth.ts";
 import { PATIENCE_MS, until } from "../patience.ts";
 import { connectMcp, offeredTools, structuredOf, textOf } from "./mcp-client.ts";
-import { ANYBODY, startServer, type TestServer } from "./server-bench.ts";
+import { ANYBODY, startServer, type TestServer } from "./server-fixture.ts";
 
 const READER: AgentOptions = {
   name: "reader",
@@ -19,11 +19,16 @@ const READER: AgentOptions = {
 };
 const HIDDEN: AgentOptions = { ...READER, name: "hidden", expose: [] };
 const JUDGE: AgentOptions = {
-  ...{ name: "judge", description: "Judges.", instructions: "You judge.", tools: [] },
+  name: "judge",
+  description: "Judges.",
+  instructions: "You judge.",
+  tools: [],
   expose: ["mcp"],
   inputSchema: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
   outputSchema: {
-    ...{ type: "object", required: ["verdict"], additionalProperties: false },
+    type: "object",
+    required: ["verdict"],
+    additionalProperties: false,
     properties: { verdict: { type: "string" } },
   },
 };
@@ -33,7 +38,8 @@ const READ = { name: "offshoot__bash_read", arguments: JSON.stringify({ filepath
 describe("/mcp", () => {
   it("offers the agents that the operator exposes, and runs them for the key's tenant", async (t) => {
     const server = await startServer(t, script(reply.text("Blue."), reply.text("Sky.")), {
-      ...{ agents: [READER, HIDDEN], scopes: SCOPES },
+      agents: [READER, HIDDEN],
+      scopes: SCOPES,
     });
     await using mcp = await connectMcp(server.url);
     const { tools } = await mcp.client.listTools();
@@ -89,7 +95,8 @@ describe("/mcp", () => {
 
   it("gives runs of the tenant as resources", async (t) => {
     const server = await startServer(t, script(reply.text("Kept.")), {
-      ...{ agents: [READER], scopes: SCOPES },
+      agents: [READER],
+      scopes: SCOPES,
     });
     await using mcp = await connectMcp(server.url);
     const { run_id } = structuredOf(await mcp.call("agent_reader", { prompt: "Keep" }));
@@ -112,7 +119,8 @@ describe("/mcp", () => {
     const { prompts } = await mcp.client.listPrompts();
     assert.deepEqual(prompts, [
       {
-        ...{ name: "greet", description: "Greets somebody" },
+        name: "greet",
+        description: "Greets somebody",
         arguments: [{ name: "name", required: true }],
       },
     ]);
@@ -131,11 +139,12 @@ describe("/mcp", () => {
     await assert.rejects(mcp.client.listResources(), /lacks the scope `runs`/);
   });
 
-  it("says that a run goes on when the client would give up, and gives its answer later", async (t) => {
+  it("says that a run continues when the client would give up, and gives its answer later", async (t) => {
     const { fault, open } = createGateFault();
     const server = await startServer(t, script(reply.text("At last.")), {
-      ...{ agents: [READER], scopes: SCOPES },
-      ...{ faults: fault },
+      agents: [READER],
+      scopes: SCOPES,
+      faults: fault,
     });
     await using mcp = await connectMcp(server.url, { query: "?wait=0" });
     const first = await mcp.call("agent_reader", { prompt: "Take your time" });
@@ -155,7 +164,8 @@ describe("/mcp", () => {
   it("tells progress to a client that follows it, first of all the run's id", async (t) => {
     const { fault, open } = createGateFault();
     const server = await startServer(t, script(reply.text("Done.")), {
-      ...{ agents: [READER], faults: fault, mcp: { waitMs: 0 } },
+      agents: [READER],
+      faults: fault,
     });
     await using mcp = await connectMcp(server.url);
     const told: string[] = [];
@@ -174,13 +184,15 @@ describe("/mcp", () => {
     assert.equal(structuredOf(result as Parameters<typeof structuredOf>[0])["ending"], "completed");
   });
 
-  it("goes on with the run of a client that leaves, and ends that of one that takes its call back", async (t) => {
+  it("continues the run of a client that leaves, and ends that of one that cancels its call", async (t) => {
     const { fault, open } = createGateFault();
     const server = await startServer(
       t,
       respond(() => reply.text("Whole.")),
       {
-        ...{ agents: [READER], scopes: SCOPES, faults: fault },
+        agents: [READER],
+        scopes: SCOPES,
+        faults: fault,
       },
     );
     const leaving = await connectMcp(server.url);
@@ -225,22 +237,24 @@ describe("/mcp", () => {
     }
   });
 
-  it("denies with the reason what nobody can be asked about", async (t) => {
+  it("denies with the reason if no person can be asked", async (t) => {
     const setups = [
       { scopes: SCOPES, elicit: undefined },
       // A key that may not approve is not asked, whatever its client shows.
       { scopes: ["responses"] as const, elicit: () => assert.fail("it was asked") },
+      // A client that only opens addresses shows no forms.
+      { scopes: SCOPES, elicit: () => assert.fail("it was asked"), elicitation: { url: {} } },
     ];
-    for (const { scopes, elicit } of setups) {
+    for (const { scopes, ...shows } of setups) {
       const server = await startAsking(t, scopes);
-      await using mcp = await connectMcp(server.url, { elicit });
+      await using mcp = await connectMcp(server.url, shows);
       await mcp.call("agent_reader", { prompt: "Read it" });
       const answer = JSON.stringify(server.upstream.requests.at(-1)?.body);
       assert.match(answer, /was denied: the rule/);
     }
   });
 
-  it("takes the answer of whoever is first, and takes the form back then", async (t) => {
+  it("accepts the first answer, and then withdraws the form", async (t) => {
     const server = await startAsking(t);
     let answer = (_: { action: "accept"; content: { decision: string } }): void => {};
     await using mcp = await connectMcp(server.url, {
@@ -256,7 +270,7 @@ describe("/mcp", () => {
     const run = await server.runtime.attach(question.run_id);
     await run.approve({ call: question.question });
     assert.equal(structuredOf(await called)["ending"], "completed");
-    // Too late: nobody minds, and nothing is done again.
+    // Too late: it has no effect, and nothing is done again.
     answer({ action: "accept", content: { decision: "no" } });
     assert.match(JSON.stringify(server.upstream.requests.at(-1)?.body), /the secret/);
   });
@@ -281,7 +295,8 @@ describe("/mcp", () => {
     await using mcp = await connectMcp(server.url);
     const call = async (depth: number) =>
       await mcp.client.callTool({
-        ...{ name: "agent_reader", arguments: { prompt: "Go" } },
+        name: "agent_reader",
+        arguments: { prompt: "Go" },
         ...toDepthMeta(depth),
       });
     assert.notEqual((await call(2)).isError, true);
@@ -297,7 +312,9 @@ async function startAsking(
   scopes: readonly ("responses" | "runs" | "approve")[] = SCOPES,
 ): Promise<TestServer> {
   return await startServer(t, script(reply.calls([READ]), reply.text("Done.")), {
-    ...{ agents: [READER], scopes, files: { "a.txt": "the secret" } },
+    agents: [READER],
+    scopes,
+    files: { "a.txt": "the secret" },
     rules: [parseRule("ask", "bash_read", "a test")],
   });
 }

@@ -4,12 +4,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
 import { startSmallServer } from "../runtime/small-mcp-server.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const settings = { web: { privateHosts: ["127.0.0.1"] } };
 
 const mcp = (server_url: string, more: object = {}): object => ({
-  ...{ type: "mcp", server_label: "small", server_url, require_approval: "never" },
+  type: "mcp",
+  server_label: "small",
+  server_url,
+  require_approval: "never",
   ...more,
 });
 const call = (name: string, text: string) =>
@@ -67,10 +70,12 @@ describe("a list of tools that is in the context", () => {
       settings,
     });
     const first = await server.create({
-      ...{ input: "Look", tools: [mcp(small.url, { allowed_tools: ["look"] })] },
+      input: "Look",
+      tools: [mcp(small.url, { allowed_tools: ["look"] })],
     });
     const second = await server.create({
-      ...{ input: "Go", previous_response_id: first.id },
+      input: "Go",
+      previous_response_id: first.id,
       tools: [mcp(small.url, { allowed_tools: ["look", "change"] })],
     });
     assert.deepEqual(typesOf(second.output), ["mcp_list_tools", "message"]);

@@ -1,4 +1,4 @@
-/** A response that another process goes on with is offered the tools that it was offered before. */
+/** A response that another process continues is offered the tools that it was offered before. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,12 +10,12 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { startSmallServer, TOOLS } from "../runtime/small-mcp-server.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const settings = { web: { privateHosts: ["127.0.0.1"] } };
 const WORDS = "Hello";
 
-it("asks an MCP server for its tools once in a response, whoever goes on with it", async (t) => {
+it("asks an MCP server for its tools once in a response, also after a takeover", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-mcp-takeover-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const storePath = join(folder, "runs.db");
@@ -33,7 +33,7 @@ it("asks an MCP server for its tools once in a response, whoever goes on with it
   while (!(await log()).includes(WORDS)) await turn();
   await first.runtime.close();
 
-  // What the server has by now is of no account.
+  // The server's present tools do not matter.
   tools.splice(0, tools.length, { ...TOOLS[0], name: "another" } as JsonObject);
   const second = await startServer(t, script(), { settings, storePath });
   await second.responses.start();

@@ -7,12 +7,15 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
 import { startSmallServer } from "../runtime/small-mcp-server.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const settings = { web: { privateHosts: ["127.0.0.1"] } };
 
 const mcp = (server_url: string, more: object = {}): object => ({
-  ...{ type: "mcp", server_label: "small", server_url, require_approval: "never" },
+  type: "mcp",
+  server_label: "small",
+  server_url,
+  require_approval: "never",
   ...more,
 });
 
@@ -108,7 +111,9 @@ describe("an approval", () => {
       approve: true,
     };
     const second = await server.create({
-      ...{ input: [answer], previous_response_id: first.id, tools },
+      input: [answer],
+      previous_response_id: first.id,
+      tools,
     });
     assert.deepEqual(typesOf(second.output), ["mcp_call", "message"]);
     const made = second.output[0];
@@ -156,10 +161,14 @@ describe("an approval", () => {
     };
     const first = await server.create({ input: "Change", tools });
     const no = await server.create({
-      ...{ input: [toAnswer(first.output, false)], previous_response_id: first.id, tools },
+      input: [toAnswer(first.output, false)],
+      previous_response_id: first.id,
+      tools,
     });
     await server.create({
-      ...{ input: [toAnswer(first.output, true)], previous_response_id: no.id, tools },
+      input: [toAnswer(first.output, true)],
+      previous_response_id: no.id,
+      tools,
     });
     assert.equal(small.calls.length, 0);
     const second = await server.create({ input: "Change", tools });
@@ -202,7 +211,7 @@ describe("an approval", () => {
     assert.match(JSON.stringify(server.upstream.requests.at(-1)?.body), /Not on a Friday\./);
   });
 
-  it("that nobody gives does not stop the conversation", async (t) => {
+  it("that is never given does not stop the conversation", async (t) => {
     const small = await startSmallServer(t);
     const replies = [call("change", "it"), reply.text("As you like.")];
     const server = await startServer(t, script(...replies), { settings });
@@ -210,7 +219,10 @@ describe("an approval", () => {
     const first = await server.create({ input: "Change", tools });
     const second = await server.create({ input: "No.", previous_response_id: first.id, tools });
     assert.equal(second.output_text, "As you like.");
-    assert.match(JSON.stringify(server.upstream.requests.at(-1)?.body), /Nobody has answered/);
+    assert.match(
+      JSON.stringify(server.upstream.requests.at(-1)?.body),
+      /This call was not answered/,
+    );
   });
 });
 
@@ -238,13 +250,14 @@ describe("an MCP server that is not there", () => {
     const small = await startSmallServer(t);
     const server = await startServer(t, script());
     const { status } = await server.ask("POST", "/v1/responses", {
-      ...{ input: "Hi", tools: [mcp(small.url)] },
+      input: "Hi",
+      tools: [mcp(small.url)],
     });
     assert.equal(status, 403);
     assert.equal(small.headers.length, 0);
   });
 
-  it("is left out where it is a connector that nobody has set up", async (t) => {
+  it("is left out if it is a connector that is not set up", async (t) => {
     const server = await startServer(t, script(reply.text("Hello.")));
     const tool = { type: "mcp", server_label: "mail", connector_id: "connector_gmail" };
     const made = await server.create({ input: "Hi", tools: [tool] });
@@ -261,7 +274,8 @@ describe("secrets of an MCP server", () => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-secrets-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const server = await startServer(t, script(call("look", "it"), reply.text("Done.")), {
-      ...{ settings, storePath: join(folder, "runs.db") },
+      settings,
+      storePath: join(folder, "runs.db"),
     });
     const secrets = { authorization: "swordfish-1", headers: { "x-key": "swordfish-2" } };
     const events = await server.stream({ input: "Look", tools: [mcp(small.url, secrets)] });

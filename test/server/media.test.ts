@@ -7,7 +7,7 @@ import { makeId } from "../../src/base/ids.ts";
 import { createFile } from "../../src/responses/files/files.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { checkError } from "../conformance/check.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const TENANT = "tenant";
@@ -23,7 +23,7 @@ async function upload(server: TestServer, filename: string, bytes: Uint8Array): 
   return made.id;
 }
 
-/** A server of pictures that stands for a public one. */
+/** A server of pictures in place of a public one. */
 async function startPictures(t: TestContext): Promise<{ port: number; paths: string[] }> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
@@ -174,7 +174,7 @@ describe("addresses in a request", () => {
     assert.equal(server.upstream.requests.length, 0);
   });
 
-  it("are refused where a name or a redirect leads to a private one, or it is no image", async (t) => {
+  it("are refused where a name or a redirect leads to a private one, or the content is not an image", async (t) => {
     const { port, paths } = await startPictures(t);
     const web = {
       resolve: async (host: string) => [host.startsWith("inside") ? "10.0.0.7" : "93.184.216.34"],

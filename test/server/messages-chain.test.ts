@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { type Reply, reply, respond } from "../../src/testing/index.ts";
 import { assemble, framesIn } from "../responses/messages/read-stream.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -21,8 +21,10 @@ async function startChain(t: TestContext, said: Reply): Promise<Chain> {
     respond(() => said),
   );
   const usual = {
-    ...{ model: "anthropic/claude-sonnet-4-5", provider: "anthropic" },
-    ...{ url: `${near.url}/v1`, api_key_name: "TEST_KEY" },
+    model: "anthropic/claude-sonnet-4-5",
+    provider: "anthropic",
+    url: `${near.url}/v1`,
+    api_key_name: "TEST_KEY",
   };
   const far = await startServer(
     t,
@@ -36,8 +38,10 @@ const SCHEMA = { type: "object", properties: { place: { type: "string" } } };
 const TOOL = { name: "weather", description: "The sky", input_schema: SCHEMA };
 const CALL = reply.calls([{ name: "weather", arguments: { place: "Rome" }, call_id: "call_1" }]);
 const ASKED = {
-  ...{ model: "claude-sonnet-4-5", max_tokens: 2000, tools: [TOOL] },
-  ...{ thinking: { type: "enabled", budget_tokens: 1024 } },
+  model: "claude-sonnet-4-5",
+  max_tokens: 2000,
+  tools: [TOOL],
+  thinking: { type: "enabled", budget_tokens: 1024 },
   messages: [{ role: "user", content: "What?" }],
 };
 
@@ -58,7 +62,7 @@ function askedOf(body: unknown): unknown {
   return asked;
 }
 
-describe("a server behind a server", () => {
+describe("a server in front of a server", () => {
   const ANSWERS: Readonly<Record<string, Reply>> = {
     words: reply.text("Sunny, with some wind."),
     "a call": CALL,

@@ -11,14 +11,14 @@ import {
   startMessagesUpstream,
 } from "../../src/testing/index.ts";
 import { assemble, framesIn } from "../responses/messages/read-stream.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 type Fields = Record<string, unknown>;
 
 const chunk = (choice: object, usage?: object): string =>
   JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }], ...(usage ? { usage } : {}) });
 
-/** As vLLM ends at a text. */
+/** As vLLM reports a stop sequence. */
 const chatStopped = reply.raw([
   chunk({ delta: { role: "assistant", content: "One two " } }),
   chunk({ delta: {}, finish_reason: "stop", stop_reason: "END" }),
@@ -63,7 +63,8 @@ async function startOn(
   const provider = vendor === "messages" ? "anthropic" : "cohere";
   const usual: ModelTarget = { model, provider, url: upstream.url, api_key_name: "TEST_KEY" };
   return await startServer(t, script(), {
-    ...{ settings: { models: { named: [], usual } }, env: { TEST_KEY: "key" } },
+    settings: { models: { named: [], usual } },
+    env: { TEST_KEY: "key" },
   });
 }
 
@@ -111,7 +112,7 @@ describe("the stop reason of a message", () => {
     assert.deepEqual(await endsOf(server, ONE), three(AT_END));
   });
 
-  it("is a plain end where the vendor says no more", async (t) => {
+  it("is a plain end where the vendor gives no other reason", async (t) => {
     const said = reply.text("One two ");
     const server = await startServer(t, script(said, said, said));
     assert.deepEqual(
@@ -127,7 +128,9 @@ describe("the stop reason of a message", () => {
     const cut = reply.length("One two ", { usage: { input: 127_990, output: 10 } });
     const plain = await startServer(t, script(cut, cut, cut));
     const usual = {
-      ...{ model: "openai/gpt-4o", provider: "openai-chat", api_key_name: null },
+      model: "openai/gpt-4o",
+      provider: "openai-chat",
+      api_key_name: null,
       url: plain.upstream.url,
     };
     const counted = await startServer(t, script(), { settings: { models: { named: [], usual } } });

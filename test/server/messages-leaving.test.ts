@@ -6,13 +6,13 @@ import { describe, it } from "node:test";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { reply, respond } from "../../src/testing/index.ts";
 import { untilTrue } from "../patience.ts";
-import { openStream } from "./complaints-bench.ts";
-import { startServer } from "./server-bench.ts";
+import { openStream } from "./server-complaints-fixture.ts";
+import { startServer } from "./server-fixture.ts";
 
 const ASKED = { model: "m", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] };
 
 describe("a Messages client that leaves", () => {
-  // With a session, a response is stored; this API has no way to come back to it, so it ends all the same.
+  // With a session, a response is stored; this API has no way to return to it, so it ends in any case.
   for (const store of [false, true]) {
     const kind = store ? "a stored answer" : "an answer that is not stored";
     it(`ends the model's work on ${kind}, streamed`, async (t) => {
@@ -39,7 +39,9 @@ describe("a Messages client that leaves", () => {
       );
       const leave = new AbortController();
       const asked = fetch(`${server.url}/v1/messages`, {
-        ...{ method: "POST", body: JSON.stringify({ ...ASKED, store }), signal: leave.signal },
+        method: "POST",
+        body: JSON.stringify({ ...ASKED, store }),
+        signal: leave.signal,
       });
       await untilTrue(() => server.upstream.requests.length === 1, "the model is asked");
       leave.abort();
@@ -50,14 +52,17 @@ describe("a Messages client that leaves", () => {
     });
   }
 
-  it("in the middle of its own body asks nobody anything", async (t) => {
+  it("in the middle of its own body sends nothing to the model", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("Hi.")),
     );
     const { hostname, port } = new URL(server.url);
     const request = sendRequest({
-      ...{ hostname, port, method: "POST", path: "/v1/messages" },
+      hostname,
+      port,
+      method: "POST",
+      path: "/v1/messages",
       headers: { "content-length": "1000" },
     });
     request.on("error", () => {});

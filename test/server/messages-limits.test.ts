@@ -1,4 +1,6 @@
-/** What does not fit into a model's window, and conversations that are made short, in the words of the Messages API. */
+/**
+ * Requests that do not fit in a model's window, and compacted conversations, in the form of the Messages API.
+ */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -7,7 +9,7 @@ import { describe, it, type TestContext } from "node:test";
 import { MODEL_RETRY } from "../../src/base/retry.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { assemble, framesIn } from "../responses/messages/read-stream.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 type Fields = Record<string, unknown>;
 const HI = { role: "user", content: "Hi" };
@@ -63,7 +65,7 @@ describe("a request that does not fit into the window", () => {
     ["the request (9000 tokens) exceeds the available context size (8192 tokens)", TOO_LONG],
   ];
   for (const [said, told] of ROWS) {
-    it(`is told in the words that clients act on: ${said.slice(0, 70)}`, async (t) => {
+    it(`is refused in the words that clients act on: ${said.slice(0, 70)}`, async (t) => {
       const server = await startRefusing(t, said);
       for (const stream of [false, true]) {
         const { status, body } = await ask(server, { stream });
@@ -73,10 +75,12 @@ describe("a request that does not fit into the window", () => {
     });
   }
 
-  it("has its answer made shorter where that is enough", async (t) => {
+  it("has its answer made shorter if that is enough", async (t) => {
     const plain = await startServer(t, script(reply.text("Hi."), reply.text("Hi.")));
     const usual = {
-      ...{ model: "custom/m", provider: "openai-chat", url: plain.upstream.url },
+      model: "custom/m",
+      provider: "openai-chat",
+      url: plain.upstream.url,
       api_key_name: null,
     };
     const overrides = [{ vendor: "custom", name: "m", contextTokens: 20_000 }];
@@ -95,7 +99,48 @@ describe("a request that does not fit into the window", () => {
   });
 });
 
-describe("a conversation that is made short for a Messages client", () => {
+describe("an answer that does not fit beside its conversation", () => {
+  /** 100,000 tokens by our estimate, of a window of 128,000. */
+  const messages = [{ role: "user", content: "word ".repeat(60_000) }];
+  const tools = [{ name: "t", input_schema: { type: "object" } }];
+
+  /** The limits that reach the model's server for answers of 32,000 tokens. */
+  async function limitsOf(t: TestContext, bodies: readonly object[]): Promise<number[]> {
+    const plain = await startServer(
+      t,
+      respond(() => reply.text("Hi.")),
+    );
+    const { url } = plain.upstream;
+    const usual = { model: "custom/m", provider: "openai-chat", url, api_key_name: null };
+    const overrides = [{ vendor: "custom", name: "m", contextTokens: 128_000 }];
+    const setup: ServerSetup = { settings: { models: { named: [], usual } }, overrides };
+    const server = await startServer(t, script(), setup);
+    for (const body of bodies) {
+      assert.equal((await ask(server, { messages, max_tokens: 32_000, ...body })).status, 200);
+    }
+    return plain.upstream.requests.map(({ body }) => {
+      const sent = body as Fields;
+      return Number(sent["max_completion_tokens"] ?? sent["max_tokens"]);
+    });
+  }
+
+  it("is made shorter also where it is only a quarter of the window", async (t) => {
+    const limits = await limitsOf(t, [{ stream: true }, { stream: true, tools }, { tools }]);
+    assert.equal(limits.length, 3);
+    for (const limit of limits) assert.ok(limit > 15_000 && limit < 19_000, `${limits}`);
+  });
+
+  it("is left as it is where both fit", async (t) => {
+    const short = { messages: [HI] };
+    const bodies = [
+      { ...short, stream: true },
+      { ...short, stream: true, tools },
+    ];
+    assert.deepEqual(await limitsOf(t, bodies), [32_000, 32_000]);
+  });
+});
+
+describe("a conversation that is compacted for a Messages client", () => {
   const messages = [HI, { role: "assistant", content: "Hello." }, { role: "user", content: "Go" }];
   const compaction = { type: "summarize" };
 
@@ -111,14 +156,18 @@ describe("a conversation that is made short for a Messages client", () => {
     assert.equal(block?.["content"], "They greeted each other.");
     assert.match(String(block?.["encrypted_content"]), /^offshoot1\./);
     const streamed = await server.ask("POST", "/v1/messages", {
-      ...{ model: "m", max_tokens: 1000, messages, compaction, stream: true },
+      model: "m",
+      max_tokens: 1000,
+      messages,
+      compaction,
+      stream: true,
     });
     const { content, end } = assemble(framesIn(String(streamed.body)));
     assert.equal(content[0]?.["content"], "They greeted each other.");
     assert.equal((end["delta"] as Fields)["stop_reason"], "compaction");
   });
 
-  it("goes on from what was made short", async (t) => {
+  it("continues from what was compacted", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("SUMMARY-WORDS")),
@@ -132,7 +181,7 @@ describe("a conversation that is made short for a Messages client", () => {
     assert.match(server.upstream.requests.at(-1)?.text ?? "", /SUMMARY-WORDS/);
   });
 
-  it("is told in the words of another server where that has made it short", async (t) => {
+  it("keeps the readable summary of another server's compaction", async (t) => {
     const server = await startServer(t, script(reply.text("Hi.")));
     const block = { type: "compaction", content: "FOREIGN-WORDS", encrypted_content: "x" };
     await ask(server, { messages: [{ role: "assistant", content: [block] }, HI] });
@@ -166,7 +215,8 @@ describe("counting tokens for a Messages client", () => {
       },
     ]);
     const edit = {
-      ...{ type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 1 } },
+      type: "clear_tool_uses_20250919",
+      trigger: { type: "tool_uses", value: 1 },
       keep: { type: "tool_uses", value: 1 },
     };
     const asked = { model: "m", messages: [HI, ...turns] };
@@ -174,10 +224,27 @@ describe("counting tokens for a Messages client", () => {
     const plain = (await server.ask("POST", path, asked)).body as Fields;
     assert.equal(plain["context_management"], null);
     const { body } = await server.ask("POST", path, {
-      ...{ ...asked, context_management: { edits: [edit] } },
+      ...asked,
+      context_management: { edits: [edit] },
     });
     const { input_tokens, context_management } = body as Fields;
     assert.deepEqual(context_management, { original_input_tokens: plain["input_tokens"] });
     assert.ok(Number(input_tokens) < Number(plain["input_tokens"]) - 500);
+  });
+
+  it("counts a document of text as much as the same text in a message", async (t) => {
+    const server = await startServer(t, script());
+    const data = "A line of plain text.\n".repeat(3000);
+    const counts: number[] = [];
+    for (const block of [
+      { type: "text", text: data },
+      { type: "document", source: { type: "text", media_type: "text/plain", data } },
+    ]) {
+      const asked = { model: "m", messages: [{ role: "user", content: [block] }] };
+      const { body } = await server.ask("POST", "/v1/messages/count_tokens", asked);
+      counts.push(Number((body as Fields)["input_tokens"]));
+    }
+    const [said = 0, file = 0] = counts;
+    assert.ok(said > 22_000 && Math.abs(file - said) < 100, `${counts}`);
   });
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
 import { startSmallServer } from "../runtime/small-mcp-server.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 const settings = { web: { privateHosts: ["127.0.0.1"] } };
 
@@ -35,7 +35,9 @@ describe("MCP servers of a Messages request", () => {
         ? { tools: [{ type: "mcp_toolset", mcp_server_name: "small", ...toolset }] }
         : {};
       const { status, body } = await server.ask("POST", "/v1/messages", {
-        ...{ max_tokens: 100, messages: [{ role: "user", content: "Hi" }], ...tools },
+        max_tokens: 100,
+        messages: [{ role: "user", content: "Hi" }],
+        ...tools,
         mcp_servers: [{ type: "url", name: "small", url: small.url, ...more }],
       });
       assert.equal(status, 200, JSON.stringify(body));
@@ -48,4 +50,62 @@ describe("MCP servers of a Messages request", () => {
       );
     });
   }
+});
+
+type Block = Readonly<Record<string, unknown>>;
+
+const QUESTION = { role: "user", content: "Look." };
+const LOOK = reply.calls([{ name: "small__look", arguments: { text: "left" } }]);
+const FAIL = reply.calls([{ name: "small__fail", arguments: { text: "left" } }]);
+
+async function answer(server: TestServer, url: string, messages: object[]): Promise<Block[]> {
+  const { status, body } = await server.ask("POST", "/v1/messages", {
+    max_tokens: 100,
+    messages,
+    mcp_servers: [{ type: "url", name: "small", url }],
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  return (body as { content: Block[] }).content;
+}
+
+describe("a call of an MCP server, in the Messages API", () => {
+  it("is known to the model in the next request", async (t) => {
+    const small = await startSmallServer(t);
+    const replies = script(LOOK, reply.text("I see."), reply.text("Yes."));
+    const server = await startServer(t, replies, { settings });
+    const content = await answer(server, small.url, [QUESTION]);
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ["mcp_tool_use", "mcp_tool_result", "text"],
+    );
+    const said = { role: "assistant", content };
+    await answer(server, small.url, [QUESTION, said, { role: "user", content: "Sure?" }]);
+    const { text = "" } = server.upstream.requests[2] ?? {};
+    assert.match(text, /"name":"small__look","arguments":"\{\\"text\\":\\"left\\"\}"/);
+    assert.match(text, /look did left/);
+    assert.equal(small.calls.length, 1);
+  });
+
+  it("is known to other models if Anthropic made it", async (t) => {
+    const server = await startServer(t, script(reply.text("Yes.")));
+    const content = [
+      { type: "mcp_tool_use", id: "mcptoolu_1", name: "look", server_name: "s", input: { a: 1 } },
+      { type: "mcp_tool_result", tool_use_id: "mcptoolu_1", content: "looked at it" },
+      { type: "text", text: "I see." },
+    ];
+    const messages = [QUESTION, { role: "assistant", content }, { role: "user", content: "Sure?" }];
+    const { status } = await server.ask("POST", "/v1/messages", { max_tokens: 100, messages });
+    assert.equal(status, 200);
+    assert.match(server.upstream.requests[0]?.text ?? "", /looked at it/);
+  });
+
+  it("says that it failed, and why", async (t) => {
+    const small = await startSmallServer(t, {
+      tools: [{ name: "fail", inputSchema: { type: "object" } }],
+    });
+    const server = await startServer(t, script(FAIL, reply.text("No.")), { settings });
+    const [, result] = await answer(server, small.url, [QUESTION]);
+    assert.equal(result?.["is_error"], true);
+    assert.match(JSON.stringify(result?.["content"]), /fail did left/);
+  });
 });

@@ -6,7 +6,7 @@ import type { Json } from "../../src/base/json.ts";
 import { type Reply, reply, script } from "../../src/testing/index.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { assemble, framesIn } from "../responses/messages/read-stream.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -120,8 +120,73 @@ describe("web_search of the Messages API, on any model", () => {
   });
 });
 
+describe("code_execution of the Messages API, on any model", () => {
+  const CODE = { type: "code_execution_20250825", name: "code_execution" };
+  const runs = reply.calls([{ name: "code_interpreter", arguments: { code: "print(6 * 7)" } }]);
+
+  /** In place of Python, which would be a process. */
+  function startCode(t: TestContext, ...replies: readonly Reply[]): Promise<TestServer> {
+    return startServer(t, script(...replies), {
+      tools: [standIn("mcp__py__run", { code: { type: "string" } }, "42")],
+      settings: {
+        machine: { interpreter: { wheels: undefined, index: undefined } },
+        backing: { code_interpreter: "py/run" },
+      },
+    });
+  }
+
+  it("gives the call and what it printed, whole and streamed", async (t) => {
+    const server = await startCode(t, runs, reply.text("42."), runs, reply.text("42."));
+    const { content, stop_reason } = await ask(server, { ...question, tools: [CODE] });
+    const asked = { model: "m", max_tokens: 500, ...question, tools: [CODE], stream: true };
+    const { body } = await server.ask("POST", "/v1/messages", asked);
+    const streamed = assemble(framesIn(String(body))).content;
+    for (const blocks of [listOf(content), streamed]) {
+      const [call, result, text] = blocks;
+      assert.equal(blocks.length, 3);
+      assert.deepEqual(
+        [call?.["type"], call?.["name"], call?.["input"]],
+        ["server_tool_use", "code_execution", { code: "print(6 * 7)" }],
+      );
+      assert.deepEqual(
+        [result?.["type"], result?.["tool_use_id"]],
+        ["code_execution_tool_result", call?.["id"]],
+      );
+      assert.deepEqual(result?.["content"], {
+        type: "code_execution_result",
+        return_code: 0,
+        content: [],
+        stdout: "42",
+        stderr: "",
+      });
+      assert.equal(text?.["text"], "42.");
+    }
+    assert.equal(stop_reason, "end_turn");
+  });
+
+  it("is known to the model in the next request", async (t) => {
+    const server = await startCode(t, runs, reply.text("42."), reply.text("Yes."));
+    const { content } = await ask(server, { ...question, tools: [CODE] });
+    const messages = [
+      ...question.messages,
+      { role: "assistant", content },
+      { role: "user", content: "Sure?" },
+    ];
+    await ask(server, { messages, tools: [CODE] });
+    const sent = fieldsOf(server.upstream.requests[2]?.body);
+    const [, call, result, said] = listOf(sent["messages"]);
+    const [asked] = listOf(call?.["tool_calls"]);
+    assert.deepEqual(fieldsOf(asked?.["function"]), {
+      name: "code_interpreter",
+      arguments: '{"code":"print(6 * 7)"}',
+    });
+    assert.deepEqual([result?.["role"], result?.["content"]], ["tool", "42"]);
+    assert.equal(said?.["content"], "42.");
+  });
+});
+
 describe("other tools of the server, in the Messages API", () => {
-  it("open pages", async (t) => {
+  it("`web_fetch` opens pages with the server's own tool", async (t) => {
     const fetchPage = reply.calls([
       { name: "web_search_open_page", arguments: { url: "https://one.example.org/a" } },
     ]);
@@ -136,6 +201,32 @@ describe("other tools of the server, in the Messages API", () => {
     assert.equal(listOf(sent["tools"]).length, 1);
   });
 
+  it("open only pages that `web_fetch` allows, also beside a search", async (t) => {
+    const [one, two] = RESULTS.map(({ url }) =>
+      reply.calls([{ name: "web_search_open_page", arguments: { url } }]),
+    );
+    assert.ok(one && two);
+    const fetching = {
+      ...{ type: "web_fetch_20250910", name: "web_fetch" },
+      allowed_domains: ["one.example.org"],
+    };
+    for (const tools of [
+      [{ ...SEARCH, max_uses: null }, fetching],
+      [fetching, { ...SEARCH, max_uses: null }],
+    ]) {
+      const server = await startWeb(t, one, two, reply.text("5."));
+      const body = await ask(server, { ...question, tools });
+      const results = listOf(body["content"]).filter(
+        ({ type }) => type === "web_fetch_tool_result",
+      );
+      assert.deepEqual(
+        results.map(({ content }) => fieldsOf(content)["type"]),
+        ["web_fetch_result", "web_fetch_tool_result_error"],
+      );
+      assert.equal(body["offshoot"], undefined);
+    }
+  });
+
   it("find tools that are deferred", async (t) => {
     const find = reply.calls([{ name: "tool_search", arguments: { query: "weather" } }]);
     const call = reply.calls([{ name: "weather", arguments: {}, call_id: "call_1" }]);
@@ -143,7 +234,9 @@ describe("other tools of the server, in the Messages API", () => {
     const tools = [
       { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" },
       {
-        ...{ name: "weather", description: "The sky over a city.", defer_loading: true },
+        name: "weather",
+        description: "The sky over a city.",
+        defer_loading: true,
         input_schema: { type: "object" },
       },
     ];

@@ -1,10 +1,12 @@
-/** Clients of the Messages API on a model of Anthropic's: what only that vendor has goes on to it. */
+/**
+ * Clients of the Messages API with a model of Anthropic's: fields that only that vendor has are passed on to it.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { reply, script, startMessagesUpstream, type Upstream } from "../../src/testing/index.ts";
-import { createGuardBench, startGuarded } from "./guard/guard-bench.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { createGuardBench, startGuarded } from "./guard/guard-fixture.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -18,8 +20,10 @@ async function startVendor(t: TestContext): Promise<{ upstream: Upstream; setup:
   const upstream = await startMessagesUpstream({ engine: script(said, said, said) });
   t.after(() => upstream.close());
   const usual = {
-    ...{ model: "anthropic/claude-sonnet-4-5", provider: "anthropic" },
-    ...{ url: upstream.url, api_key_name: "TEST_KEY" },
+    model: "anthropic/claude-sonnet-4-5",
+    provider: "anthropic",
+    url: upstream.url,
+    api_key_name: "TEST_KEY",
   };
   const setup = { settings: { models: { named: [], usual } }, env: { TEST_KEY: "key" } };
   return { upstream, setup };
@@ -39,7 +43,7 @@ async function ask({ server, upstream }: Started, body: object): Promise<[Fields
 }
 
 describe("a Messages request on a model of Anthropic's", () => {
-  it("keeps instructions where they stand, and names the feature", async (t) => {
+  it("keeps instructions in their place, and names the feature", async (t) => {
     const messages = [
       { role: "user", content: "Hi" },
       { role: "system", content: "Be brief." },
@@ -52,7 +56,7 @@ describe("a Messages request on a model of Anthropic's", () => {
     assert.match(betas, /mid-conversation-system-2026-04-07/);
   });
 
-  it("has the model go on with an answer that is begun", async (t) => {
+  it("has the model continue an answer that has begun", async (t) => {
     const messages = [
       { role: "user", content: "Which?" },
       { role: "assistant", content: "The best is (" },
@@ -63,12 +67,18 @@ describe("a Messages request on a model of Anthropic's", () => {
 
   it("has its documents cited, and its search results as they are", async (t) => {
     const document = {
-      ...{ type: "document", title: "T", context: "C", citations: { enabled: true } },
+      type: "document",
+      title: "T",
+      context: "C",
+      citations: { enabled: true },
       source: { type: "text", media_type: "text/plain", data: "The grass is green." },
     };
     const found = {
-      ...{ type: "search_result", source: "https://x.org", title: "X" },
-      ...{ content: [{ type: "text", text: "Found" }], citations: { enabled: true } },
+      type: "search_result",
+      source: "https://x.org",
+      title: "X",
+      content: [{ type: "text", text: "Found" }],
+      citations: { enabled: true },
     };
     const content = [document, found];
     const [sent, answer] = await ask(await start(t), { messages: [{ role: "user", content }] });
@@ -82,7 +92,9 @@ describe("a Messages request on a model of Anthropic's", () => {
     const content = [{ type: "text", text: "Hi", cache_control: { type: "ephemeral" } }];
     const tools = [{ name: "a", input_schema: { type: "object" } }];
     const [sent] = await ask(await start(t), {
-      ...{ system, tools, messages: [{ role: "user", content }] },
+      system,
+      tools,
+      messages: [{ role: "user", content }],
     });
     assert.deepEqual((sent["system"] as Fields[])[0]?.["cache_control"], hour);
     const [turn] = sent["messages"] as { content: Fields[] }[];
@@ -110,7 +122,9 @@ describe("a Messages request on a model of Anthropic's", () => {
 
 describe("fields that only Anthropic has", () => {
   const FIELDS = {
-    ...{ speed: "fast", inference_geo: "us", fallbacks: [{ model: "claude-opus-4-1" }] },
+    speed: "fast",
+    inference_geo: "us",
+    fallbacks: [{ model: "claude-opus-4-1" }],
     container: { skills: [{ type: "anthropic", skill_id: "pptx", version: "latest" }] },
   };
 

@@ -1,64 +1,20 @@
 /** The Messages API over HTTP: what its clients send, and the words they act on. */
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, it, type TestContext } from "node:test";
-import { MODEL_RETRY } from "../../src/base/retry.ts";
+import { describe, it } from "node:test";
 import { readCosts } from "../../src/delegation/ledger/costs.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
-import { reply, respond, type Script, script } from "../../src/testing/index.ts";
+import { reply, respond, script, startChatUpstream } from "../../src/testing/index.ts";
 import { assemble, framesIn } from "../responses/messages/read-stream.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
-
-type Fields = Record<string, unknown>;
-
-interface Asked {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly path?: string;
-}
-
-interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly body: Fields;
-}
-
-async function ask(
-  server: TestServer,
-  body: object,
-  { headers = {}, path = "/v1/messages?beta=true" }: Asked = {},
-): Promise<Answered> {
-  const answer = await fetch(`${server.url}${path}`, {
-    method: "POST",
-    headers: { "anthropic-version": "2023-06-01", ...headers },
-    body: JSON.stringify({ model: "m", max_tokens: 1000, ...body }),
-  });
-  const text = await answer.text();
-  const isJson = answer.headers.get("content-type")?.startsWith("application/json");
-  return {
-    status: answer.status,
-    headers: answer.headers,
-    text,
-    body: isJson ? JSON.parse(text) : {},
-  };
-}
-
-const hears = (content: unknown): object => ({ messages: [{ role: "user", content }] });
+import { ask, type Fields, hears, hi, start } from "./messages-fixture.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 function sentTo({ upstream }: TestServer, at = 0): Fields & { messages: Fields[] } {
   return upstream.requests[at]?.body as unknown as Fields & { messages: Fields[] };
 }
 
-function start(t: TestContext, engine: Script, setup?: ServerSetup): Promise<TestServer> {
-  return startServer(t, engine, setup);
-}
-
-const hi = (): Script => script(reply.text("Hi."));
-
 describe("a Messages request", () => {
-  it("passes with every field and beta that nobody here knows", async (t) => {
+  it("passes with every unknown field and beta", async (t) => {
     const server = await start(t, hi());
     const { status } = await ask(
       server,
@@ -83,7 +39,7 @@ describe("a Messages request", () => {
     assert.deepEqual(body["offshoot"], { ignored: ["speed", "tools (hologram_20310101)"] });
   });
 
-  it("takes instructions in the middle of the conversation where they stand", async (t) => {
+  it("takes instructions in the middle of the conversation in their place", async (t) => {
     const server = await start(t, hi());
     const messages = [
       { role: "user", content: "Hi" },
@@ -118,10 +74,18 @@ describe("a Messages request", () => {
   });
 
   it("brings thinking back as the model thought it", async (t) => {
-    const server = await start(
-      t,
-      script(reply.reasoning("Hm.", reply.text("Yes.")), reply.text("So.")),
-    );
+    const deepseek = await startChatUpstream({
+      engine: script(reply.reasoning("Hm.", reply.text("Yes.")), reply.text("So.")),
+    });
+    t.after(() => deepseek.close());
+    const usual = {
+      model: "deepseek/deepseek-v4-pro",
+      provider: null,
+      url: deepseek.url,
+      api_key_name: null,
+    };
+    const models = { named: [["m", usual]] as const, usual };
+    const server = await start(t, script(), { settings: { models } });
     const thinking = { type: "adaptive" };
     const { body } = await ask(server, { ...hears("Hi"), thinking });
     const [thought] = body["content"] as Fields[];
@@ -133,10 +97,18 @@ describe("a Messages request", () => {
       { role: "user", content: "And?" },
     ];
     assert.equal((await ask(server, { messages, thinking })).status, 200);
-    assert.equal(sentTo(server, 1).messages[1]?.["reasoning_content"] ?? "Hm.", "Hm.");
+    const sent = deepseek.requests[1]?.body as unknown as { messages: Fields[] };
+    assert.deepEqual(
+      sent.messages.map(({ role, reasoning_content }) => [role, reasoning_content]),
+      [
+        ["user", undefined],
+        ["assistant", "Hm."],
+        ["user", undefined],
+      ],
+    );
   });
 
-  it("asks for no more than the model can say", async (t) => {
+  it("asks for at most as many tokens as the model can write", async (t) => {
     const server = await start(t, hi());
     const usual = {
       model: "openai/gpt-4o",
@@ -245,112 +217,6 @@ describe("a Messages request", () => {
     assert.match(text, /RESULT-3/);
   });
 });
-
-describe("errors of the Messages API", () => {
-  it("have its form, with an id that the header repeats", async (t) => {
-    const server = await start(t, hi());
-    const { status, body, headers } = await ask(server, { messages: [] });
-    assert.equal(status, 400);
-    const { type, error, request_id } = body as { type: string; error: Fields; request_id: string };
-    assert.equal(type, "error");
-    assert.equal(error["type"], "invalid_request_error");
-    assert.match(String(error["message"]), /messages.*at least one/);
-    assert.equal(headers.get("request-id"), request_id);
-  });
-
-  const BAD: Readonly<Record<string, [object, RegExp]>> = {
-    "a tool without a schema": [
-      { ...hears("Hi"), tools: [{ name: "t" }] },
-      /tools\[0\]\.input_schema/,
-    ],
-    "a result of a call that nobody made": [
-      hears([{ type: "tool_result", tool_use_id: "toolu_9", content: "x" }]),
-      /toolu_9/,
-    ],
-    "two results of one call": [
-      {
-        messages: [
-          { role: "user", content: "Hi" },
-          { role: "assistant", content: [{ type: "tool_use", id: "t_1", name: "t", input: {} }] },
-          {
-            role: "user",
-            content: [1, 2].map(() => ({ type: "tool_result", tool_use_id: "t_1", content: "x" })),
-          },
-        ],
-      },
-      /messages\[2\]\.content\[1\].*each tool_use must have a single result/,
-    ],
-    "a set of tools of a server that is not named": [
-      { ...hears("Hi"), tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] },
-      /tools\[0\]\.mcp_server_name.*`x`/,
-    ],
-    "compaction and edits at once": [
-      { ...hears("Hi"), compaction: { type: "summarize" }, context_management: { edits: [] } },
-      /`compaction` cannot be combined/,
-    ],
-    "a role that there is not": [
-      { messages: [{ role: "tool", content: "x" }] },
-      /messages\[0\]\.role/,
-    ],
-    "messages that are no list": [{ messages: "Hi" }, /messages/],
-    "a limit of no tokens": [{ ...hears("Hi"), max_tokens: 0 }, /max_tokens/],
-    "a choice of a tool that is not offered": [
-      {
-        ...hears("Hi"),
-        tools: [{ name: "t", input_schema: { type: "object" } }],
-        tool_choice: { type: "tool", name: "u" },
-      },
-      /`u`/,
-    ],
-  };
-  for (const [name, [body, message]] of Object.entries(BAD)) {
-    it(`say what is wrong with ${name}`, async (t) => {
-      const server = await start(t, hi());
-      const answer = await ask(server, body);
-      assert.equal(answer.status, 400, answer.text);
-      assert.match(String((answer.body["error"] as Fields)["message"]), message);
-      assert.equal(server.upstream.requests.length, 0);
-    });
-  }
-
-  it("tell of a conversation that does not fit in the words that make clients compact it", async (t) => {
-    const message =
-      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.";
-    const error = { message, type: "invalid_request_error", code: "context_length_exceeded" };
-    for (const stream of [false, true]) {
-      const server = await startFailing(t, 400, { error });
-      const { status, body } = await ask(server, { ...hears("Hi"), stream });
-      assert.equal(status, 400);
-      assert.deepEqual(body["error"], {
-        type: "invalid_request_error",
-        message: "prompt is too long: 9001 tokens > 8192 maximum",
-      });
-    }
-  });
-
-  it("say that the vendor is busy so that clients try again", async (t) => {
-    const server = await startFailing(t, 429, { error: { message: "Slow down." } });
-    const { status, body } = await ask(server, hears("Hi"));
-    assert.equal(status, 529);
-    assert.equal((body["error"] as Fields)["type"], "overloaded_error");
-  });
-});
-
-/** A model's server that answers everything with one refusal. */
-async function startFailing(t: TestContext, status: number, body: object): Promise<TestServer> {
-  const failing = createServer((request, response) => {
-    request.resume();
-    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => failing.listen(0, "127.0.0.1", resolve));
-  t.after(() => void failing.close());
-  const url = `http://127.0.0.1:${(failing.address() as AddressInfo).port}/v1`;
-  const usual = { model: "custom/m", provider: "openai-chat", url, api_key_name: null };
-  return await start(t, hi(), {
-    settings: { models: { named: [], usual } },
-    retry: { ...MODEL_RETRY, attempts: 1 },
-  });
-}
 
 describe("a session of a Messages client", () => {
   it("groups its runs in the record", async (t) => {

@@ -15,7 +15,7 @@ import {
   startResponsesUpstream,
 } from "../../src/testing/index.ts";
 import { type ProviderName, startProviderServer } from "../conformance/provider-servers.ts";
-import { createServers, modelAt, typesOf } from "./complaints-bench.ts";
+import { createServers, modelAt, typesOf } from "./server-complaints-fixture.ts";
 
 const PAGE = { url: "https://one.example.org/a", title: "One" };
 const FOUND = reply.searched({ query: "colour", pages: [PAGE] }, "It is blue.");
@@ -23,7 +23,7 @@ const LOOK = { type: "function", name: "look", parameters: { type: "object", pro
 
 const ignoredOf = ({ offshoot }: EmittedResponse): string => offshoot?.ignored.join(", ") ?? "";
 
-/** What each vendor is sent for the API's `web_search`. */
+/** The request to each vendor for the API's `web_search`. */
 const SPELLED: readonly (readonly [ProviderName, RegExp])[] = [
   ["messages", /"type":"web_search_20250305","name":"web_search"/],
   ["gemini", /"tools":\[\{"googleSearch":\{\}\}\]/],
@@ -263,7 +263,7 @@ describe("tools that Gemini runs", () => {
     const body = { input: "Hi", tools: [{ type: "google_search" }, LOOK] };
     const { status, body: refused } = await server.ask("POST", "/v1/responses", body);
     assert.equal(status, 400);
-    assert.match(JSON.stringify(refused), /takes no functions beside its own tool `googleSearch`/);
+    assert.match(JSON.stringify(refused), /does not accept functions beside its own tool `google/);
   });
 });
 

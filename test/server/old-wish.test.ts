@@ -1,4 +1,4 @@
-/** A response that an older version has written down, and that nobody has answered yet. */
+/** A response that an older version has written down, and that was not answered yet. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { RESPONSE_BODY } from "../../src/responses/kept/kept-response.ts";
 import { reply, script } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 describe("a task of an older version", () => {
   it("asks the model what it was written down for", async (t) => {

@@ -16,11 +16,11 @@ import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
 import { createToolRoutes } from "../../src/server/routes/tools.ts";
 import { createRecordRoutes, createRoutes } from "../../src/server/routes.ts";
 import { reply, respond } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 type Responses = Parameters<typeof createRoutes>[0];
 
-/** Rows alone: nothing behind them is asked. */
+/** Only the rows: the handlers are not called. */
 const NOTHING = new Proxy({}, { get: () => ({}) }) as Responses;
 
 function toRoutes(responses: Responses, prefix = ""): Route[] {
@@ -32,7 +32,7 @@ function toRoutes(responses: Responses, prefix = ""): Route[] {
     ...createMcpRoutes(NOTHING as never),
     ...createToolRoutes(NOTHING as never),
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
-    ...createHealthRoutes({ check: async () => undefined }),
+    ...createHealthRoutes({ check: async () => undefined, notice: undefined }),
     ...createMetricsRoutes(async () => []),
   ];
   return [...routes, ...createOpenApiRoutes({ routes, prefix })];

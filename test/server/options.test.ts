@@ -8,7 +8,7 @@ import { SAMPLING_FIELDS } from "../../src/providers/carried-fields.ts";
 import type { Caller } from "../../src/responses/tenant/caller.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { type OpenUpstream, type Said, startOpenUpstream } from "../open-upstream.ts";
-import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
+import { type ServerSetup, startServer, type TestServer } from "./server-fixture.ts";
 
 interface World extends TestServer {
   readonly vendor: OpenUpstream;
@@ -25,7 +25,9 @@ async function start(t: TestContext, { model, say, ...setup }: Setup = {}): Prom
   const vendor = await startOpenUpstream(say);
   t.after(() => vendor.close());
   const usual = {
-    ...{ model: model ?? "custom/m", provider: "openai-chat", url: vendor.url },
+    model: model ?? "custom/m",
+    provider: "openai-chat",
+    url: vendor.url,
     api_key_name: null,
   };
   const settings = { models: { named: [], usual } };
@@ -42,11 +44,11 @@ const WAYS = [
 
 const ignoredOf = ({ offshoot }: EmittedResponse): readonly string[] => offshoot?.ignored ?? [];
 
-/** What an ordinary key may set. */
+/** The options that an ordinary key may set. */
 const ORDINARY: Partial<Caller> = { options: SAMPLING_FIELDS };
 
 describe("fields that clients of compatible servers send", () => {
-  it("go on to a server that takes them, on every way", async (t) => {
+  it("are passed to a server that accepts them, on every way", async (t) => {
     const server = await start(t, { caller: ORDINARY });
     const fields = { top_k: 40, seed: 7, chat_template_kwargs: { enable_thinking: false } };
     for (const way of WAYS) {
@@ -57,7 +59,7 @@ describe("fields that clients of compatible servers send", () => {
     }
   });
 
-  it("go on from chat as well", async (t) => {
+  it("are passed on from chat as well", async (t) => {
     const server = await start(t, { caller: ORDINARY });
     const fields = { top_k: 40, seed: 7, logit_bias: { "50256": -100 }, min_p: 0.1 };
     const messages = [{ role: "user", content: "Hi" }];
@@ -67,7 +69,7 @@ describe("fields that clients of compatible servers send", () => {
     assert.deepEqual({ top_k, seed, logit_bias, min_p }, fields);
   });
 
-  it("are named where nobody knows them, beside metadata that stays the client's", async (t) => {
+  it("are named if they are unknown, beside metadata that stays the client's", async (t) => {
     const server = await start(t);
     for (const way of WAYS) {
       const metadata = { who: "me" };
@@ -97,7 +99,9 @@ describe("fields that clients of compatible servers send", () => {
 
   it("are left out and named where the key may not set them", async (t) => {
     const server = await start(t, {
-      ...{ model: "openrouter/a/b", env: { OPENROUTER_API_KEY: "k" }, caller: ORDINARY },
+      model: "openrouter/a/b",
+      env: { OPENROUTER_API_KEY: "k" },
+      caller: ORDINARY,
     });
     for (const way of WAYS) {
       const fields = { provider: { order: ["groq"] }, top_k: 5 };
@@ -108,9 +112,10 @@ describe("fields that clients of compatible servers send", () => {
     }
   });
 
-  it("go on where the key may set them, in the vendor's own words", async (t) => {
+  it("are passed on if the key may set them, in the vendor's own words", async (t) => {
     const server = await start(t, {
-      ...{ model: "openrouter/a/b", env: { OPENROUTER_API_KEY: "k" } },
+      model: "openrouter/a/b",
+      env: { OPENROUTER_API_KEY: "k" },
       caller: { options: ["provider", "transforms"] },
     });
     const fields = { provider: { order: ["groq"] }, transforms: ["middle-out"] };
@@ -152,7 +157,7 @@ describe("fields that clients of compatible servers send", () => {
 });
 
 describe("`options` in a request", () => {
-  it("is laid over the body as it stands, on every way, and over what the settings say", async (t) => {
+  it("is merged into the body unchanged, on every way, and over the settings", async (t) => {
     const options = { top_k: 1, a: { b: 1 } };
     const server = await start(t, { options });
     for (const way of WAYS) {
@@ -172,7 +177,9 @@ describe("`options` in a request", () => {
       (await server.runtime.engine.result(run).then(() => readAll(server, run))) ?? [];
     assert.equal(first?.type, "run_start");
     assert.deepEqual(first?.type === "run_start" && first.settings.options, {
-      ...{ min_p: 0.1, seed: 3, top_k: 5 },
+      min_p: 0.1,
+      seed: 3,
+      top_k: 5,
     });
   });
 
@@ -227,7 +234,7 @@ describe("what a chat answer says of what was left out", () => {
   const messages = [{ role: "user", content: "Hi", name: "Zoe" }];
   const body = { messages, audio: { voice: "ash" }, acme_thing: 1, metadata: { who: "me" } };
 
-  it("stands in a field of our own, and of what nobody knows in the metadata", async (t) => {
+  it("is in a field of our own, and for unknown fields in the metadata", async (t) => {
     const server = await start(t);
     const { body: made } = await server.ask("POST", "/v1/chat/completions", body);
     const { offshoot, metadata } = made as { offshoot: object; metadata: object };
@@ -235,7 +242,7 @@ describe("what a chat answer says of what was left out", () => {
     assert.deepEqual(metadata, { who: "me", offshoot_ignored: "acme_thing" });
   });
 
-  it("stands in the chunk that ends a stream", async (t) => {
+  it("is in the chunk that ends a stream", async (t) => {
     const server = await start(t);
     const asked = { ...body, stream: true };
     const { body: text } = await server.ask("POST", "/v1/chat/completions", asked);

@@ -10,7 +10,7 @@ import {
   startGeminiUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 const AWS = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" };
 const env = {

@@ -1,6 +1,6 @@
 /**
- * What only its vendor can read (code that Gemini ran, a tool that Bedrock ran) goes back to that vendor in
- * the next turn, through a whole server; no other vendor is sent it.
+ * Data that only its vendor can read (code that Gemini ran, a tool that Bedrock ran) goes back to that vendor in the
+ * next turn, through a whole server; no other vendor gets it.
  */
 
 import assert from "node:assert/strict";
@@ -16,7 +16,7 @@ import {
   startMessagesUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 interface Row {
   readonly model: string;
@@ -33,26 +33,35 @@ interface Row {
 
 const AWS = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" };
 const env = {
-  ...{ ANTHROPIC_API_KEY: "k", GEMINI_API_KEY: "k", AWS_REGION: "us-east-1" },
-  ...{ AWS_ACCESS_KEY_ID: AWS.accessKeyId, AWS_SECRET_ACCESS_KEY: AWS.secretAccessKey },
+  ANTHROPIC_API_KEY: "k",
+  GEMINI_API_KEY: "k",
+  AWS_REGION: "us-east-1",
+  AWS_ACCESS_KEY_ID: AWS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: AWS.secretAccessKey,
 };
 
 const CODE = { executableCode: { language: "PYTHON", code: "print(6 * 7)" } };
 const RESULT = { codeExecutionResult: { outcome: "OUTCOME_OK", output: "42\n" } };
 const OWN_CALL = {
   toolUse: {
-    ...{ toolUseId: "tooluse_own_1", name: "nova_grounding", type: "server_tool_use" },
+    toolUseId: "tooluse_own_1",
+    name: "nova_grounding",
+    type: "server_tool_use",
     input: { query: "Belt" },
   },
 };
 const OWN_RESULT = {
   toolResult: {
-    ...{ toolUseId: "tooluse_own_1", type: "nova_grounding_result", status: "success" },
+    toolUseId: "tooluse_own_1",
+    type: "nova_grounding_result",
+    status: "success",
     content: [{ text: "A strait." }],
   },
 };
 const SEARCH = {
-  ...{ type: "server_tool_use", id: "srvtoolu_1", name: "web_search" },
+  type: "server_tool_use",
+  id: "srvtoolu_1",
+  name: "web_search",
   input: { query: "Belt" },
 };
 const FOUND = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
@@ -82,8 +91,14 @@ function toBedrock(): Reply {
 function toMessages(): Reply {
   const usage = { input_tokens: 5, output_tokens: 1 };
   const message = {
-    ...{ id: "msg_1", type: "message", role: "assistant", model: "m", content: [] },
-    ...{ stop_reason: null, stop_sequence: null, usage },
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
   };
   const block = (index: number, content_block: object, delta?: object): object[] => [
     { type: "content_block_start", index, content_block },
@@ -107,13 +122,16 @@ function toMessages(): Reply {
 
 const ROWS: Readonly<Record<string, Row>> = {
   gemini: {
-    ...{ model: "gemini/m", provider: "gemini", start: startGeminiUpstream },
+    model: "gemini/m",
+    provider: "gemini",
+    start: startGeminiUpstream,
     first: reply.raw([
       JSON.stringify({
         candidates: [
           {
             content: { role: "model", parts: [CODE, RESULT, { text: "Water." }] },
-            ...{ finishReason: "STOP", index: 0 },
+            finishReason: "STOP",
+            index: 0,
           },
         ],
         usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 9, totalTokenCount: 14 },
@@ -124,7 +142,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     blocksOf: (body) => (body as { contents: { parts: unknown }[] }).contents[1]?.parts,
   },
   bedrock: {
-    ...{ model: "bedrock/m", provider: "bedrock" },
+    model: "bedrock/m",
+    provider: "bedrock",
     start: (options) => startBedrockUpstream({ ...options, callers: [AWS] }),
     first: toBedrock(),
     types: ["bedrock:toolUse", "bedrock:toolResult", "message"],
@@ -132,7 +151,9 @@ const ROWS: Readonly<Record<string, Row>> = {
     blocksOf: (body) => (body as { messages: { content: unknown }[] }).messages[1]?.content,
   },
   messages: {
-    ...{ model: "anthropic/m", provider: "anthropic", start: startMessagesUpstream },
+    model: "anthropic/m",
+    provider: "anthropic",
+    start: startMessagesUpstream,
     first: toMessages(),
     types: ["anthropic:server_tool_use", "anthropic:web_search_tool_result", "message"],
     blocks: [SEARCH, FOUND, { type: "text", text: "Water." }],
@@ -182,7 +203,7 @@ describe("what only its vendor can read", () => {
     });
   }
 
-  it("is sent to nobody else, and named as left out", async (t) => {
+  it("is sent to no other vendor, and named as left out", async (t) => {
     const engine = script(reply.text("Yes."));
     const server = await startServer(t, engine);
     const item = { type: "google:executableCode", id: "x", block: CODE };

@@ -5,10 +5,10 @@ import { createHealthRoutes } from "../../src/server/routes/health.ts";
 import { createRoutes } from "../../src/server/routes.ts";
 import { openServer } from "../../src/server/running/open-server.ts";
 import { reply, script } from "../../src/testing/index.ts";
-import { ANYBODY, createOpenGuard, startServer } from "./server-bench.ts";
-import { connectSocket, startSocketServer } from "./socket/socket-bench.ts";
+import { ANYBODY, createOpenGuard, startServer } from "./server-fixture.ts";
+import { connectSocket, startSocketServer } from "./socket/socket-fixture.ts";
 
-describe("a path in front of all addresses", () => {
+describe("a path before all addresses", () => {
   it("is needed, and nothing is at the address without it", async (t) => {
     const answers = script(reply.text("One."), reply.text("Two."));
     const server = await startServer(t, answers, { server: { prefix: "/keep" } });
@@ -28,9 +28,11 @@ describe("a path in front of all addresses", () => {
 
   it("is left out by what watches the process, too", async (t) => {
     const bench = await startServer(t, script());
-    const health = { check: async () => undefined };
+    const health = { check: async () => undefined, notice: undefined };
     const server = await openServer({
-      ...{ host: "127.0.0.1", port: 0, prefix: "/a/b" },
+      host: "127.0.0.1",
+      port: 0,
+      prefix: "/a/b",
       routes: [...createRoutes(bench.responses), ...createHealthRoutes(health)],
       guard: createOpenGuard(ANYBODY),
       body: { maxBytes: 1000, timeoutMs: 1000 },
@@ -55,7 +57,7 @@ describe("a path in front of all addresses", () => {
     await assert.rejects(server.connect(), /404/);
   });
 
-  it("is a path", () => {
+  it("a path prefix must be a path", () => {
     assert.deepEqual(["", "/", "/keep", "/keep/", " /a/b.c// "].map(parsePathPrefix), [
       "",
       "",

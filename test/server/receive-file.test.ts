@@ -19,6 +19,10 @@ interface Received {
     pieces: readonly string[],
     more?: { readonly length?: number; readonly open?: boolean },
   ): void;
+  /** The client goes away. */
+  leave(): void;
+  /** Resolves when the server knows that the client has gone. */
+  readonly left: Promise<void>;
   /** What came of the form: what `keep` gave, or the failure. */
   readonly outcome: Promise<unknown>;
 }
@@ -32,7 +36,13 @@ async function start(
   const outcome = new Promise<unknown>((resolve) => {
     settle = resolve;
   });
+  let tellLeft = (): void => {};
+  const left = new Promise<void>((resolve) => {
+    tellLeft = resolve;
+  });
+  let leave = (): void => {};
   const server = createServer((request, response) => {
+    request.once("close", tellLeft);
     receiveFile(request, limits, keep)
       .catch((thrown: unknown) => toFailure(thrown))
       .then((value) => {
@@ -48,12 +58,15 @@ async function start(
   const { port } = server.address() as AddressInfo;
   return {
     outcome,
+    left,
+    leave: () => leave(),
     send(pieces, { length, open } = {}) {
       const headers = { "content-type": FORM, ...(length ? { "content-length": length } : {}) };
       const sending = httpRequest({ host: "127.0.0.1", port, method: "POST", headers });
       sending.on("error", () => {});
       for (const piece of pieces) sending.write(piece);
       if (!open) sending.end();
+      leave = () => void sending.destroy();
     },
   };
 }
@@ -67,7 +80,7 @@ async function readAll({ bytes, fields, filename }: ReceivedFile): Promise<unkno
 const LIMITS: ReceiveLimits = { maxBytes: 1000, idleMs: PATIENCE_MS };
 
 describe("a file that comes as a form", () => {
-  it("is handed on with the fields before it and behind it", async (t) => {
+  it("is passed on with the fields before it and after it", async (t) => {
     const { send, outcome } = await start(t, LIMITS);
     const field = (name: string): string =>
       `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${name}!\r\n`;
@@ -82,12 +95,23 @@ describe("a file that comes as a form", () => {
     assert.equal(((await outcome) as Failure).code, "too_large");
   });
 
-  it("is left when whoever keeps it fails, and fails as that does", async (t) => {
+  it("is left when storing it fails, and fails with that error", async (t) => {
     const { send, outcome } = await start(t, LIMITS, async ({ bytes }) => {
       for await (const _ of bytes) throw new Failure("store_failed", "The disk is full.");
     });
     send([HEAD, "x".repeat(500_000)], { open: true });
     assert.equal(((await outcome) as Failure).code, "store_failed");
+  });
+
+  it("whose client leaves before anybody reads it fails, and harms nothing", async (t) => {
+    // A store on another machine has to be asked first.
+    const upload: Received = await start(t, LIMITS, async (file) => {
+      upload.leave();
+      await upload.left;
+      return await readAll(file);
+    });
+    upload.send([HEAD, "12"], { open: true });
+    assert.equal(((await upload.outcome) as Failure).code, "cancelled");
   });
 
   it("is not waited for without end", async (t) => {

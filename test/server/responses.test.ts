@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
-import { readEvents, startServer } from "./server-bench.ts";
+import { readEvents, startServer } from "./server-fixture.ts";
 
 describe("the responses over HTTP", () => {
   it("answers plainly, and keeps the answer", async (t) => {
@@ -28,7 +28,7 @@ describe("the responses over HTTP", () => {
     }
   });
 
-  it("goes on with the conversation of an earlier response", async (t) => {
+  it("continues the conversation of an earlier response", async (t) => {
     const server = await startServer(t, script(reply.text("Blue."), reply.text("You said blue.")));
     const first = await server.create({ input: "My colour is blue.", instructions: "Be short." });
     await server.create({ input: "Which?", previous_response_id: first.id });

@@ -1,4 +1,4 @@
-/** `reasoning.encrypted_content` on models whose vendors seal nothing, and on servers that nobody knows. */
+/** `reasoning.encrypted_content` on models whose vendors seal nothing, and on unknown servers. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,8 +11,8 @@ import {
   startResponsesUpstream,
 } from "../../src/testing/index.ts";
 import { startProviderServer } from "../conformance/provider-servers.ts";
-import { createServers, lastOf, modelAt } from "./complaints-bench.ts";
-import { startServer } from "./server-bench.ts";
+import { createServers, lastOf, modelAt } from "./server-complaints-fixture.ts";
+import { startServer } from "./server-fixture.ts";
 
 const include = ["reasoning.encrypted_content"];
 const THOUGHT = "zebra crossing";
@@ -28,7 +28,7 @@ function sealIn({ output, offshoot }: Pick<EmittedResponse, "output" | "offshoot
   return thought.encrypted_content;
 }
 
-/** As a client sends it that keeps nothing but what it needs. */
+/** As from a client that keeps only what it needs. */
 const toInput = (encrypted_content: string, id = "rs_1"): object[] => [
   { role: "user", content: "First?" },
   { type: "reasoning", id, summary: [], encrypted_content },
@@ -81,7 +81,7 @@ describe("thoughts of a model that seals nothing", () => {
     });
   }
 
-  it("open for nobody else, and are then left out", async (t) => {
+  it("open only for their tenant, and are else left out", async (t) => {
     const { server } = await ask("ollama", ...answers());
     const seal = sealIn(await server.create({ input: "First?", include, store: false }));
     for (const setup of [

@@ -30,7 +30,7 @@ describe("a stream on the wire", () => {
 
 type Told = readonly string[] | "soon" | "later";
 
-/** What a client reads of a stream of frames, and how often its server wrote. */
+/** The text that a client reads of a stream of frames, and the number of writes of its server. */
 async function stream(batches: readonly Told[]): Promise<{ text: string; writes: number }> {
   let writes = 0;
   const server = createServer((_request, response) => {

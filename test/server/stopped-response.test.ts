@@ -1,11 +1,11 @@
-/** What a client is told when the server stops while it waits for a response. */
+/** The answer to a client that waits for a response when the server stops. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { EmittedEvent } from "../../src/protocol/emitted.ts";
 import { toCut } from "../../src/server/running/drain.ts";
 import { reply, script } from "../../src/testing/index.ts";
-import { ANYBODY, startServer } from "./server-bench.ts";
+import { ANYBODY, startServer } from "./server-fixture.ts";
 
 describe("a server that stops", () => {
   const open = async (t: Parameters<typeof startServer>[0], body: object) => {
@@ -16,7 +16,7 @@ describe("a server that stops", () => {
     return { live, cut, api: responses.api };
   };
 
-  it("tells where a stored response goes on", async (t) => {
+  it("tells where a stored response continues", async (t) => {
     const { live, cut, api } = await open(t, {});
     const message = `The server stopped. Response \`${live.id}\` continues at the next start: GET /v1/responses/${live.id}.`;
     const told = { code: "draining", message, retryAfterMs: 1000 };

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
-import { createGuardBench, startGuarded } from "./guard/guard-bench.ts";
-import { startServer } from "./server-bench.ts";
+import { createGuardBench, startGuarded } from "./guard/guard-fixture.ts";
+import { startServer } from "./server-fixture.ts";
 
 const PATH = "/v1/chat/completions";
 const say = (content: string) => [{ role: "user", content }];
@@ -117,7 +117,7 @@ describe("a chat completion with `store: true`", () => {
     assert.equal((await server.ask("POST", `${PATH}/${id}`, { metadata: {} })).status, 404);
   });
 
-  it("is another tenant's to nobody", async (t) => {
+  it("is not visible to another tenant", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(
       t,
@@ -125,7 +125,8 @@ describe("a chat completion with `store: true`", () => {
       respond(() => reply.text("Hello.")),
     );
     const ask = async (tenant: string) => (await bench.makeKey({ tenant })).token;
-    const [mine, theirs] = [await ask("mine"), await ask("theirs")];
+    const mine = await ask("mine");
+    const theirs = await ask("theirs");
     const body = { messages: say("Hi"), store: true };
     const made = await server.send({ token: mine, path: PATH, body });
     const { id } = JSON.parse(made.text) as { id: string };
@@ -157,7 +158,7 @@ describe("a chat completion with `store: true`", () => {
 });
 
 describe("a chat completion without `store: true`", () => {
-  it("is kept nowhere", async (t) => {
+  it("a chat completion without `store: true` is not stored", async (t) => {
     const { make, list } = await start(t);
     for (const store of [false, null]) await make({ store, metadata: { a: "1" } });
     assert.deepEqual((await list()).data, []);

@@ -1,13 +1,13 @@
-/** What may be done to a response while it is on its way, and what those who listen hear of it. */
+/** Actions on a response in progress, and what its followers see of them. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import { reply } from "../../src/testing/index.ts";
 import { checkError, checkEvents, checkResponse } from "../conformance/check.ts";
-import { lastOf, openStream } from "./complaints-bench.ts";
-import { readEvents, startServer, type TestServer } from "./server-bench.ts";
-import { BEGINNING, createGatedModel } from "./streams-bench.ts";
+import { lastOf, openStream } from "./server-complaints-fixture.ts";
+import { readEvents, startServer, type TestServer } from "./server-fixture.ts";
+import { BEGINNING, createGatedModel } from "./streams-fixture.ts";
 
 const TOOLS = [{ type: "mcp", server_label: "offshoot", require_approval: "never" }];
 
@@ -54,7 +54,7 @@ describe("a response that is on its way", () => {
       listed.output.map(({ type }) => type),
       ["mcp_list_tools"],
     );
-    // The call, whole, and the beginning of the answer behind it.
+    // The complete call, and the beginning of the answer after it.
     model.allow(10);
     await stream.until((text) => text.includes('"delta":"It say'));
     const called = await retrieve(server, id);
@@ -74,7 +74,9 @@ describe("a response that is on its way", () => {
     const server = await startServer(t, model.engine);
     model.allow(BEGINNING + 1);
     const first = await openStream(server, "/v1/responses", {
-      ...{ input: "Count", background: true, stream: true },
+      input: "Count",
+      background: true,
+      stream: true,
     });
     const begun = readEvents(await first.until((text) => text.includes('"delta":"One  "')));
     const id = begun[0] && "response" in begun[0] ? begun[0].response.id : "";
@@ -127,7 +129,7 @@ describe("a response that is on its way", () => {
     });
   }
 
-  it("is no response to go on with yet", async (t) => {
+  it("cannot be continued yet", async (t) => {
     const model = counting();
     const server = await startServer(t, model.engine);
     const { id } = await server.create({ input: "Count", background: true });

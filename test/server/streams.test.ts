@@ -9,15 +9,15 @@ import type { EventsAnswer, StreamEvent } from "../../src/server/route.ts";
 import { type SendSettings, sendAnswer } from "../../src/server/send-answer.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { checkEvents } from "../conformance/check.ts";
-import { lastOf, openStream } from "./complaints-bench.ts";
-import { readEvents, startServer } from "./server-bench.ts";
+import { lastOf, openStream } from "./server-complaints-fixture.ts";
+import { readEvents, startServer } from "./server-fixture.ts";
 import {
   BEGINNING,
   createGatedModel,
   openBareClient,
   sayAtLength,
   toPost,
-} from "./streams-bench.ts";
+} from "./streams-fixture.ts";
 
 const SEND: SendSettings = { keepAliveMs: 60_000, commitMs: 1 };
 
@@ -112,7 +112,7 @@ describe("a stream on the wire", () => {
     assert.ok(lastOf(readEvents(streamed)).output_text === said);
   });
 
-  it("is not kept alive while nobody reads it", async (t) => {
+  it("is not kept alive while it is not read", async (t) => {
     const send = { keepAliveMs: 1, commitMs: 1 };
     const sender = await startSender(
       t,
@@ -135,7 +135,7 @@ describe("a stream on the wire", () => {
 });
 
 describe("a client that reads nothing", () => {
-  it("holds up nobody else, and finds everything when it reads (stored)", async (t) => {
+  it("delays no other client, and finds everything when it reads (stored)", async (t) => {
     const model = createGatedModel(() => sayAtLength(4_000_000));
     const server = await startServer(t, model.engine);
     const lines = toPost("/v1/responses", { input: "Hi", stream: true });
@@ -197,7 +197,7 @@ describe("a client that leaves", () => {
   }
 });
 
-/** Timers of a millisecond, one behind the other: those that were set before them have fired. */
+/** Timers of a millisecond, one after the other: timers that were set before have fired. */
 async function ticks(count: number): Promise<void> {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setTimeout(resolve, 1));
 }
@@ -223,7 +223,9 @@ interface Sender {
   /** Each write of the answer. */
   readonly writes: readonly string[];
   waitForWrite(): Promise<void>;
-  /** From here on answers say that nobody reads them, whatever the system's buffers would still take. */
+  /**
+   * From here on, answers report that they are not read, whatever the system's buffers would still take.
+   */
   holdUp(): void;
   letThrough(): void;
   /** Settles `ended`. */
@@ -238,7 +240,8 @@ async function startSender(
   settings = SEND,
 ): Promise<Sender> {
   const writes: string[] = [];
-  let [end, written] = [(): void => {}, (): void => {}];
+  let end = (): void => {};
+  let written = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
@@ -278,7 +281,11 @@ async function startSender(
   });
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `http://127.0.0.1:${port}`, writes, waitForWrite: () => wrote, end, ended },
+    url: `http://127.0.0.1:${port}`,
+    writes,
+    waitForWrite: () => wrote,
+    end,
+    ended,
     holdUp: () => {
       isHeldUp = true;
     },

@@ -1,9 +1,9 @@
-/** What a response says that it used, where its tools start subagents. */
+/** The usage that a response reports if its tools start subagents. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { startServer } from "./server-fixture.ts";
 
 const usage = { input: 100, output: 10, reasoning: 4 };
 const OWN = { type: "mcp", server_label: "offshoot", require_approval: "never" };

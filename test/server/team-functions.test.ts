@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
-import { callsOf, lastWords, play, spawn, team, told, wait } from "./team-bench.ts";
+import { startServer } from "./server-fixture.ts";
+import { callsOf, lastWords, play, spawn, team, told, wait } from "./team-fixture.ts";
 
 const tools = [{ type: "function", name: "weigh", parameters: { type: "object" }, strict: false }];
 const weigh = reply.calls([{ name: "weigh", arguments: {}, call_id: "call_1" }]);
@@ -17,7 +17,7 @@ const asking = ({ items }: ModelRequest) => {
   return answer?.type === "function_call_output" ? reply.text(`It is ${answer.output}.`) : weigh;
 };
 
-/** What the client answers to all calls that are open. */
+/** The client's answers to all open calls. */
 const answerAll = ({ output }: Pick<EmittedResponse, "output">, text: (agent: string) => string) =>
   output.flatMap((item) => {
     if (item.type !== "function_call") return [];
@@ -42,7 +42,7 @@ const join = ({ items }: ModelRequest) =>
 describe("an agent that calls a function of the client's", () => {
   for (const store of [true, false]) {
     const way = store ? "over `previous_response_id`" : "over the input alone";
-    it(`stops the response when all others have stopped, and goes on ${way}`, async (t) => {
+    it(`stops the response when all others have stopped, and continues ${way}`, async (t) => {
       const { script } = play([...two, join], agents);
       const server = await startServer(t, script);
       const asked = { role: "user", content: "Weigh." };
@@ -82,7 +82,9 @@ describe("an agent that calls a function of the client's", () => {
     const first = await server.create({ input: "Weigh.", tools, ...team });
     assert.deepEqual(told(first).slice(-2), ["/root/a message", "/root agent_message"]);
     const second = await server.create({
-      ...{ input: answerAll(first, () => "much"), previous_response_id: first.id, tools },
+      input: answerAll(first, () => "much"),
+      previous_response_id: first.id,
+      tools,
       ...team,
     });
     assert.equal(
@@ -107,13 +109,15 @@ describe("an agent that calls a function of the client's", () => {
     );
     const answers = answerAll(first, () => "much");
     const second = await server.create({
-      ...{ input: answers, previous_response_id: first.id, tools },
+      input: answers,
+      previous_response_id: first.id,
+      tools,
       ...team,
     });
     assert.equal(second.output_text, "Message from the agent /root/a:\n\nMuch, says b.");
   });
 
-  it("is nobody's answer in a later response without a team", async (t) => {
+  it("does not answer a later response without a team", async (t) => {
     const { script, requests } = play(
       [reply.calls([spawn("a", "Go.")]), wait(), reply.text("All went."), reply.text("Bye.")],
       { "/root/a": reply.text("I went.") },

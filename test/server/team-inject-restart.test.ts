@@ -1,4 +1,6 @@
-/** A server that stops behind an injection: another goes on with the answers, and asks the client nothing again. */
+/**
+ * A server that stops after an injection: another one continues with the answers, and does not ask the client again.
+ */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,9 +13,9 @@ import type { OpenedResponses } from "../../src/responses/api/open-responses.ts"
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
 import { reply, type ScriptEngine, startChatUpstream } from "../../src/testing/index.ts";
-import { ANYBODY } from "./server-bench.ts";
-import { createGate, type Gate } from "./socket/socket-bench.ts";
-import { callsOf, lastWords, nameOf, playSlowly, spawn, team, told, wait } from "./team-bench.ts";
+import { ANYBODY } from "./server-fixture.ts";
+import { createGate, type Gate } from "./socket/socket-fixture.ts";
+import { callsOf, lastWords, nameOf, playSlowly, spawn, team, told, wait } from "./team-fixture.ts";
 
 const tools = [{ type: "function", name: "weigh", parameters: { type: "object" }, strict: false }];
 const weigh = { name: "weigh", arguments: {}, call_id: "call_1" };
@@ -25,7 +27,7 @@ const asking = (request: ModelRequest) =>
 const heard = ({ items }: ModelRequest): string[] =>
   items.flatMap((item) => /^Message.*\n\n(.*)/.exec(lastWords({ items: [item] }))?.[1] ?? []);
 
-/** Whoever starts agents says what follows from what it was told, so that it may be asked again. */
+/** The words of the first agent depend only on its input, so that it may be asked again. */
 const leading =
   (...names: readonly string[]) =>
   (request: ModelRequest) => {
@@ -79,19 +81,19 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-describe("a server that stops behind an injection", () => {
+describe("a server that stops after an injection", () => {
   for (const [who, { waits, answer, agents }] of Object.entries(CASES)) {
-    // What the first says to an answer is the end of the response.
+    // The first agent's reaction to an answer is the end of the response.
     const cuts = waits === "/root" ? ["at once"] : ["at once", "when it was read"];
     for (const cut of cuts) {
-      it(`has another go on that answers ${who}, stopped ${cut}`, async (t) => {
+      it(`lets another one continue that answers ${who}, stopped ${cut}`, async (t) => {
         const gate = createGate();
         const { engine, requests } = playSlowly([], agents(gate));
         const open = await prepare(t, engine);
         const first = await open();
         const { api } = first.responses;
         const { id } = await api.create(
-          { ...{ input: "Weigh.", background: true, tools }, ...team },
+          { input: "Weigh.", background: true, tools, ...team },
           ANYBODY,
         );
         let callId = "";
@@ -113,9 +115,10 @@ describe("a server that stops behind an injection", () => {
 
         const second = await open();
         t.after(() => second.runtime.close());
-        // Left for whoever takes the run over, which knows that it was answered.
+        // Left for the process that takes the run over, which knows that it was answered.
         const again = assert.rejects(second.responses.api.inject(id, [item], ANYBODY), {
-          ...{ code: "invalid_request", message: /No call `call_1\w*` waits for an answer/ },
+          code: "invalid_request",
+          message: /No call `call_1\w*` waits for an answer/,
         });
         await second.responses.start();
         await again;
@@ -137,7 +140,8 @@ describe("a server that stops behind an injection", () => {
         assert.equal(countOf(`${waits} message`), 1, whole.join("\n"));
         assert.equal(requests.filter((request) => isAsked(request, waits)).length > 1, true);
         await assert.rejects(second.responses.api.inject(id, [item], ANYBODY), {
-          ...{ code: "conflict", message: "This response has ended." },
+          code: "conflict",
+          message: "This response has ended.",
         });
       });
     }
@@ -157,10 +161,11 @@ describe("an injection", () => {
     const { waits, answer, agents } = CASES["an agent"] ?? assert.fail();
     const { engine } = playSlowly([], agents(gate));
     const open = await prepare(t, engine);
-    const [first, second] = [await open(), await open()];
+    const first = await open();
+    const second = await open();
     t.after(() => first.runtime.close());
     t.after(() => second.runtime.close());
-    const asked = { ...{ input: "Weigh.", background: true, tools }, ...team };
+    const asked = { input: "Weigh.", background: true, tools, ...team };
     const { id } = await first.responses.api.create(asked, ANYBODY);
     let callId = "";
     await follow(first.responses, id, (event) => {
@@ -199,7 +204,10 @@ async function prepare(t: TestContext, engine: ScriptEngine): Promise<Open> {
         named: [],
         usual: { model: "custom/x", provider: "openai-chat", url, api_key_name: null },
       },
-      ...{ store: true, ttlMs: null, root: folder, maxBackground: 4 },
+      store: true,
+      ttlMs: null,
+      root: folder,
+      maxBackground: 4,
       sealKey: new Uint8Array(32),
     });
     return { runtime, responses };

@@ -1,4 +1,6 @@
-/** A team whose server stops in the middle: another goes on, nothing is said twice and nothing is lost. */
+/**
+ * A team whose server stops in the middle: another one continues, nothing is said twice and nothing is lost.
+ */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,10 +12,10 @@ import type { OpenedResponses } from "../../src/responses/api/open-responses.ts"
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { reply, startChatUpstream } from "../../src/testing/index.ts";
-import { ANYBODY } from "./server-bench.ts";
-import { lastWords, play, spawn, team, told, wait } from "./team-bench.ts";
+import { ANYBODY } from "./server-fixture.ts";
+import { lastWords, play, spawn, team, told, wait } from "./team-fixture.ts";
 
-/** What the first says follows from what it was told, so that it may be asked again. */
+/** The words of the first agent depend only on its input, so that it may be asked again. */
 function createTeamScript() {
   return play([], {
     "/root/a": reply.text("Of a."),
@@ -42,9 +44,9 @@ async function follow(
 }
 
 describe("a team whose server stops", () => {
-  // Cut behind the so-manieth event: in the spawning, in the agents' words, in the wait, in the end.
+  // Interrupted after this event: in the spawning, in the agents' words, in the wait, in the end.
   for (const cut of [3, 8, 12, 20, 25]) {
-    it(`goes on where it was, cut behind event ${cut}`, async (t) => {
+    it(`continues where it was, interrupted after event ${cut}`, async (t) => {
       const folder = mkdtempSync(join(tmpdir(), "offshoot-team-"));
       t.after(() => rmSync(folder, { recursive: true }));
       const { script, requests } = createTeamScript();
@@ -58,7 +60,10 @@ describe("a team whose server stops", () => {
             named: [],
             usual: { model: "custom/x", provider: "openai-chat", url, api_key_name: null },
           },
-          ...{ store: true, ttlMs: null, root: folder, maxBackground: 4 },
+          store: true,
+          ttlMs: null,
+          root: folder,
+          maxBackground: 4,
           sealKey: new Uint8Array(32),
         });
         return { runtime, responses };

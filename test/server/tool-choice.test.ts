@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 
 const tools = [{ type: "function", name: "get_weather", parameters: { type: "object" } }];
 const nope = { type: "function", name: "nope" };

@@ -12,12 +12,16 @@ import { createRuntime } from "../../src/runtime/runtime.ts";
 import { reply, script, startChatUpstream } from "../../src/testing/index.ts";
 import { checkEvents, checkPublished } from "../conformance/check.ts";
 import { startSmallServer } from "../runtime/small-mcp-server.ts";
-import { ANYBODY, startServer, type TestServer } from "./server-bench.ts";
+import { ANYBODY, startServer, type TestServer } from "./server-fixture.ts";
 
 const SEARCH = { type: "tool_search" };
 const weather = {
-  ...{ type: "function", name: "weather", description: "The sky over a city.", strict: false },
-  ...{ parameters: { type: "object", properties: {} }, defer_loading: true },
+  type: "function",
+  name: "weather",
+  description: "The sky over a city.",
+  strict: false,
+  parameters: { type: "object", properties: {} },
+  defer_loading: true,
 };
 const searching = (given: JsonObject) => reply.calls([{ name: "tool_search", arguments: given }]);
 
@@ -56,7 +60,7 @@ describe("a search for tools, over HTTP", () => {
       ...Array.from({ length: 2 }, () => ["tool_search", "weather"]),
       ["weather"],
     ]);
-    // The same in a conversation that the client keeps itself.
+    // The same in a conversation that the client stores itself.
     const kept = await server.ask("GET", `/v1/responses/${id}`);
     const shown = (kept.body as { output: object[] }).output;
     const alone = await startServer(t, script(reply.text("Blue.")));
@@ -68,8 +72,12 @@ describe("a search for tools, over HTTP", () => {
   it("finds tools of an MCP server, whose secrets stay with the request", async (t) => {
     const small = await startSmallServer(t);
     const mcp = {
-      ...{ type: "mcp", server_label: "small", server_url: small.url, require_approval: "never" },
-      ...{ defer_loading: true, authorization: "hush" },
+      type: "mcp",
+      server_label: "small",
+      server_url: small.url,
+      require_approval: "never",
+      defer_loading: true,
+      authorization: "hush",
     };
     const replies = [
       searching({ paths: ["small"], query: "look" }),
@@ -94,7 +102,7 @@ describe("a search for tools, over HTTP", () => {
     checkPublished("ResponseItemList", items.body);
   });
 
-  it("is known again by a server that goes on after another stopped", async (t) => {
+  it("is known again by a server that continues after another stopped", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-search-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const engine = script(
@@ -109,8 +117,12 @@ describe("a search for tools, over HTTP", () => {
     const open = async () => {
       const runtime = await createRuntime({ storePath: join(folder, "runs.db"), env: {} });
       const responses = await runtime.openResponses({
-        ...{ models: { named: [], usual }, store: true, ttlMs: null, root: folder },
-        ...{ maxBackground: 4, sealKey: new Uint8Array(32) },
+        models: { named: [], usual },
+        store: true,
+        ttlMs: null,
+        root: folder,
+        maxBackground: 4,
+        sealKey: new Uint8Array(32),
       });
       return { runtime, responses };
     };

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { type Reply, reply, type Script, script } from "../../src/testing/index.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
 import { type Receiver, startReceiver, toWebhookSettings } from "./webhook-receiver.ts";
 
 async function start(

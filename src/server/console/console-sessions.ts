@@ -1,8 +1,8 @@
 /**
- * Sessions of the console. A session is a key with an expiry: whoever shows it is let in by the guard as with any
- * key, `offshoot keys` lists and revokes it, and the audit names it. It is given for a one-time code, or for a key.
+ * Sessions of the console. A session is a key with an expiry: the guard admits it like any key, `offshoot keys` lists
+ * and revokes it, and the audit names it. It is given for a one-time code, or for a key.
  *
- * A code is kept as its hash, works once and for a minute, and is never in a log: it stands in the fragment of an
+ * A code is stored as its hash, works once and for a minute, and is never in a log: it is in the fragment of an
  * address, which browsers do not send.
  */
 
@@ -13,9 +13,9 @@ import { isJsonObject, type Json } from "../../base/json.ts";
 import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Shelf, ThingName } from "../../store/shelf.ts";
-import { isCounted, type Key } from "../guard/key.ts";
+import { type ClientKey, isCounted } from "../guard/key.ts";
 import { createKeyRing } from "../guard/key-ring.ts";
-import { createKey, findKey, hashToken, revokeKey } from "../guard/keys.ts";
+import { createKey, findKey, hashToken, type KeyWish, revokeKey } from "../guard/keys.ts";
 import { SCOPES, type Scope } from "../route.ts";
 
 /** A working day: a page that is left open overnight asks again. */
@@ -24,14 +24,14 @@ const CODE_MS = 60_000;
 const CODE_KIND = "console_code";
 const SESSION_NAME = "console";
 
-/** What the console works with. The rest of what keys may do it has no use for. */
+/** The scopes that the console needs. It has no use for the others. */
 export const CONSOLE_SCOPES: readonly Scope[] = [
   ...["runs", "approve", "admin", "responses", "files", "models"],
 ] as Scope[];
 
 export interface ConsoleSession {
   readonly object: "console.session";
-  /** For `Authorization: Bearer`; null where the server asks for no key. */
+  /** For `Authorization: Bearer`; null if the server asks for no key. */
   readonly token: string | null;
   readonly id: string | null;
   readonly tenant: string;
@@ -44,7 +44,9 @@ interface SessionParts {
   readonly clock: Clock;
 }
 
-/** Makes a one-time code for a session with these scopes. It is nowhere else: shown now or never. */
+/**
+ * Makes a one-time code for a session with these scopes. The code is not stored: it can be shown only now.
+ */
 export async function makeConsoleCode(
   { shelf, clock }: SessionParts,
   { tenant = DEFAULT_TENANT, scopes }: { tenant?: string; scopes: readonly Scope[] },
@@ -61,11 +63,18 @@ function nameCode(code: string): ThingName {
 }
 
 export interface ConsoleSessions {
-  /** Rejects with `unauthorized` a code that is unknown, used or too old. Of two who show it, one gets a session. */
+  /**
+   * Rejects with `unauthorized` a code that is unknown, used or too old. If two clients show it at once, one gets a
+   * session.
+   */
   fromCode(code: string): Promise<ConsoleSession>;
-  /** A session can do no more than the key: its tenant, its models, its tools, at most its scopes. */
+  /**
+   * The session has at most the rights of the key: it has the key's tenant, models and tools, and at most its scopes.
+   */
   fromKey(token: string): Promise<ConsoleSession>;
-  /** Ends the session that asks. Rejects with `conflict` for a key that is not a session. */
+  /**
+   * Ends the session that made the request. Rejects with `conflict` if the key is not a session.
+   */
   end(keyId: string | null): Promise<void>;
 }
 
@@ -78,22 +87,18 @@ export function createConsoleSessions(
   const { shelf, clock, audit } = parts;
   const ring = createKeyRing(parts);
 
-  function note(action: string, { id, tenant }: Pick<Key, "id" | "tenant">): void {
+  function note(action: string, { id, tenant }: Pick<ClientKey, "id" | "tenant">): void {
     const entry = { at_ms: clock.now(), tenant, key_id: id, action, target: id };
     audit.write({ ...entry, status: 200, address: null });
   }
 
-  async function open(
-    like: Partial<Key> & Pick<Key, "tenant" | "scopes">,
-  ): Promise<ConsoleSession> {
+  async function open(like: LikeKey): Promise<ConsoleSession> {
     const expiresAtMs = Math.min(clock.now() + SESSION_MS, like.expires_at_ms ?? Infinity);
     const { key, token } = await createKey(parts, {
-      ...{ name: SESSION_NAME, isSession: true, expiresAtMs },
-      ...{ tenant: like.tenant, scopes: like.scopes },
-      models: like.models ?? undefined,
-      catalogue: like.catalogue ?? undefined,
-      options: like.options ?? undefined,
-      responseLimits: like.response_limits,
+      ...toRights(like),
+      name: SESSION_NAME,
+      isSession: true,
+      expiresAtMs,
     });
     note("console.session", key);
     const { id, tenant, scopes } = key;
@@ -104,7 +109,7 @@ export function createConsoleSessions(
     async fromCode(code) {
       const name = nameCode(code);
       const thing = await shelf.get(name);
-      // Only one of several who show it removes it.
+      // If several clients show the code at once, only one of them removes it.
       const isFirst = thing !== undefined && (await shelf.delete(name));
       if (!thing || !isFirst || (thing.expires_at_ms ?? 0) <= clock.now()) throw toUsedCode();
       return await open(readCode(thing.body));
@@ -128,8 +133,22 @@ export function createConsoleSessions(
   };
 }
 
-/** What a session spends is not counted for the key: a key with a budget gives none that could spend. */
-function scopesOf({ scopes, limits }: Key): readonly Scope[] {
+/** The parts of a key that decide what a session may do. */
+type LikeKey = Partial<ClientKey> & Pick<ClientKey, "tenant" | "scopes">;
+
+function toRights(like: LikeKey): Omit<KeyWish, "name"> {
+  return {
+    tenant: like.tenant,
+    scopes: like.scopes,
+    models: like.models ?? undefined,
+    catalogue: like.catalogue ?? undefined,
+    options: like.options ?? undefined,
+    responseLimits: like.response_limits,
+  };
+}
+
+/** The spending of a session is not counted for the key: a key with a budget gives none that could spend. */
+function scopesOf({ scopes, limits }: ClientKey): readonly Scope[] {
   const isSpending = (scope: Scope): boolean => scope === "responses" || scope === "files";
   return CONSOLE_SCOPES.filter(
     (scope) => scopes.includes(scope) && !(isCounted(limits) && isSpending(scope)),

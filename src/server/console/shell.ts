@@ -14,7 +14,9 @@ export interface ShellFile {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Addresses of the page: it reads the parts of its own address itself, and a run's id is one of them. */
+/**
+ * Addresses that answer with the page. The page reads the rest of its address itself, for example a run's id.
+ */
 export const CONSOLE_PATHS: readonly string[] = [
   "",
   "/:a",
@@ -23,7 +25,7 @@ export const CONSOLE_PATHS: readonly string[] = [
   "/:a/:b/:c/:d",
 ].map((depth) => `/console${depth}`);
 
-/** From the bundles (`dist/bin`, `dist/lib`), and from what the compiler writes. */
+/** As seen from the bundles (`dist/bin`, `dist/lib`) and from the compiler's output. */
 const PLACES = ["../console/", "../../console/", "../../../../dist/console/"];
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -37,7 +39,9 @@ const TYPES: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json",
 };
 
-/** No script but our own files, no text taken for a script, no page of others around it. */
+/**
+ * Allows only our own script files, no scripts made from text, and no page of another site around it.
+ */
 export const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -60,7 +64,7 @@ const SHELL_HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** Shown where the package was not built whole. */
+/** Shown if the package was built without the console. */
 const PLACEHOLDER = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Offshoot console</title>
 <h1>The console is not built</h1>
@@ -68,7 +72,9 @@ const PLACEHOLDER = `<!doctype html>
 </html>
 `;
 
-/** Files by their names; read at the first request, because most servers never show the page. */
+/**
+ * Serves files by their names. They are read at the first request, because most servers never show the page.
+ */
 export function createShell(
   folder: string | undefined = findFolder(),
 ): (path: string) => ShellFile {
@@ -83,7 +89,7 @@ export function createShell(
   };
   return (path) => {
     const name = basename(path);
-    // The names of the folder, and nothing that a path could lead to.
+    // Only names in the folder are served, so a path cannot lead anywhere else.
     if (names.has(name) && extname(name) in TYPES) return read(name);
     return names.has("index.html")
       ? read("index.html")
@@ -93,7 +99,7 @@ export function createShell(
 
 function toFile(name: string, bytes: Uint8Array): ShellFile {
   const type = TYPES[extname(name)] ?? "application/octet-stream";
-  // A name with a hash is another one when the file is.
+  // The content of a file with a hash in its name never changes.
   const isHashed = /[-.][\w-]{8,}\.\w+$/.test(name) && name !== "index.html";
   const cache = isHashed ? "public, max-age=31536000, immutable" : "no-cache";
   const headers = {

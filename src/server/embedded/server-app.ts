@@ -8,44 +8,50 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { homedir } from "node:os";
 import type { Duplex } from "node:stream";
-import { systemClock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { type Log, silentLog } from "../../base/log.ts";
+import type { ModelTarget } from "../../responses/models/model-target.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import { loadConfig } from "../../runtime/config/config.ts";
+import { addressOfModel, catalogOf, nameModel } from "../../runtime/model-address.ts";
 import { refuseUnknown } from "../../runtime/run-request.ts";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
+import type { ModelRoutes } from "../../runtime/served-models/model-routes.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import { createKey, type KeyWish } from "../guard/keys.ts";
 import type { CallerOf } from "../guard/own-callers.ts";
-import { type Books, openBooks } from "../running/books.ts";
+import { openBooks } from "../running/books.ts";
 import type { LoadedServer } from "../running/generation.ts";
 import { openSealKey } from "../running/seal-key.ts";
 import { toServerSettings } from "../running/server-settings.ts";
 import { openServing } from "../running/serving.ts";
-import { pickModels } from "./picked-models.ts";
 import { answerWeb, withParsedBody } from "./web-app.ts";
 
 export interface ServerAppOptions
   extends Pick<RuntimeOptions, "agents" | "provider" | "tools" | "observe"> {
   /**
-   * As a settings file has them: `{ model: "openai/gpt-5.1", server: { tools: ["bash_read"] } }`. No file and no
-   * `OFFSHOOT_…` variable is read beside them.
+   * As in a settings file: `{ model: "openai/gpt-5.1", server: { tools: ["bash_read"] } }`. No settings file and no
+   * `OFFSHOOT_…` variable is read.
    */
   readonly settings?: JsonObject | undefined;
-  /** Where vendors' keys are; that of the process when left out. */
+  /** The environment with the vendors' keys. That of the process when left out. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The record: a SQLite file or the address of a Postgres database. Memory when left out. */
   readonly storePath?: string | undefined;
-  /** 32 bytes that seal what clients get back sealed. Made with the record when left out. */
+  /**
+   * 32 bytes that encrypt what clients get back sealed. Made and stored with the record when left out.
+   */
   readonly sealKey?: Uint8Array | undefined;
-  /** Who asks, by the program's own rules, in place of keys. Undefined is refused with 401. */
+  /**
+   * Says who makes a request, by the program's own rules, in place of keys. Undefined is refused with 401.
+   */
   readonly caller?: CallerOf | undefined;
-  /** Told of failures that are this server's own fault. */
+  /** Called for each failure that is a defect of this server. */
   readonly onDefect?: ((thrown: unknown) => void) | undefined;
   readonly log?: Log | undefined;
 }
 
-/** Every option, so that one that is mistyped is refused and not left out in silence. */
+/** All options, so that a mistyped one is refused and not silently ignored. */
 const OPTIONS: Readonly<Record<keyof ServerAppOptions, true>> = {
   settings: true,
   env: true,
@@ -62,21 +68,24 @@ const OPTIONS: Readonly<Record<keyof ServerAppOptions, true>> = {
 
 export interface ServerApp {
   /**
-   * For `createServer`, and as a middleware: with `next`, an address that is not this server's is left to the next.
-   * Resolves when the answer was sent.
+   * For `createServer`, and as a middleware: with `next`, an address that is not this server's is passed on. Resolves
+   * when the answer was sent.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): Promise<void>;
   /** For servers that take a `Request` and give a `Response`. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** For the event `upgrade` of a server: WebSockets at `/v1/responses`. */
+  /** For the event `upgrade` of a server: opens WebSockets at `/v1/responses`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Makes a key that clients send. It is shown once. */
+  /** Makes a key for clients. The key is returned only here. */
   createKey(wish: KeyWish): Promise<string>;
-  /** Waits for answers on their way, for `server.drain_seconds`, and gives everything back. False if some were cut. A second call waits for the first. */
+  /**
+   * Waits up to `server.drain_seconds` for answers in progress, then releases everything. Resolves with false if some
+   * answers were cut. A second call waits for the first.
+   */
   close(): Promise<boolean>;
 }
 
-/** Rejects what is wrong with its settings before anything is opened. */
+/** Rejects invalid settings before anything is opened. */
 export async function createServerApp(options: ServerAppOptions = {}): Promise<ServerApp> {
   refuseUnknown("A server has no option", options, Object.keys(OPTIONS));
   const { onDefect = () => {}, log = silentLog, env = process.env, caller } = options;
@@ -84,7 +93,6 @@ export async function createServerApp(options: ServerAppOptions = {}): Promise<S
   const { storePath, startCheckBytes } = loaded.settings;
   const books = await openBooks(storePath, startCheckBytes);
   const serving = await openServing(loaded, {
-    clock: systemClock,
     log,
     env,
     books,
@@ -104,16 +112,12 @@ export async function createServerApp(options: ServerAppOptions = {}): Promise<S
       if (next && !serving.serves(path)) return next();
       await serving.app(withParsedBody(request), response);
     },
-    createKey: async (wish) => (await createKey(keysOf(books), wish)).token,
+    createKey: async (wish) => (await createKey(books, wish)).token,
     close() {
       closing ??= serving.stop();
       return closing;
     },
   };
-}
-
-function keysOf({ shelf }: Books): Parameters<typeof createKey>[0] {
-  return { shelf, clock: systemClock };
 }
 
 async function load(options: ServerAppOptions): Promise<LoadedServer> {
@@ -144,7 +148,37 @@ async function load(options: ServerAppOptions): Promise<LoadedServer> {
   return { settings: { ...settings, named }, runtime, usual: picked.usual, sealKey, files: [] };
 }
 
-/** What is sealed for a record in memory is of no use after it. */
+/** For a record in memory, the seal key is not stored: it is of no use after the record is gone. */
 async function openSeal(storePath: string | undefined, dataDir: string): Promise<Uint8Array> {
   return storePath === undefined ? randomBytes(32) : await openSealKey(storePath, dataDir);
+}
+
+/**
+ * The models that a server inside another program asks. It does not look for keys or servers: a model that is not
+ * named is not asked.
+ *
+ * For a program that answers for every model itself.
+ */
+const OWN: ModelTarget = { model: "custom/own", provider: null, url: null, api_key_name: null };
+
+function pickModels(config: Config, hasProvider: boolean): Pick<ModelRoutes, "usual" | "named"> {
+  const usual = findUsual(config);
+  // The program's own provider answers for any name.
+  if (hasProvider) return { usual: usual ?? OWN, named: [["*", usual ?? OWN]] };
+  return { usual, named: [] };
+}
+
+function findUsual(config: Config): ModelTarget | undefined {
+  const provider = config.get("provider");
+  const model = config.get("model");
+  const url = config.get("url");
+  const named = nameModel({ model, provider, url }, catalogOf(config));
+  if (named === undefined) return undefined;
+  const { url: address, apiKeyName } = addressOfModel(config, named);
+  return {
+    model: named,
+    provider: provider ?? null,
+    url: address ?? null,
+    api_key_name: apiKeyName ?? null,
+  };
 }

@@ -1,22 +1,24 @@
 /**
- * The answer of our app for a fetch-style server. What the app writes becomes the body of a `Response`, no faster than
- * its client reads. It extends Node's own class, because everybody in the app knows that one; nothing is written to a
- * socket.
+ * The answer of our app for a fetch-style server. What the app writes becomes the body of a `Response`, and is
+ * written no faster than its client reads. The class extends Node's own, because all code in the app expects that
+ * one; nothing is written to a socket.
  */
 
 import { type IncomingMessage, ServerResponse } from "node:http";
 
-/** Bytes that may wait for the reader before the app is told to wait: as many as a socket of Node's holds. */
+/**
+ * Bytes that may wait for the reader before the app must pause. A socket of Node's holds as many.
+ */
 const WAITING_BYTES = 64 * 1024;
 
 /** Statuses whose answers have no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Headers of the connection, which is the outer server's. */
+/** Headers that belong to the connection, which the outer server owns. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 export class WebAnswer extends ServerResponse {
-  /** Resolves when the head is known. Rejects when the answer was cut before. */
+  /** Resolves when the status and headers are known. Rejects if the answer is interrupted before. */
   readonly response: Promise<Response>;
   #begin: (response: Response) => void = () => {};
   #fail: (cause: unknown) => void = () => {};
@@ -30,19 +32,19 @@ export class WebAnswer extends ServerResponse {
       this.#begin = resolve;
       this.#fail = reject;
     });
-    // Nobody waits for it where the client has left.
+    // If the client has left, this rejection has no other handler.
     this.response.catch(() => {});
-    // Node's types have these as fields, which no subclass may give as getters.
+    // Node's types declare these as fields, so a subclass cannot define getters for them.
     Object.defineProperties(this, {
       socket: { value: request.socket },
       headersSent: { get: () => this.#hasHead },
-      // What Node's own say depends on a socket that it knows, and differs between its versions.
+      // Node's own values depend on a socket of Node's, and differ between its versions.
       writableEnded: { get: () => this.#isEnded },
       writableFinished: { get: () => this.#isEnded },
       writableLength: { get: () => this.#waiting() },
       writableNeedDrain: { get: () => !this.writableEnded && this.#waiting() >= WAITING_BYTES },
     });
-    // The app cuts a client by its socket, and a client that leaves closes it.
+    // The app cuts a client by destroying its socket. A client that leaves closes the socket too.
     request.socket.once("close", () => this.destroy());
   }
 
@@ -89,7 +91,7 @@ export class WebAnswer extends ServerResponse {
 
   override destroy(error?: Error): this {
     if (this.destroyed) return this;
-    const cause = error ?? new Error("The answer was cut.");
+    const cause = error ?? new Error("The answer was interrupted.");
     this.#fail(cause);
     this.#body?.error(cause);
     this.#close();
@@ -103,7 +105,7 @@ export class WebAnswer extends ServerResponse {
           this.#body = controller;
         },
         pull: () => void this.emit("drain"),
-        // The client reads no more: it has gone.
+        // The client has left and has stopped reading.
         cancel: () => {
           this.#body = undefined;
           this.req.socket.destroy();
@@ -113,7 +115,7 @@ export class WebAnswer extends ServerResponse {
     );
   }
 
-  /** Bytes that were written and not read. */
+  /** Bytes that were written and not yet read. */
   #waiting(): number {
     return WAITING_BYTES - (this.#body?.desiredSize ?? WAITING_BYTES);
   }
@@ -124,7 +126,7 @@ export class WebAnswer extends ServerResponse {
   }
 }
 
-/** Of an object, or of names and values in turn. */
+/** `given` is an object, or a list of names and values in turn. */
 function toPairs(given: unknown): [string, string | string[]][] {
   if (Array.isArray(given)) {
     return given.flatMap((name, at): [string, string][] =>

@@ -1,19 +1,23 @@
-/** Our app behind other shapes of requests: a `Request`, and a request whose body somebody has read already. */
+/**
+ * Lets our app answer two other shapes of requests: a `Request`, and a request whose body was already read.
+ */
 
 import { IncomingMessage } from "node:http";
 import type { App } from "../app.ts";
 import { WebAnswer } from "./web-answer.ts";
 import { toMessage } from "./web-message.ts";
 
-/** Rejects where the app fails before it has a head; a body that is cut later is an error of the stream. */
+/**
+ * Rejects if the app fails before it has sent the head. A body that is cut later is an error of the stream.
+ */
 export async function answerWeb(app: App, request: Request): Promise<Response> {
   const { pathname, search, host } = new URL(request.url);
   const message = toMessage(request, `${pathname}${search}`);
-  // Servers give the host in the address; it is what the guard checks.
+  // These servers have the host in the address. The guard checks the header.
   message.headers.host ??= host;
   const answer = new WebAnswer(message);
   const onAbort = (): void => {
-    // As `fetch` does: whoever aborts gets the own reason back.
+    // As `fetch` does: the reason given to `abort` is the error.
     answer.destroy(toError(request.signal.reason));
     message.socket.destroy();
   };
@@ -27,7 +31,7 @@ export async function answerWeb(app: App, request: Request): Promise<Response> {
   return await answer.response;
 }
 
-/** Frameworks that read JSON bodies leave the value in `body` and nothing on the stream. */
+/** Frameworks that parse JSON bodies leave the value in `body` and nothing on the stream. */
 export function withParsedBody(request: IncomingMessage): IncomingMessage {
   const { body } = request as { readonly body?: unknown };
   if (!request.readableEnded || body === undefined) return request;

@@ -1,11 +1,13 @@
-/** A request of a fetch-style server as the one that our app reads: the same head, and a body that is read when it is asked for. */
+/**
+ * Turns a fetch-style request into the kind that our app reads: the same head, and a body that is read on demand.
+ */
 
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 
 /**
- * `path` is the path with its query. The socket is connected to nothing: it stands for the client, and is destroyed
- * when the client has gone.
+ * `path` includes the query. The socket is not connected: it stands for the client, and is destroyed when the client
+ * has gone.
  */
 export function toMessage(
   { method, headers, body }: Pick<Request, "method" | "headers" | "body">,
@@ -36,7 +38,7 @@ class WebMessage extends IncomingMessage {
   }
 
   override _read(size: number): void {
-    // Node's class lets nothing through before its own was called.
+    // Node's class passes on no data before its own method was called.
     super._read(size);
     if (this.#isReading) return;
     this.#isReading = true;

@@ -1,35 +1,43 @@
 /**
- * What a key may still use, asked before a request is handled. Requests are booked when they come, tokens
- * and dollars when a response has ended; what those on their way may spend is `budgets.ts`.
+ * Checks what a key may still use before a request is handled. Requests are booked when they come; tokens and dollars
+ * are booked when a response has ended. What responses in progress may spend is in `budgets.ts`.
  */
 
-import { type Limits, mapKinds, NO_LIMITS } from "../../agent/limits.ts";
+import { type Limits, NO_LIMITS, toLeast } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Amounts, Excess, Spending, Window } from "../../store/spending.ts";
-import { isCounted, type Key, type KeyLimit, type KeyLimits, toSpendingLimits } from "./key.ts";
+import type { Amounts, ExceededLimit, Spending, Window } from "../../store/spending.ts";
+import {
+  type ClientKey,
+  isCounted,
+  type KeyLimit,
+  type KeyLimits,
+  toSpendingLimits,
+} from "./key.ts";
 
-export interface Allowance {
-  /** What one response may spend at most. */
+export interface KeyAllowance {
+  /** The most that one response may spend. */
   readonly limits: Limits;
-  /** As clients of the API know them: `x-ratelimit-remaining-requests`. */
+  /** Headers for clients of the API, for example `x-ratelimit-remaining-requests`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Why it is refused; what it was asked for is not booked then. */
+  /** The reason for a refusal. A refused request is not booked. */
   readonly refusal: Failure | undefined;
 }
 
 export interface AllowanceAsked {
-  /** Whether it may cost anything. What does not may go on when tokens and dollars are spent. */
+  /**
+   * True if the request may cost something. One that costs nothing is admitted after tokens and dollars are used up.
+   */
   readonly spends: boolean;
-  /** How many requests it counts as. */
+  /** The number of requests that it counts as. */
   readonly requests: number;
   readonly nowMs: number;
 }
 
 export async function takeAllowance(
   spending: Spending,
-  { id, limits, response_limits }: Key,
+  { id, limits, response_limits }: ClientKey,
   { spends, requests, nowMs }: AllowanceAsked,
-): Promise<Allowance> {
+): Promise<KeyAllowance> {
   if (!isCounted(limits)) return { limits: response_limits, headers: {}, refusal: undefined };
   const weighed = toSpendingLimits(limits, spends ? UNITS : ["requests"]);
   const excess = await spending.take(id, { requests }, weighed, nowMs);
@@ -45,7 +53,9 @@ type Used = Readonly<Record<Window, Amounts>>;
 
 const UNITS = ["requests", "tokens", "usd"] as const;
 
-/** Minutes are too short for a response to be held to: what it uses beyond is missing afterwards. */
+/**
+ * The limits for a minute do not bound a response. If a response uses more than remains, later requests have less.
+ */
 function narrow(own: Limits, limits: KeyLimits, used: Used): Limits {
   const left = (name: KeyLimit, spent: number): number =>
     Math.max(0, (limits[name] ?? Number.POSITIVE_INFINITY) - spent);
@@ -54,18 +64,7 @@ function narrow(own: Limits, limits: KeyLimits, used: Used): Limits {
   return toLeast(own, { ...NO_LIMITS, tokens, usd });
 }
 
-/** The smaller of each. */
-export function toLeast(a: Limits, b: Limits): Limits {
-  return mapKinds((kind) => {
-    const least = Math.min(
-      a[kind] ?? Number.POSITIVE_INFINITY,
-      b[kind] ?? Number.POSITIVE_INFINITY,
-    );
-    return Number.isFinite(least) ? least : null;
-  });
-}
-
-/** Of the minute, or of the day where that is all there is. */
+/** The rate limits to report: of the minute, or of the day if that is the only one. */
 const RATES = [
   ["requests", "requests_per_minute", "requests_per_day"],
   ["tokens", "tokens_per_minute", "tokens_per_day"],
@@ -87,20 +86,24 @@ function toRateHeaders(limits: KeyLimits, used: Used, nowMs: number): Record<str
 
 const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
 
-/** `1h2m3s`, as the API writes them. */
+/** A duration as the API writes it: `1h2m3s`. */
 export function toDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
   if (hours > 0) return `${hours}h${minutes}m${seconds % 60}s`;
   return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
 }
 
-/** Clients try again after any 429, and money does not come back by that. */
-function toRetryHeaders({ unit }: Excess): Record<string, string> {
+/** Clients try again after any 429. For money that is useless, so the headers say not to. */
+function toRetryHeaders({ unit }: ExceededLimit): Record<string, string> {
   return unit === "usd" ? { "x-should-retry": "false" } : {};
 }
 
-function toRefusal({ window, unit, limit, used, retryAfterMs }: Excess, requests: number): Failure {
+function toRefusal(
+  { window, unit, limit, used, retryAfterMs }: ExceededLimit,
+  requests: number,
+): Failure {
   const amount = unit === "usd" ? `$${limit}` : `${limit} ${unit}`;
   const time = { minute: "in a minute", day: "in a day (UTC)", total: "in all" }[window];
   const more = unit === "requests" && requests > 1 ? ` This asks for ${requests} more.` : "";

@@ -1,6 +1,6 @@
 /**
- * Answers what is no request: a head that is too large, too slow or no HTTP. The HTTP parser gives it up
- * before the app sees it, and would answer with no body at all.
+ * Answers what is not a valid request: a head that is too large, too slow or not HTTP. The HTTP parser rejects it
+ * before the app sees it, and would answer without a body.
  *
  * For `server.on("clientError", answerBrokenRequest)`.
  */
@@ -11,7 +11,7 @@ import { makeId } from "../../base/ids.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // Nobody is there any more, or an answer is on its way that must not be cut into.
+  // The client is gone, or an answer is in progress that must not be interrupted.
   if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;
@@ -43,11 +43,11 @@ function read({ code }: NodeJS.ErrnoException): [number, string, Failure] {
         new Failure("slow_request", "The request did not arrive in time."),
       ];
     default:
-      return [400, "Bad Request", new Failure("invalid_request", "This is no HTTP request.")];
+      return [400, "Bad Request", new Failure("invalid_request", "This is not an HTTP request.")];
   }
 }
 
-/** The response that Node has on this socket; it is not part of the documented interface. */
+/** The response that Node has on this socket. The field is not part of the documented interface. */
 function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } }): boolean {
   return socket._httpMessage?.headersSent === true;
 }

@@ -1,7 +1,8 @@
 /**
- * The budgets of keys, while responses spend them: each response has a purse that is filled from what
- * its key has left, and is charged when it ends. What is set aside is in the record, so that the
- * responses of all processes together keep to it, and one that another process takes over has it again.
+ * The budgets of keys while responses spend them. Each response has a purse that is filled from the remaining budget
+ * of its key, and the key is charged when the response ends. Reserved amounts are in the record. So the responses of
+ * all processes together stay within the budget, and a response that another process takes over keeps its
+ * reservation.
  */
 
 import { createAccount } from "../../agent/account.ts";
@@ -13,44 +14,47 @@ import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Charge, OpenPurse, Settle } from "../../responses/run/response-money.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Amounts, Spending } from "../../store/spending.ts";
-import { isCounted, type Key, type KeyLimits, REMEMBERED_MS } from "./key.ts";
+import { type ClientKey, isCounted, type KeyLimits, REMEMBERED_MS } from "./key.ts";
 import { openKeyPurse } from "./key-purse.ts";
-import type { FoundKey } from "./key-ring.ts";
+import type { FoundClientKey } from "./key-ring.ts";
 import { findKey } from "./keys.ts";
 import { createTally } from "./tally.ts";
 
 export interface Budgets {
   readonly charge: Charge;
-  /** For a run that is stored: booked with its ending, which ends what it held, too. */
+  /** For a run that is stored. It is booked with its ending, which also ends its hold. */
   readonly settle: Settle;
   readonly openPurse: OpenPurse;
-  /** Pays for single calls of a key: each holds and books by itself. */
+  /** Pays for single calls of a key: each call holds and books its own cost. */
   readonly payerOf: (keyId: string) => Payer;
-  /** What is known of a key, for seconds: one without limits costs no query. One that is not known is booked. */
-  note(found: FoundKey): void;
+  /**
+   * Remembers the key for some seconds, so that a key without limits costs no query. An unknown key is booked as if
+   * it had limits.
+   */
+  note(found: FoundClientKey): void;
   limitsOf(keyId: string): Promise<KeyLimits>;
   /** Counts requests of a key that has no limit of requests, tokens or dollars. */
   countRequests(keyId: string, requests: number): void;
-  /** Writes what was counted and not written yet. */
+  /** Writes the counts that are not written yet. */
   flush(): Promise<void>;
-  /** Says which holds are still on their way here, and removes those of runs that are on nobody's. */
+  /** Renews the holds of this process, and removes the holds of runs that no process works on. */
   sweep(isRunning: IsRunning): Promise<void>;
 }
 
-/** Whether a run is on its way, in whichever process. Asked of the engine: it alone knows. */
+/** True if any process works on the run. The engine is asked, because only it knows. */
 export type IsRunning = (runId: string) => Promise<boolean>;
 
 interface BudgetParts {
   readonly spending: Spending;
   readonly shelf: Shelf;
   readonly clock: Clock;
-  /** Told what each key uses, as it is booked. */
+  /** Called with what each key uses, when that is booked. */
   readonly onUse?: OnUse | undefined;
 }
 
 export type OnUse = (who: KeyOwner, used: Partial<Amounts>) => void;
 
-/** A key, and whose it is. */
+/** A key and its tenant. */
 interface KeyOwner {
   readonly keyId: string;
   readonly tenant: string;
@@ -58,7 +62,7 @@ interface KeyOwner {
 
 /** Several times as long as a process is ever busy between two sweeps. */
 const ABANDONED_MS = 600_000;
-/** Of holds that may be abandoned, looked at together. */
+/** Number of holds, possibly abandoned, that are looked at together. */
 const PAGE = 100;
 
 export function createBudgets(parts: BudgetParts): Budgets {
@@ -71,7 +75,7 @@ export function createBudgets(parts: BudgetParts): Budgets {
   async function limitsOf(keyId: string): Promise<KeyLimits> {
     return (await keys.find(keyId))?.limits ?? {};
   }
-  function tell(keyId: string, key: Key | undefined, used: Partial<Amounts>): void {
+  function tell(keyId: string, key: ClientKey | undefined, used: Partial<Amounts>): void {
     onUse?.({ keyId, tenant: key?.tenant ?? DEFAULT_TENANT }, used);
   }
   const settle: Settle = (keyId, { tokens, usd, unpriced = 0 }, runId) => {
@@ -80,7 +84,7 @@ export function createBudgets(parts: BudgetParts): Budgets {
       tell(keyId, keys.get(keyId) ?? (await keys.find(keyId)), used);
     const onEnded = (): void => {
       open.delete(runId);
-      // It is booked: only the figures of this process would lack it.
+      // The usage is booked. If this fails, only the metrics of this process lack it.
       void tellUse().catch(() => {});
     };
     return { settles: { keyId, used, nowMs: clock.now() }, onEnded };
@@ -90,7 +94,7 @@ export function createBudgets(parts: BudgetParts): Budgets {
     const { tokens, usd, unpriced = 0 } = used;
     const isAny = tokens > 0 || usd > 0;
     if (isAny) tell(keyId, key, { tokens, usd, unpriced });
-    // Its key may have lost its limits meanwhile: what is held ends all the same.
+    // The run's key may have lost its limits meanwhile; the hold ends all the same.
     const holdId = runId !== undefined && open.delete(runId) ? runId : undefined;
     if (holdId === undefined && !isAny) return;
     if (holdId === undefined && key && !isCounted(key.limits)) {
@@ -112,7 +116,9 @@ export function createBudgets(parts: BudgetParts): Budgets {
     return await openKeyPurse({ spending, clock, keyId, runId, limits, endLate });
   };
   return {
-    ...{ charge, settle, openPurse },
+    charge,
+    settle,
+    openPurse,
     payerOf: (keyId) => createKeyPayer(keyId, { charge, openPurse }),
     limitsOf,
     note: keys.note,
@@ -128,18 +134,20 @@ export function createBudgets(parts: BudgetParts): Budgets {
 }
 
 interface KnownKeys {
-  /** As it was noted last, however long ago. */
-  get(keyId: string): Key | undefined;
-  find(keyId: string): Promise<Key | undefined>;
-  note(found: FoundKey): void;
+  /** The key as last noted, however long ago. */
+  get(keyId: string): ClientKey | undefined;
+  find(keyId: string): Promise<ClientKey | undefined>;
+  note(found: FoundClientKey): void;
 }
 
 function createKnownKeys({ shelf, clock }: Pick<BudgetParts, "shelf" | "clock">): KnownKeys {
-  const known = new Map<string, FoundKey>();
-  const note = (found: FoundKey): void => void known.set(found.key.id, found);
+  const known = new Map<string, FoundClientKey>();
+  const note = (found: FoundClientKey): void => void known.set(found.key.id, found);
   return {
     get: (keyId) => known.get(keyId)?.key,
-    /** A key of the environment is in no record: nothing of it is limited, and it is noted by its requests. */
+    /**
+     * The key of the environment is not in the record: it has no limits, and is noted with each of its requests.
+     */
     async find(keyId) {
       const noted = known.get(keyId);
       if (noted && noted.untilMs > clock.now()) return noted.key;
@@ -171,14 +179,16 @@ function createKeyPayer(
   };
 }
 
-/** What is left of days and of all time can be set aside; minutes are over before a response is. */
+/** Only budgets of a day and of all time can be reserved. A minute is over before a response is. */
 const BUDGETS = ["tokens_per_day", "usd_per_day", "usd_total"] as const;
 
 export function hasBudget(limits: KeyLimits): boolean {
   return BUDGETS.some((name) => limits[name] !== undefined);
 }
 
-/** A run that has ended never goes on again, so there is no hurry between asking and removing. */
+/**
+ * A run that has ended never starts again, so a delay between the question and the removal is harmless.
+ */
 async function dropAbandoned(
   spending: Spending,
   beforeMs: number,

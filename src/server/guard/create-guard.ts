@@ -1,39 +1,41 @@
 /**
- * The guard of a server. In this order, the cheap and the public first: does it answer to this host and
- * this page, whose key is it, may the key do this, has it not too much on its way, has it something left.
+ * The guard of a server. It checks in this order, the cheap and the public first: does the server answer to this host
+ * and this page, whose key is it, may the key do this, does it have too many requests in progress, does it have
+ * budget left.
  *
- * Refusals are written down here, everything else when its answer was sent.
+ * Refusals are written to the audit here; everything else is written when its answer was sent.
  */
 
 import type { IncomingMessage } from "node:http";
-import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
+import { type Limits, NO_LIMITS, toLeast } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import { SAMPLING_FIELDS } from "../../providers/carried-fields.ts";
+import type { EnterPlace } from "../../responses/run/background-queue.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import { countInBook, createPlaceBook } from "../../store/memory/place-book.ts";
-import type { PlaceCount } from "../../store/places.ts";
+import type { PlaceCount } from "../../store/place-count.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
 import { cutClient } from "../client-signal.ts";
 import type { About, Admitted, Guard } from "../guard.ts";
 import type { Scope } from "../route.ts";
-import { takeAllowance, toLeast } from "./allowance.ts";
+import { takeAllowance } from "./allowance.ts";
 import { type Budgets, createBudgets, type OnUse } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
 import { type CheckHost, checkOneHost, createHostCheck } from "./hosts.ts";
-import { isCounted, type Key } from "./key.ts";
-import { createKeyRing, type FoundKey, type KeyRing } from "./key-ring.ts";
+import { type ClientKey, isCounted } from "./key.ts";
+import { createPlaces } from "./key-places.ts";
+import { createKeyRing, type FoundClientKey, type KeyRing } from "./key-ring.ts";
+import { createUses } from "./last-used.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { type CallerOf, type EnteredCaller, enterOwn } from "./own-callers.ts";
-import { createPlaces, type EnterPlace } from "./places.ts";
 import { createQuotas } from "./quotas.ts";
 import { createRequestAudit, type RequestAudit, toAction, type Who } from "./request-audit.ts";
-import { createUses } from "./uses.ts";
 
 export interface GuardParts {
   readonly shelf: Shelf;
@@ -41,39 +43,41 @@ export interface GuardParts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly settings: GuardSettings;
-  /** Counts requests at once for several processes; for this one alone when left out. */
+  /** Counts requests in progress for several processes. When left out, for this process alone. */
   readonly places?: PlaceCount | undefined;
-  /** Told what each key uses, as it is booked. */
+  /** Called with what each key uses, when that is booked. */
   readonly onUse?: OnUse | undefined;
-  /** Says who asks in place of keys, for a program that embeds the server. */
+  /** Says who makes a request, in place of keys, for a program that embeds the server. */
   readonly callerOf?: CallerOf | undefined;
 }
 
 export interface GuardSettings {
-  /** Whether a key is asked for, also of callers on this machine. Without it all are one tenant. */
+  /**
+   * True if a key is required, also from callers on this machine. Without it all callers are one tenant.
+   */
   readonly auth: boolean;
-  /** Where the server listens. */
+  /** The address on which the server listens. */
   readonly host: string;
-  /** Further names it answers to. */
+  /** Further host names that the server answers to. */
   readonly hosts: readonly string[];
   /** Origins whose pages may use it. */
   readonly origins: readonly string[];
-  /** The server's own tools that clients may use, by name. */
+  /** Names of the server's own tools that clients may use. */
   readonly catalogue: readonly string[];
-  /** One key that is no row: `OFFSHOOT_SERVER_KEY`. It may do everything. */
+  /** A key that is not in the record: `OFFSHOOT_SERVER_KEY`. It may do everything. */
   readonly fixedToken?: string | undefined;
-  /** What one response may spend, whoever asks. */
+  /** The most that one response may spend, for every caller. */
   readonly limits?: Limits | undefined;
-  /** How many bytes a tenant may keep whose keys do not say. */
+  /** The most bytes that a tenant may keep, if its keys do not say. */
   readonly storageBytes?: number | undefined;
 }
 
 export interface ConfigurableGuard extends Guard {
-  /** From the next request on. What is on its way goes on. */
+  /** Takes effect from the next request on. Requests in progress keep the old settings. */
   configure(settings: GuardSettings): void;
-  /** What keys may spend: for runs, which end without their request, or in another process. */
+  /** The budgets of keys, for runs that end without their request, or in another process. */
   readonly budgets: Omit<Budgets, "note" | "countRequests">;
-  /** For what runs without a request. */
+  /** Counts work that has no request, for example a background response. */
   readonly enterPlace: EnterPlace;
   readonly quotaOf: QuotaOf;
 }
@@ -81,7 +85,7 @@ export interface ConfigurableGuard extends Guard {
 export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
   const { shelf, clock } = parts;
   let rules = toRules(settings);
-  let callers = new WeakMap<Key, Caller>();
+  let callers = new WeakMap<ClientKey, Caller>();
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
   const budgets = createBudgets(parts);
   const places = createPlaces(parts.places ?? countInBook(createPlaceBook(), undefined));
@@ -89,16 +93,16 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   const audit = createRequestAudit(parts);
   const booking = { ...parts, budgets };
 
-  /** Of a key of which nothing is counted it is the same for every request. */
-  function callerOf(key: Key, limits: Limits): Caller {
+  /** For a key without limits it is the same for every request. */
+  function callerOf(key: ClientKey, limits: Limits): Caller {
     const isOwn = limits === key.response_limits;
     const caller = (isOwn && callers.get(key)) || toCaller(key, rules, limits);
     if (isOwn) callers.set(key, caller);
     return caller;
   }
 
-  /** What a key is let in for. */
-  async function enter(found: FoundKey, { request, scope, about }: Asked): Promise<Entered> {
+  /** Rejects, or says what the key is admitted for. */
+  async function enter(found: FoundClientKey, { request, scope, about }: Asked): Promise<Entered> {
     const { key } = found;
     about.onKey?.(key);
     checkScope(key, scope);
@@ -120,7 +124,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
 
   return {
     async admit(request, scope, about = {}) {
-      let found: FoundKey | undefined;
+      let found: FoundClientKey | undefined;
       try {
         meet(rules, request, about);
         if (scope !== null && parts.callerOf) {
@@ -154,14 +158,14 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
 
 function toRights(
   parts: Parameters<typeof createRecheck>[0],
-  found: FoundKey | undefined,
+  found: FoundClientKey | undefined,
   { request, scope }: Pick<Asked, "request" | "scope">,
 ): Pick<Admitted, "scopes" | "untilRefused"> {
   if (!found) return { scopes: KEYLESS_SCOPES };
   return { scopes: found.key.scopes, untilRefused: createRecheck(parts, request, scope) };
 }
 
-/** Nothing is counted of a caller that the program knows: the program may do so itself. */
+/** Nothing is counted for a caller that the program names: the program may count itself. */
 function toOwnAdmitted(
   audit: RequestAudit,
   request: IncomingMessage,
@@ -176,7 +180,9 @@ function toOwnAdmitted(
   };
 }
 
-/** A process hears of a revoked key within two seconds; so does who reads a stream with it. */
+/**
+ * A process learns of a revoked key within two seconds, and so does a stream that is read with it.
+ */
 const RECHECK_MS = 2000;
 
 function createRecheck(
@@ -198,8 +204,8 @@ function createRecheck(
   };
 }
 
-/** Whose it is may not be known yet. */
-function toRefused(request: IncomingMessage, key: Key | undefined): Who {
+/** The owner of a refused request may not be known yet. */
+function toRefused(request: IncomingMessage, key: ClientKey | undefined): Who {
   return { request, key, tenant: key?.tenant ?? "" };
 }
 
@@ -213,7 +219,7 @@ interface Booking extends Pick<GuardParts, "spending" | "clock" | "onUse"> {
   readonly budgets: Pick<Budgets, "countRequests">;
 }
 
-/** Books requests, or rejects; resolves with what one response may spend. */
+/** Books requests, or rejects. Resolves with the most that one response may spend. */
 async function count(
   { spending, clock, budgets, onUse }: Booking,
   { key, about, spends, requests }: Counted,
@@ -228,7 +234,7 @@ async function count(
 }
 
 interface Counted {
-  readonly key: Key;
+  readonly key: ClientKey;
   readonly about: About;
   readonly spends: boolean;
   readonly requests: number;
@@ -248,7 +254,7 @@ function toRules(settings: GuardSettings): Rules {
   return { ...settings, checkHost: createHostCheck(settings), pages };
 }
 
-/** Where a request comes from, before who sends it. */
+/** Checks where a request comes from, before who sends it. */
 function meet({ checkHost, pages }: Rules, request: IncomingMessage, about: About): void {
   const { method = "GET", headers } = request;
   checkOneHost(request.rawHeaders);
@@ -261,15 +267,15 @@ function setHeaders({ answer }: About, headers: Readonly<Record<string, string>>
   for (const name in headers) answer?.setHeader(name, headers[name] ?? "");
 }
 
-function checkScope({ scopes }: Key, scope: Scope | null): void {
+function checkScope({ scopes }: ClientKey, scope: Scope | null): void {
   if (scope === null || scopes.includes(scope)) return;
   throw new Failure("forbidden", `This key lacks the scope \`${scope}\`.`);
 }
 
 /**
- * All that is asked for may cost something, except for what ends it, or tells it something: what that costs is
- * the response's own. Looking at what runs, steering and ending it must not wait until it has ended. So it is with
- * `/mcp`, whose calls begin background responses: those take the key's places and money themselves.
+ * Every request may cost something, except one that ends or steers a response: its cost belongs to that response.
+ * Viewing, steering and ending a run must not wait until it has ended. The same holds for `/mcp`, whose calls begin
+ * background responses: those take the key's places and money themselves.
  */
 function isSpending(route: string): boolean {
   return (
@@ -278,7 +284,7 @@ function isSpending(route: string): boolean {
   );
 }
 
-function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
+function toCaller(key: ClientKey, rules: Rules, limits: Limits): Caller {
   const { catalogue } = key;
   const mayUse = (tool: string): boolean =>
     catalogue === null || catalogue.some((glob) => matchesGlob(tool, glob));
@@ -294,10 +300,10 @@ function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
   };
 }
 
-/** A server that asks for no key tells what runs did, and lets nobody change them. */
+/** A server that asks for no key shows what runs did, and lets no client change them. */
 const KEYLESS_SCOPES: readonly Scope[] = ["responses", "files", "models", "metrics", "runs"];
 
-/** Rejects what needs a key although none is asked for. */
+/** Rejects a request that needs a key on a server that asks for none. */
 function enterKeyless(rules: Rules, { needsKey }: About): Entered {
   if (!rules.auth && needsKey) throw toKeyless();
   return { caller: toAnybody(rules), async countMore() {}, release() {} };
@@ -305,12 +311,14 @@ function enterKeyless(rules: Rules, { needsKey }: About): Entered {
 
 function toKeyless(): Failure {
   const message =
-    "This server asks for no key (`server.auth` is off), so it lets nobody use this address. Start it with keys.";
+    "This server asks for no key (`server.auth` is off), so this address is closed. Start it with keys.";
   return new Failure("forbidden", message);
 }
 
-/** How words are chosen is everybody's, as `temperature` is, unless a key has none at all. */
-function toOptions({ options = null }: Key): readonly string[] {
+/**
+ * Every key may choose how words are sampled, as with `temperature`, unless it has no options at all.
+ */
+function toOptions({ options = null }: ClientKey): readonly string[] {
   if (options === null) return SAMPLING_FIELDS;
   return options.length === 0 ? [] : [...SAMPLING_FIELDS, ...options];
 }

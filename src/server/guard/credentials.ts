@@ -1,14 +1,17 @@
-/** The key that a request shows: `Authorization: Bearer`, or `api-key` and `x-api-key` as other APIs have it. */
+/**
+ * The key of a request: `Authorization: Bearer`, or `api-key` or `x-api-key` as other APIs have it.
+ */
 
 import type { IncomingMessage } from "node:http";
 import { Failure } from "../../base/failure.ts";
 
-/** Far above any key; what is longer is not even hashed. */
+/** Far more than any key has. A longer one is not even hashed. */
 const MAX_CHARS = 1024;
 
 /**
- * Rejects with `unauthorized` where there is none, or more than one: which one counts is nobody's guess. Clients of
- * the Messages API send two where their user has set both variables; they name its version, and `Authorization` counts.
+ * Rejects with `unauthorized` if there is no key, or more than one: which one counts would be a guess. Clients of the
+ * Messages API send two if their user has set both variables. They name its version, and for them `Authorization`
+ * counts.
  */
 export function readToken({ rawHeaders }: IncomingMessage): string {
   const shown = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * The purse of one response: what it has set aside of its key's budget, in the record. More is asked for
- * there, which may take a while: one call after the other, and none for longer than the time limit.
+ * The purse of one response: what it has reserved of its key's budget, in the record. More is asked for in the
+ * record, which may take a while: one call after the other, and none for longer than the time limit.
  */
 
 import type { Lacking, Purse } from "../../agent/account.ts";
@@ -10,7 +10,7 @@ import { BUSY_LIMIT_MS } from "../../base/busy.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { createTurnstile } from "../../base/turnstile.ts";
-import type { Held } from "../../store/holds.ts";
+import type { HeldAmounts } from "../../store/holds.ts";
 import type { HoldAnswer, Shortage, Spending, Window } from "../../store/spending.ts";
 import { toDuration } from "./allowance.ts";
 import { type KeyLimits, toSpendingLimits } from "./key.ts";
@@ -21,7 +21,7 @@ interface PurseParts {
   readonly keyId: string;
   readonly runId: string;
   readonly limits: KeyLimits;
-  /** Called when the record has answered somebody who has not waited for it: its run may have ended. */
+  /** Called if the record answers after the caller stopped waiting: the run may have ended. */
   readonly endLate: () => Promise<void>;
 }
 
@@ -31,13 +31,13 @@ export async function openKeyPurse(parts: PurseParts): Promise<Purse> {
   const hasUsd = limits.usd_per_day !== undefined || limits.usd_total !== undefined;
   const ask = createAsk(parts);
   const line = createTurnstile(1);
-  // A run that was taken over has what it had before.
+  // A run that was taken over keeps its former reservation.
   let answer = await ask({ least: NOTHING, most: NOTHING }, NEVER);
   let asked: Asked = { least: NOTHING, most: NOTHING };
-  /** Whoever asks for no more than the last one, who was given it, is given no more than that. */
+  /** True if asking again is useless: enough is held, or the last request was met and asked as much. */
   const isVain = ({ least, most }: Asked): boolean => {
     const { held } = answer;
-    const isMet = (unit: keyof Held): boolean =>
+    const isMet = (unit: keyof HeldAmounts): boolean =>
       most[unit] <= held[unit] ||
       (asked.least[unit] <= held[unit] &&
         least[unit] <= asked.least[unit] &&
@@ -50,7 +50,7 @@ export async function openKeyPurse(parts: PurseParts): Promise<Purse> {
       return { ...(hasTokens && { tokens }), ...(hasUsd && { usd }) };
     },
     async draw(least, most, signal) {
-      // One after the other: an answer says what is held in all, and the last one counts.
+      // Calls go one after the other: an answer says what is held in total, and the last one counts.
       const before = answer.held;
       const leave = await line.enter(signal);
       try {
@@ -58,7 +58,7 @@ export async function openKeyPurse(parts: PurseParts): Promise<Purse> {
           answer = await ask({ least, most }, signal);
           asked = { least, most };
         }
-        // Also what came for others while this one waited.
+        // Includes what came for other callers while this one waited.
         return answer.held.tokens > before.tokens || answer.held.usd > before.usd;
       } finally {
         leave();
@@ -91,25 +91,25 @@ function createAsk(parts: PurseParts): (asked: Asked, signal: AbortSignal) => Pr
       return answer;
     } finally {
       done.abort();
-      // What comes now was set aside for nobody, unless the run goes on and asks again.
+      // An amount that arrives now has no caller, unless the run continues and asks again.
       if (!isHeard) void answered.then(endLate).catch(() => {});
     }
   };
 }
 
-function toWished({ tokens, usd }: Amount): Held {
+function toWished({ tokens, usd }: Amount): HeldAmounts {
   return { tokens, usd };
 }
 
 function toSilent(): Failure {
-  const message = `The store has not said within ${toDuration(BUSY_LIMIT_MS)} whether there is money left. Nothing was spent; try again.`;
+  const message = `The store did not answer within ${toDuration(BUSY_LIMIT_MS)}, so the remaining budget is not known. Nothing was spent; try again.`;
   return new Failure("store_busy", message);
 }
 
-/** Nobody knows when another response ends, and what it gives back then. */
+/** A fixed wait, because it is not known when another response returns what it does not need. */
 const RETRY_MS = 1000;
 
-/** Of several limits the one that is nearest to its end. */
+/** Explains the limit that has the least left. */
 function explain(shortages: readonly Shortage[]): Lacking {
   const leftOf = ({ limit, used }: Shortage): number => Math.max(0, limit - used);
   const [nearest] = [...shortages].sort((a, b) => leftOf(a) / a.limit - leftOf(b) / b.limit);

@@ -1,9 +1,9 @@
 /**
- * Finds the key that a token names. Right ones are remembered for seconds, so that a busy client costs
- * a hash a request and no query, and a key that is revoked in any process is dead everywhere soon.
+ * Finds the key of a token. Valid tokens are remembered for seconds: so a busy client costs one hash for each request
+ * and no query, and a key that is revoked in any process soon stops working everywhere.
  *
- * Tokens are compared by their hashes in constant time, and remembered by them alone. A token whose id
- * nobody has is compared too, so that the time it takes does not tell ids.
+ * Tokens are compared by their hashes in constant time, and only the hashes are remembered. A token with an unknown
+ * id is compared too, so that the time it takes does not reveal ids.
  */
 
 import { timingSafeEqual } from "node:crypto";
@@ -12,33 +12,33 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import { ALL_SCOPES, type Key, REMEMBERED_MS, stateOf } from "./key.ts";
+import { ALL_SCOPES, type ClientKey, REMEMBERED_MS, stateOf } from "./key.ts";
 import { findKey, hashToken, readKeyId } from "./keys.ts";
 
 export interface KeyRing {
-  /** Rejects with `unauthorized` what is no key, or one that is expired or revoked. */
-  find(token: string): Promise<FoundKey>;
+  /** Rejects with `unauthorized` a token that is not a key, or whose key is expired or revoked. */
+  find(token: string): Promise<FoundClientKey>;
 }
 
-export interface FoundKey {
-  readonly key: Key;
-  /** It was read from the record a while ago, and counts until then. */
+export interface FoundClientKey {
+  readonly key: ClientKey;
+  /** The key was read from the record a while ago, and is valid until then. */
   readonly untilMs: number;
 }
 
 interface KeyRingParts {
   readonly shelf: Shelf;
   readonly clock: Clock;
-  /** The one key that is no row: what `OFFSHOOT_SERVER_KEY` holds. */
+  /** The key that is not in the record: the value of `OFFSHOOT_SERVER_KEY`. */
   readonly fixedToken: () => string | undefined;
 }
 
 const MAX_REMEMBERED = 1000;
 
 export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRing {
-  const remembered = new Map<string, FoundKey>();
+  const remembered = new Map<string, FoundClientKey>();
 
-  async function look(token: string, hash: Buffer, nowMs: number): Promise<FoundKey> {
+  async function look(token: string, hash: Buffer, nowMs: number): Promise<FoundClientKey> {
     const untilMs = nowMs + REMEMBERED_MS;
     const fixed = fixedToken();
     if (fixed && timingSafeEqual(hash, hashToken(fixed))) return { key: FIXED_KEY, untilMs };
@@ -77,13 +77,15 @@ export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRi
 
 const NO_HASH = "0".repeat(64);
 
-/** Takes the same time where there is no hash to compare with. */
+/** Takes the same time if there is no hash to compare with. */
 function isHash(hash: Buffer, known: string = NO_HASH): boolean {
   return timingSafeEqual(hash, Buffer.from(known, "hex"));
 }
 
-/** Whoever sets the server's environment runs the server. */
-export const FIXED_KEY: Key = {
+/**
+ * The process that sets the server's environment also runs the server, so this key may do everything.
+ */
+export const FIXED_KEY: ClientKey = {
   id: "environment",
   name: "OFFSHOOT_SERVER_KEY",
   tenant: DEFAULT_TENANT,

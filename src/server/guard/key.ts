@@ -1,63 +1,70 @@
 /**
- * A key of the server, as it is kept. The secret is not in it: only its SHA-256, which is enough
- * because a secret of 256 random bits cannot be guessed, however fast guesses are.
+ * A key of the server, as it is stored. The secret is not in it: only its SHA-256, which is enough because a secret
+ * of 256 random bits cannot be guessed at any speed.
  */
 
 import type { Limits as ResponseLimits } from "../../agent/limits.ts";
-import type { Json } from "../../base/json.ts";
-import type { Amounts, Limits as SpendingLimits, Window } from "../../store/spending.ts";
+import { storedObject } from "../../base/stored.ts";
+import type { Amounts, SpendingLimits, Window } from "../../store/spending.ts";
 import { SCOPES, type Scope } from "../route.ts";
 
-export interface Key {
+export interface ClientKey {
   readonly id: string;
-  /** For people. */
+  /** A name for people. */
   readonly name: string;
-  /** Whose stored things it sees and makes. Keys of one tenant see each other's. */
+  /** The tenant whose stored things it sees and makes. Keys of one tenant see each other's. */
   readonly tenant: string;
-  /** Of the whole key, in hexadecimal. */
+  /** SHA-256 of the whole key, in hexadecimal. */
   readonly hash: string;
-  /** What the last rotation replaced; undefined where there was none. */
+  /** The secret that the last rotation replaced; undefined if there was no rotation. */
   readonly replaced?: ReplacedSecret | undefined;
-  /** Left out for all but sessions of the console: nobody has made those by hand, and they end by themselves. */
+  /**
+   * True for sessions of the console, which no person made and which end by themselves. Left out for all other keys.
+   */
   readonly session?: true | undefined;
   readonly scopes: readonly Scope[];
-  /** Globs; null for all models. */
+  /** Globs of the models that it may ask; null for all. */
   readonly models: readonly string[] | null;
-  /** Globs of the server's own tools; null for all that the server offers. */
+  /** Globs of the server's own tools that it may use; null for all that the server offers. */
   readonly catalogue: readonly string[] | null;
   /**
-   * Globs of the vendors' own fields that it may set, beside those of sampling; an empty list for none at
-   * all. Null, or left out by older keys, for those of sampling alone.
+   * Globs of the vendors' own fields that it may set, besides those of sampling; an empty list for none at all. Null,
+   * or left out by older keys, for those of sampling alone.
    */
   readonly options?: readonly string[] | null | undefined;
   readonly limits: KeyLimits;
-  /** What one response may spend. */
+  /** The most that one response may spend. */
   readonly response_limits: ResponseLimits;
   readonly created_at_ms: number;
   readonly expires_at_ms: number | null;
   readonly revoked_at_ms: number | null;
-  /** To the minute. */
+  /** Accurate to the minute. */
   readonly last_used_ms: number | null;
 }
 
-/** A secret that a newer one stands for. It is kept after its time, so that whoever shows it is told why it fails. */
+/**
+ * A secret that a newer one replaced. It is kept after its time, so that the error for a client that still uses it
+ * says why it fails.
+ */
 interface ReplacedSecret {
   readonly hash: string;
   readonly replaced_at_ms: number;
-  /** It works until then. */
+  /** The time until which it works. */
   readonly until_ms: number;
 }
 
-/** How long a process remembers a key. What another process changes of it counts here after that. */
+/**
+ * How long a process remembers a key. Changes by another process take effect here after that time.
+ */
 export const REMEMBERED_MS = 2000;
 
 interface LimitRow {
   readonly summary: string;
-  /** What it counts, and for how long; null for what is counted as it is there. */
+  /** The unit of the limit and its window of time; null if the present amount is counted. */
   readonly counts: { readonly window: Window; readonly unit: keyof Amounts } | null;
 }
 
-/** What a key may use. Flags of `offshoot keys create` are named after these. */
+/** The limits that a key can have. Flags of `offshoot keys create` are named after these. */
 export const KEY_LIMITS = {
   requests_per_minute: {
     summary: "Requests in a minute, of any kind",
@@ -83,33 +90,27 @@ export const KEY_LIMITS = {
 } as const satisfies Record<string, LimitRow>;
 
 export type KeyLimit = keyof typeof KEY_LIMITS;
-/** What is left out has no limit. */
+/** A limit that is left out does not exist. */
 export type KeyLimits = { readonly [Name in KeyLimit]?: number | undefined };
 
-/** Whether what the key does is written down for its limits. */
+/** True if the use of the key must be written down for its limits. */
 export function isCounted(limits: KeyLimits): boolean {
   return Object.keys(limits).some((name) => KEY_LIMITS[name as KeyLimit]?.counts);
 }
 
-/** All but those of whoever runs the server. */
+/** All scopes except those of the operator. */
 export const USUAL_SCOPES: readonly Scope[] = ["responses", "files", "models"];
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
 
-export function encodeKey(key: Key): Json {
-  return key as unknown as Json;
-}
+/** As the shelf has it. */
+export const STORED_KEY = storedObject<ClientKey>("a key", ["id", "tenant", "scopes", "limits"]);
 
-/** What this package wrote is taken at its word. */
-export function decodeKey(body: Json): Key {
-  return body as unknown as Key;
-}
-
-export function stateOf(key: Key, nowMs: number): "active" | "expired" | "revoked" {
+export function stateOf(key: ClientKey, nowMs: number): "active" | "expired" | "revoked" {
   if (key.revoked_at_ms !== null) return "revoked";
   return key.expires_at_ms !== null && key.expires_at_ms <= nowMs ? "expired" : "active";
 }
 
-/** The limits of the units, by their windows, as they are booked. */
+/** The limits of each unit by window, in the form in which they are booked. */
 export function toSpendingLimits(
   limits: KeyLimits,
   units: readonly (keyof Amounts)[],

@@ -1,4 +1,6 @@
-/** The keys of a server: made, listed, changed, revoked. They are things of the tenant with no name. */
+/**
+ * The keys of a server: made, listed, changed, revoked. They are stored under the tenant with the empty name.
+ */
 
 import { createHash, randomBytes } from "node:crypto";
 import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
@@ -9,11 +11,10 @@ import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Shelf, ThingName } from "../../store/shelf.ts";
 import type { Scope } from "../route.ts";
 import {
-  decodeKey,
-  encodeKey,
-  type Key,
+  type ClientKey,
   type KeyLimit,
   type KeyLimits,
+  STORED_KEY,
   stateOf,
   USUAL_SCOPES,
 } from "./key.ts";
@@ -33,25 +34,30 @@ export interface KeyWish {
   readonly limits?: KeyLimits | undefined;
   readonly responseLimits?: Partial<Limits> | undefined;
   readonly expiresAtMs?: number | undefined;
-  /** For the console: see `Key.session`. */
+  /** True for a session of the console: see `ClientKey.session`. */
   readonly isSession?: boolean | undefined;
 }
 
-export interface NewKey {
-  readonly key: Key;
-  /** `osk_ID_SECRET`: what clients send. It is nowhere else, so it is shown now or never. */
+export interface NewClientKey {
+  readonly key: ClientKey;
+  /** `osk_ID_SECRET`: what clients send. It is not stored, so it can be shown only now. */
   readonly token: string;
 }
 
-export async function createKey({ shelf, clock }: KeyParts, wish: KeyWish): Promise<NewKey> {
+export async function createKey({ shelf, clock }: KeyParts, wish: KeyWish): Promise<NewClientKey> {
   const { name, tenant = DEFAULT_TENANT, models = null, catalogue = null, options = null } = wish;
   checkName("name", name);
   checkName("tenant", tenant);
   const id = toLetters(randomBytes(ID_CHARS));
   const token = makeToken(id);
   const now = clock.now();
-  const key: Key = {
-    ...{ id, name, tenant, models, catalogue, options },
+  const key: ClientKey = {
+    id,
+    name,
+    tenant,
+    models,
+    catalogue,
+    options,
     hash: hashToken(token).toString("hex"),
     ...(wish.isSession ? { session: true } : {}),
     scopes: wish.scopes ?? USUAL_SCOPES,
@@ -62,34 +68,36 @@ export async function createKey({ shelf, clock }: KeyParts, wish: KeyWish): Prom
     revoked_at_ms: null,
     last_used_ms: null,
   };
-  // Its own expiry is not the thing's: a key that is over is still shown, and refused by its name.
+  // The stored thing does not expire with the key: an expired key is still listed, and refused by its name.
   const kept = { parent: null, created_at_ms: now, expires_at_ms: null };
-  await shelf.put({ ...toThingName(id), ...kept, body: encodeKey(key) });
+  await shelf.put({ ...toThingName(id), ...kept, body: STORED_KEY.write(key) });
   return { key, token };
 }
 
-/** The oldest first. */
-export async function listKeys(shelf: Shelf): Promise<Key[]> {
+/** Sorted by age, the oldest first. */
+export async function listKeys(shelf: Shelf): Promise<ClientKey[]> {
   const { tenant, kind } = toThingName("");
   const things = await shelf.list({ tenant, kind, order: "oldest", limit: MAX_LISTED });
-  return things.map(({ body }) => decodeKey(body));
+  return things.map(({ body }) => STORED_KEY.read(body));
 }
 
-/** Sessions of the console do not count: whoever has none but those cannot ask the server anything. */
+/**
+ * Sessions of the console do not count: with those alone, no client can ask the server anything.
+ */
 export async function hasKeys(shelf: Shelf): Promise<boolean> {
   return (await listKeys(shelf)).some(({ session }) => !session);
 }
 
-export async function findKey(shelf: Shelf, id: string): Promise<Key | undefined> {
+export async function findKey(shelf: Shelf, id: string): Promise<ClientKey | undefined> {
   const thing = await shelf.get(toThingName(id));
-  return thing && decodeKey(thing.body);
+  return thing && STORED_KEY.read(thing.body);
 }
 
 /**
- * A key by its id, or by its name where one key has it; of several with one name the one that is not
- * revoked. Rejects with `not_found`, or `invalid_request` where the name says too little.
+ * Finds a key by its id, or by its name if one key has it. Of several keys with one name it finds the one that is not
+ * revoked. Rejects with `not_found`, or with `invalid_request` if the name is ambiguous.
  */
-export async function findNamedKey(shelf: Shelf, nameOrId: string): Promise<Key> {
+export async function findNamedKey(shelf: Shelf, nameOrId: string): Promise<ClientKey> {
   const exact = await findKey(shelf, nameOrId);
   if (exact) return exact;
   const named = (await listKeys(shelf)).filter(({ name }) => name === nameOrId);
@@ -102,15 +110,19 @@ export async function findNamedKey(shelf: Shelf, nameOrId: string): Promise<Key>
   throw new Failure("invalid_request", message);
 }
 
-/** For good; other processes hear of it within seconds. One that is revoked stays as it was. */
-export async function revokeKey({ shelf, clock }: KeyParts, id: string): Promise<Key> {
+/**
+ * Revokes a key for good; other processes notice within seconds. A key that is already revoked stays as it was.
+ */
+export async function revokeKey({ shelf, clock }: KeyParts, id: string): Promise<ClientKey> {
   const now = clock.now();
   return await changeKey(shelf, id, (key) => {
     return { ...key, revoked_at_ms: key.revoked_at_ms ?? now };
   });
 }
 
-/** What is to be different; what is left out stays, and null takes a limit or a restriction away. */
+/**
+ * A change of a key. A field that is left out stays as it is; null removes a limit or a restriction.
+ */
 export interface KeyChange {
   readonly scopes?: readonly Scope[] | undefined;
   readonly models?: readonly string[] | null | undefined;
@@ -121,8 +133,14 @@ export interface KeyChange {
   readonly expiresAtMs?: number | null | undefined;
 }
 
-/** Other processes hear of it within seconds. Rejects with `conflict` for a key that is revoked. */
-export async function updateKey({ shelf }: KeyParts, id: string, change: KeyChange): Promise<Key> {
+/**
+ * Changes a key; other processes notice within seconds. Rejects with `conflict` if the key is revoked.
+ */
+export async function updateKey(
+  { shelf }: KeyParts,
+  id: string,
+  change: KeyChange,
+): Promise<ClientKey> {
   return await changeKey(shelf, id, (key) => {
     checkNotRevoked(key);
     const { scopes, models, catalogue, options, expiresAtMs } = change;
@@ -139,21 +157,21 @@ export async function updateKey({ shelf }: KeyParts, id: string, change: KeyChan
   });
 }
 
-/** A limit that is taken away must not stand there as a name without a number. */
+/** A removed limit must not stay as a name without a number. */
 function withLimits(limits: KeyLimits, change: KeyChange["limits"]): KeyLimits {
   const all = Object.entries({ ...limits, ...change });
   return Object.fromEntries(all.filter(([, limit]) => limit !== null && limit !== undefined));
 }
 
 /**
- * A new secret under the same id, with all that the key has used. The one before it works for
- * `keepOldMs` more; what an earlier rotation left working ends now.
+ * Gives the key a new secret; id and usage stay. The secret before it works for `keepOldMs` more. One that an earlier
+ * rotation left working ends now.
  */
 export async function rotateKey(
   { shelf, clock }: KeyParts,
   id: string,
   { keepOldMs }: { readonly keepOldMs: number },
-): Promise<NewKey> {
+): Promise<NewClientKey> {
   const token = makeToken(id);
   const now = clock.now();
   const key = await changeKey(shelf, id, (before) => {
@@ -165,22 +183,28 @@ export async function rotateKey(
   return { key, token };
 }
 
-/** Its new secret would not work either. */
-function checkNotExpired(key: Key, nowMs: number): void {
+/** The new secret of an expired key would not work either. */
+function checkNotExpired(key: ClientKey, nowMs: number): void {
   if (stateOf(key, nowMs) !== "expired") return;
   const hint = `Give it more time first: offshoot keys update ${key.id} --expires 30d.`;
   throw new Failure("conflict", `The key \`${key.id}\` is expired. ${hint}`);
 }
 
-function checkNotRevoked({ id, revoked_at_ms }: Key): void {
+function checkNotRevoked({ id, revoked_at_ms }: ClientKey): void {
   if (revoked_at_ms === null) return;
   const message = `The key \`${id}\` is revoked, which is for good. Make another one: offshoot keys create NAME.`;
   throw new Failure("conflict", message);
 }
 
-async function changeKey(shelf: Shelf, id: string, change: (key: Key) => Key): Promise<Key> {
-  const body = await shelf.change(toThingName(id), (kept) => encodeKey(change(decodeKey(kept))));
-  if (body !== undefined) return decodeKey(body);
+async function changeKey(
+  shelf: Shelf,
+  id: string,
+  change: (key: ClientKey) => ClientKey,
+): Promise<ClientKey> {
+  const body = await shelf.change(toThingName(id), (kept) =>
+    STORED_KEY.write(change(STORED_KEY.read(kept))),
+  );
+  if (body !== undefined) return STORED_KEY.read(body);
   throw toUnknownKey(id);
 }
 
@@ -191,7 +215,7 @@ function toUnknownKey(nameOrId: string): Failure {
 
 export async function noteUse(shelf: Shelf, id: string, atMs: number): Promise<void> {
   await shelf.change(toThingName(id), (kept) =>
-    encodeKey({ ...decodeKey(kept), last_used_ms: atMs }),
+    STORED_KEY.write({ ...STORED_KEY.read(kept), last_used_ms: atMs }),
   );
 }
 
@@ -199,7 +223,7 @@ function makeToken(id: string): string {
   return `osk_${id}_${randomBytes(SECRET_BYTES).toString("hex")}`;
 }
 
-/** The id in a token that looks like one of ours. */
+/** Returns the id in a token that has the form of our keys. */
 export function readKeyId(token: string): string | undefined {
   return /^osk_([a-z0-9]{12})_[0-9a-f]{64}$/.exec(token)?.[1];
 }
@@ -210,14 +234,14 @@ export function hashToken(token: string): Buffer {
 
 const ID_CHARS = 12;
 const SECRET_BYTES = 32;
-/** More than a server has; a list is for people. */
+/** More keys than a server has; the list is for people. */
 const MAX_LISTED = 10_000;
 
 function toThingName(id: string): ThingName {
   return { tenant: "", kind: "key", id };
 }
 
-/** 32 letters and digits, none of which is taken for another. */
+/** 32 letters and digits that are not easily confused. */
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 function toLetters(bytes: Uint8Array): string {

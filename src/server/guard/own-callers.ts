@@ -1,29 +1,32 @@
-/** Callers by the rules of a program that embeds the server, in place of keys. */
+/** Identifies callers by the rules of a program that embeds the server, in place of keys. */
 
 import type { IncomingMessage } from "node:http";
-import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
+import { type Limits, NO_LIMITS, toLeast } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import type { Scope } from "../route.ts";
-import { toLeast } from "./allowance.ts";
 import { USUAL_SCOPES } from "./key.ts";
 
-/** Who asks, as the program knows them. */
+/** The caller of a request, as the program knows it. */
 export interface OwnCaller {
-  /** Whose stored things they see and make. */
+  /** The tenant whose stored things the caller sees and makes. */
   readonly tenant: string;
-  /** What they may do; what a usual key may when left out. */
+  /** The rights of the caller. When left out, the scopes of a usual key. */
   readonly scopes?: readonly Scope[] | undefined;
-  /** Globs of the models that they may ask; all when left out. */
+  /** Globs of the models that the caller may ask; all when left out. */
   readonly models?: readonly string[] | undefined;
-  /** Globs of the server's own tools that they may use; all that the server offers when left out. */
+  /**
+   * Globs of the server's own tools that the caller may use; all that the server offers when left out.
+   */
   readonly tools?: readonly string[] | undefined;
-  /** What one response of theirs may spend. */
+  /** The most that one response of the caller may spend. */
   readonly limits?: Partial<Limits> | undefined;
 }
 
-/** Undefined is nobody, who is refused. What it throws is the program's own failure. */
+/**
+ * Returns the caller of a request. A request with undefined is refused. If it throws, the fault is the program's.
+ */
 export type CallerOf = (
   request: IncomingMessage,
 ) => OwnCaller | undefined | Promise<OwnCaller | undefined>;
@@ -34,12 +37,12 @@ export interface EnteredCaller {
 }
 
 interface Bounds {
-  /** The server's own tools that clients may use, by name. */
+  /** Names of the server's own tools that clients may use. */
   readonly catalogue: readonly string[];
   readonly limits?: Limits | undefined;
 }
 
-/** Rejects with `unauthorized`, or with `forbidden` where the scope is missing. */
+/** Rejects with `unauthorized`, or with `forbidden` if the scope is missing. */
 export async function enterOwn(
   callerOf: CallerOf,
   request: IncomingMessage,
@@ -47,7 +50,8 @@ export async function enterOwn(
   { catalogue, limits = NO_LIMITS }: Bounds,
 ): Promise<EnteredCaller> {
   const who = await callerOf(request);
-  if (!who) throw new Failure("unauthorized", "This request shows nobody that may use the server.");
+  if (!who)
+    throw new Failure("unauthorized", "This request has no caller that may use the server.");
   const { tenant, scopes = USUAL_SCOPES, models, tools, limits: own } = who;
   if (typeof tenant !== "string" || tenant === "") {
     throw new Failure("internal", "`caller` gave no `tenant`.");

@@ -1,4 +1,6 @@
-/** How many bytes a tenant may keep: the least of what its keys say, else what the server says. */
+/**
+ * The most bytes that a tenant may keep: the least of what its keys say, else what the server says.
+ */
 
 import type { Clock } from "../../base/clock.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
@@ -7,10 +9,10 @@ import { REMEMBERED_MS, stateOf } from "./key.ts";
 import { listKeys } from "./keys.ts";
 
 interface QuotaParts {
-  /** Where the keys are. */
+  /** The shelf with the keys. */
   readonly shelf: Shelf;
   readonly clock: Clock;
-  /** Of every tenant whose keys say nothing; asked each time, because settings change. */
+  /** The limit for tenants whose keys have none. Read each time, because settings change. */
   readonly usual: () => number | undefined;
 }
 

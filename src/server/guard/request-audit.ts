@@ -1,6 +1,6 @@
 /**
- * What is written down of requests: those that change something, and those that were refused. Who, when,
- * what and to which end; never a word of a body, and of a key its id alone.
+ * Writes requests to the audit: those that change something, and those that were refused. An entry has who, when,
+ * what and how it ended. It has no word of a body, and of a key only its id.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -10,7 +10,7 @@ import { clip } from "../../base/text.ts";
 import type { Audit } from "../../store/audit.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { About, Outcome } from "../guard.ts";
-import type { Key } from "./key.ts";
+import type { ClientKey } from "./key.ts";
 
 export interface RequestAudit {
   write(who: Who, outcome: Outcome): void;
@@ -19,12 +19,15 @@ export interface RequestAudit {
 
 export interface Who {
   readonly request: IncomingMessage;
-  readonly key: Key | undefined;
-  /** Empty where it is not known. */
+  readonly key: ClientKey | undefined;
+  /** Empty if it is not known. */
   readonly tenant: string;
 }
 
-/** Anybody can be refused: a flood of it must not fill the disk. Those who show a key are always named. */
+/**
+ * Requests without a known key can be refused in any number, and must not fill the disk. Those with a key are always
+ * written.
+ */
 const MAX_NAMELESS_A_MINUTE = 600;
 
 export function createRequestAudit(parts: { audit: Audit; clock: Clock }): RequestAudit {
@@ -61,7 +64,7 @@ export function createRequestAudit(parts: { audit: Audit; clock: Clock }): Reque
   };
 }
 
-/** What a request does, where no route says it: its method and path. */
+/** Describes a request that no route describes: its method and path. */
 export function toAction({ method, url }: IncomingMessage): string {
   return clip(`${method} ${url?.split("?", 1)[0]}`, MAX_TARGET);
 }
@@ -69,7 +72,7 @@ export function toAction({ method, url }: IncomingMessage): string {
 const MAX_TARGET = 200;
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** Not by the request's own method: a turn on a socket came with a GET. */
+/** The request's method does not say it: a turn on a socket came with a GET. */
 function isChange(route: string): boolean {
   return /^(POST|DELETE) /.test(route);
 }

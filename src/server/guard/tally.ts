@@ -1,7 +1,7 @@
 /**
- * What keys use that have no limit to weigh it against: added up here and written once a second, because
- * a write for each request would cost more than many requests do. A process that is killed loses the
- * last second of it. Keys with limits are booked at once, and stored responses with their endings.
+ * The use of keys that have no limit for it: added up in memory and written once a second, because one write for each
+ * request would cost more than many requests do. A killed process loses the last second of it. The use of keys with
+ * limits is booked at once, and that of stored responses with their endings.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -9,7 +9,7 @@ import type { Amounts, Spending } from "../../store/spending.ts";
 
 export interface Tally {
   add(keyId: string, used: Partial<Amounts>): void;
-  /** Writes what was added. */
+  /** Writes what was added since the last write. */
   flush(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function createTally({ spending, clock }: { spending: Spending; clock: Cl
         usd: before.usd + usd,
         unpriced: before.unpriced + unpriced,
       });
-      // No request fails because this was not written.
+      // If this write fails, no request fails.
       timer ??= setTimeout(() => void flush().catch(() => {}), FLUSH_MS).unref();
     },
     flush,

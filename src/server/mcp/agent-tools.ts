@@ -1,4 +1,7 @@
-/** The tools of our MCP server: one for each agent, and four that look after runs. Few, flat, with names that stay. */
+/**
+ * The tools of our MCP server: one for each agent, and four that control runs. They are few and simple, and their
+ * names do not change.
+ */
 
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "../../base/json.ts";
@@ -39,7 +42,7 @@ function toAgentTool(agent: ServedAgent): Tool {
       additionalProperties: false,
     },
     outputSchema: toOutputSchema(outputSchema),
-    // It may do what its own grant allows; a client that asks its user first asks here.
+    // The tool may do what its grant allows. A client that asks its user before open tools asks here.
     annotations: { readOnlyHint: false, openWorldHint: true },
   };
 }
@@ -52,10 +55,10 @@ function toOutputSchema(output: JsonObject | undefined): Tool["outputSchema"] {
       ending: {
         type: ["string", "null"],
         enum: [...Object.keys(ENDINGS), null],
-        description: "How the run ended; null while it goes on.",
+        description: "How the run ended; null while it is working.",
       },
       cost_usd: { type: ["number", "null"], description: "Null where a price is unknown." },
-      message: { type: "string", description: "Why it ended so, where it did not complete." },
+      message: { type: "string", description: "The reason, if it did not complete." },
       ...(output ? { output } : {}),
     },
     required: ["run_id", "ending", "cost_usd"],
@@ -66,7 +69,7 @@ const RUN_TOOLS: readonly Tool[] = [
   {
     name: "run_continue",
     description:
-      "Goes on with the conversation of a run: its agent answers the message. A run that is still working reads it before its next turn.",
+      "Continues the conversation of a run: its agent answers the message. A run that is still working reads it before its next turn.",
     inputSchema: {
       type: "object",
       properties: { run_id: RUN_ID, message: { type: "string" } },
@@ -77,14 +80,15 @@ const RUN_TOOLS: readonly Tool[] = [
   },
   {
     name: "run_status",
-    description: "Says whether a run works, ended, or waits for approval, and what it has cost.",
+    description:
+      "Shows if a run is working, has ended or waits for approval, and what it has cost.",
     inputSchema: runInput({}),
     outputSchema: toOutputSchema(undefined),
     annotations: { readOnlyHint: true },
   },
   {
     name: "run_result",
-    description: "Waits for a run to end and gives its answer, or says that it still works.",
+    description: "Waits for a run to end and returns its answer, or says that it is still working.",
     inputSchema: runInput({
       wait_s: {
         type: "number",

@@ -1,18 +1,19 @@
 /**
- * What a protocol face needs of whoever runs agents: start one, go on, look, stop. The command line's desk runs agents
- * of a folder with the user's own settings; a server's desk runs them for the tenant of a key.
+ * The desk is what a protocol needs of the code that runs agents: start a run, continue one, look, stop. The command
+ * line's desk runs the agents of a folder with the user's own settings. A server's desk runs them for the tenant of a
+ * key.
  */
 
 import type { JsonObject } from "../../base/json.ts";
 import type { LoggedEvent, RunEnd } from "../../protocol/run-events.ts";
 
 export interface ServedAgent {
-  /** The name of the agent's file; empty for the main agent, which has none. */
+  /** The name of the agent's file; empty for the main agent, which has no file. */
   readonly name: string;
   readonly description: string;
-  /** The document that it takes beside its prompt, where it takes one. */
+  /** The schema of the document that the agent takes besides its prompt, if it takes one. */
   readonly inputSchema?: JsonObject | undefined;
-  /** The document that it answers with, where it answers with one. */
+  /** The schema of the document that the agent answers with, if it answers with one. */
   readonly outputSchema: JsonObject | undefined;
 }
 
@@ -20,16 +21,16 @@ export interface DeskRun {
   readonly id: string;
   follow(signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
   hasEnded(): Promise<boolean>;
-  /** The ending, whichever it is; never rejects for a run that failed. */
+  /** Resolves with the ending, whichever it is. Does not reject for a run that failed. */
   result(): Promise<RunEnd>;
   cancel(): Promise<void>;
 }
 
-/** What a call says beside its words. */
+/** Facts of a call that are not its words. */
 export interface DeskCall {
-  /** How many MCP servers of ours stand above the caller. */
+  /** The number of our MCP servers that the call has passed. */
   readonly depth: number;
-  /** The name of the call, the same when it is sent again; undefined where it has none that lasts. */
+  /** The name of the call, the same when it is sent again; undefined if it has no lasting name. */
   readonly name: string | undefined;
 }
 
@@ -45,28 +46,30 @@ export interface PromptNote {
   readonly arguments: readonly { readonly name: string; readonly required: boolean }[];
 }
 
-/** Prompts that somebody keeps for others to use. */
+/** Prompts that a server keeps for its clients. */
 export interface DeskPrompts {
   list(): Promise<readonly PromptNote[]>;
-  /** The text, filled in. Rejects with `not_found`, and for what is missing. */
+  /** Fills in the prompt's text. Rejects with `not_found`, and if a value is missing. */
   fill(name: string, given: Readonly<Record<string, string>>): Promise<string>;
 }
 
 export interface Desk {
   readonly agents: readonly ServedAgent[];
   readonly prompts: DeskPrompts;
-  /** Rejects with the reason where nothing was started: an unknown agent, no money left. */
+  /** Rejects with the reason if nothing was started: an unknown agent, no budget left. */
   start(agent: string, prompt: string, call: DeskCall): Promise<DeskRun>;
-  /** Goes on with the conversation of a run that has ended; leaves a message for one that is at work. */
-  goOn(id: string, message: string, call: DeskCall): Promise<DeskRun>;
-  /** Rejects with `not_found` for runs that are not this caller's. */
+  /**
+   * Continues the conversation of a run that has ended; leaves a message for one that is at work.
+   */
+  continueRun(id: string, message: string, call: DeskCall): Promise<DeskRun>;
+  /** Rejects with `not_found` for runs of other callers. */
   find(id: string): Promise<DeskRun>;
-  /** The newest first. */
+  /** Sorted by age, the newest first. */
   list(limit: number): Promise<readonly RunNote[]>;
-  /** The run and all below it as Markdown. */
+  /** The run and all runs below it as Markdown. */
   toMarkdown(id: string): Promise<string>;
-  /** Its log, an event for each line. */
+  /** The run's log, one event on each line. */
   toLines(id: string): Promise<string>;
-  /** Cancels what was started here and is still at work, and closes what it opened. */
+  /** Cancels the runs that were started here and are still at work, and closes what it opened. */
   close(): Promise<void>;
 }

@@ -1,9 +1,10 @@
 /**
- * Approval questions as forms of an MCP client. Over HTTP the answer to a form comes as a request of its own, to any
- * process; so the form's id names the question, and the answer is left for the run as that of any other person.
+ * Shows approval questions as forms of an MCP client. Over HTTP the answer to a form is a request of its own, which
+ * any process may get. So the form's id names the question, and the answer is left for the run like that of any other
+ * person.
  */
 
-import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { createOpenToolQuestions, type OpenToolQuestions } from "../../protocol/open-questions.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -12,8 +13,13 @@ import type { RemoteAnswer } from "../../runtime/approval-answers.ts";
 
 const MAX_SHOWN_CHARS = 2000;
 
-/** What the person may choose, and what that means. */
+/** The choices of the person, and what each means. */
 const CHOICES: Readonly<Record<string, RemoteAnswer>> = { once: "yes", always: "always", no: "no" };
+
+/** True if a client with this capability shows forms. Some only open addresses; older ones do not say which. */
+export function showsForms(elicitation: unknown): boolean {
+  return isJsonObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
+}
 
 export interface Form {
   readonly message: string;
@@ -36,7 +42,7 @@ interface Shown {
   readonly given: string;
   readonly reason: string;
   readonly sandbox: string;
-  /** Whether the answer can hold for calls like it, too. */
+  /** True if the answer can hold for similar calls too. */
   readonly mayBeAlways: boolean;
 }
 
@@ -54,14 +60,17 @@ export function toForm({ who, tool, given, reason, sandbox, mayBeAlways }: Shown
   };
 }
 
-/** What is not a clear yes is a no. */
+/** Everything except a clear yes is a no. */
 export function readForm(result: unknown): {
   readonly answer: RemoteAnswer;
   readonly reason?: string;
 } {
   const { action, content } = isJsonObject(result) ? result : {};
+  if (typeof action !== "string") {
+    return { answer: "no", reason: "The client could not show the form." };
+  }
   if (action !== "accept") {
-    return { answer: "no", reason: `The person at the client chose: ${clip(String(action), 40)}.` };
+    return { answer: "no", reason: `The person at the client chose: ${clip(action, 40)}.` };
   }
   const decision = isJsonObject(content) ? String(content["decision"]) : "";
   return { answer: (Object.hasOwn(CHOICES, decision) ? CHOICES[decision] : undefined) ?? "no" };
@@ -78,7 +87,7 @@ export function toFormId({ run, question }: QuestionPlace): string {
   return PREFIX + Buffer.from(JSON.stringify([run, question])).toString("base64url");
 }
 
-/** Undefined for the id of anything else. */
+/** Undefined for an id that does not name a question. */
 export function readFormId(id: unknown): QuestionPlace | undefined {
   if (typeof id !== "string" || !id.startsWith(PREFIX)) return undefined;
   try {
@@ -91,18 +100,22 @@ export function readFormId(id: unknown): QuestionPlace | undefined {
 }
 
 interface FormSender {
-  /** Sends a message of ours to the client that waits. */
+  /** Sends a message of ours to the waiting client. */
   send(message: JsonObject & { readonly jsonrpc: "2.0" }): Promise<void>;
-  /** Whether the question still waits: a log that is read from its beginning has old ones. */
+  /**
+   * True if the question still waits. A log that is read from its beginning has answered ones too.
+   */
   isOpen(place: QuestionPlace): Promise<boolean>;
 }
 
-/** Watches the logs of a tree: each open question is shown once, and taken back when somebody has answered it. */
+/**
+ * Watches the logs of a tree: each open question is shown once, and withdrawn when it has been answered.
+ */
 export function createFormShower({
   send,
   isOpen,
 }: FormSender): (batch: readonly LoggedEvent[]) => void {
-  /** What was looked at, and whether its form was sent. */
+  /** Questions that were looked at, and whether the form of each was sent. */
   const seen = new Map<string, boolean>();
   const open = new Map<string, OpenToolQuestions>();
   const show = async (run: string, question: ToolQuestion): Promise<void> => {
@@ -112,7 +125,7 @@ export function createFormShower({
     seen.set(id, false);
     if (!(await isOpen(place))) return;
     seen.set(id, true);
-    const params = toQuestionForm(question) as unknown as JsonObject;
+    const params = asJsonObject(toQuestionForm(question));
     await send({ jsonrpc: "2.0", id, method: "elicitation/create", params });
   };
   const withdraw = async (run: string, question: string): Promise<void> => {
@@ -127,7 +140,7 @@ export function createFormShower({
       open.set(run_id, questions);
       questions.read(event);
       if (event.type === "tool_decision" && event.question !== undefined) {
-        // A client that has gone shows nothing; the question waits for others until its time is over.
+        // A client that has gone shows nothing. The question waits for other clients until its time is over.
         void withdraw(run_id, event.question).catch(() => {});
       }
     }

@@ -1,7 +1,7 @@
 /**
- * What `/mcp` answers: agents of this server as tools of MCP clients, over streamable HTTP. Stateless: each request has a server
- * object of its own, and no process remembers a client. What belongs to a client beyond one request is in the record
- * (runs, questions, the names of calls) or in the id of its session.
+ * The address `/mcp`: agents of this server as tools of MCP clients, over streamable HTTP. It is stateless: each
+ * request has a server object of its own, and no process remembers a client. What lasts beyond one request of a
+ * client is in the record (runs, questions, the names of calls) or in the id of its session.
  */
 
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
@@ -11,14 +11,15 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import type { OpenedResponses } from "../../responses/api/open-responses.ts";
+import { isOfferedAs } from "../../responses/api/served-agent.ts";
 import { findQuestions } from "../../runtime/approvals.ts";
 import type { RecordApi } from "../../runtime/record/record-api.ts";
 import { toMcpAnswer } from "../failure-answer.ts";
-import type { Answer, BytesAnswer, RouteCall } from "../route.ts";
-import { isOfferedToClients } from "./agent-request.ts";
+import type { BytesAnswer, RouteAnswer, RouteCall } from "../route.ts";
 import { DEADLINE_MS } from "./ask-client.ts";
 import type { CallParts, Extra } from "./call-tools.ts";
-import { createFormShower, readForm, readFormId } from "./elicitation.ts";
+import { isClientTimeout } from "./cancel-reason.ts";
+import { createFormShower, readForm, readFormId, showsForms } from "./elicitation.ts";
 import { type HttpSession, openHttpSession, readHttpSession } from "./http-session.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { createServedPrompts } from "./served-prompts.ts";
@@ -27,36 +28,37 @@ import { createTenantDesk, type TenantDesk, type TenantDeskParts } from "./tenan
 export interface McpDoorParts {
   readonly responses: OpenedResponses;
   readonly record: RecordApi;
-  /** All of the server; those are offered whose files say so. */
+  /** All agents of the server. Those whose files say so are offered. */
   readonly agents: readonly AgentDefinition[];
-  readonly settings: McpSettings;
+  readonly settings: McpDoorSettings;
   readonly clock?: Clock | undefined;
 }
 
-export interface McpSettings {
+export interface McpDoorSettings {
   readonly promptsDir: string | undefined;
-  /** How long a call waits whose client follows no progress. */
+  /** How long a call waits for its run, if its client does not say. */
   readonly waitMs: number;
-  /** How long questions wait that no client is asked; undefined where they are denied at once. */
+  /** How long questions wait that no client is asked; undefined if they are denied at once. */
   readonly approvalWaitMs: number | undefined;
-  /** How long a stream may be silent before a comment keeps it open. */
+  /** How long a stream may be silent before a comment is sent to keep it open. */
   readonly keepAliveMs: number;
 }
 
-/** JSON-RPC's own, for what is not JSON. */
+/** JSON-RPC's code for text that is not JSON. */
 const PARSE_ERROR = -32_700;
-/** The protocol's, for a session that this server did not begin. */
+/** The protocol's code for a session that this server did not begin. */
 const NO_SESSION = -32_001;
-/** Messages of one request; the newest version of the protocol allows one. */
+/** The most messages of one request; the newest version of the protocol allows one. */
 const MAX_BATCH = 20;
 
-export type McpDoor = (call: RouteCall) => Promise<Answer>;
+export type McpDoor = (call: RouteCall) => Promise<RouteAnswer>;
 
 export function createMcpDoor(parts: McpDoorParts): McpDoor {
   const { responses, record, agents, settings } = parts;
   const desk: TenantDeskParts = {
-    ...{ responses, record },
-    agents: agents.filter(isOfferedToClients),
+    responses,
+    record,
+    agents: agents.filter((agent) => isOfferedAs("mcp", agent)),
     prompts: createServedPrompts(settings.promptsDir),
   };
   return (call) => answer(parts, desk, call);
@@ -66,7 +68,7 @@ async function answer(
   parts: McpDoorParts,
   deskParts: TenantDeskParts,
   call: RouteCall,
-): Promise<Answer> {
+): Promise<RouteAnswer> {
   const body = await readBody(call);
   if ("kind" in body) return body;
   const { messages } = body;
@@ -94,8 +96,8 @@ interface SentMessages {
   readonly messages: readonly unknown[];
 }
 
-/** What is not JSON is told in the protocol's own words. */
-async function readBody(call: RouteCall): Promise<SentMessages | Answer> {
+/** A body that is not JSON is refused in the protocol's own form. */
+async function readBody(call: RouteCall): Promise<SentMessages | RouteAnswer> {
   let whole: unknown;
   try {
     whole = await call.json();
@@ -111,12 +113,12 @@ async function readBody(call: RouteCall): Promise<SentMessages | Answer> {
 }
 
 interface Approving {
-  /** Whether the person at the client is asked. */
+  /** True if the person at the client is asked. */
   readonly asks: boolean;
   readonly approvalWaitMs: number | undefined;
 }
 
-/** A key that may not approve is not asked: reading a run must not be enough to let it do something. */
+/** A key that may not approve is not asked: a key that can only read runs must not let one act. */
 function toApproving(
   { settings }: McpDoorParts,
   { scopes }: RouteCall,
@@ -140,7 +142,9 @@ interface Exchanged {
   end(): Promise<void>;
 }
 
-/** The SDK's transport reads the messages and writes the stream; the body was read within our own limits. */
+/**
+ * The SDK's transport reads the messages and writes the stream. The body was read before, within our own limits.
+ */
 async function exchange(
   parts: McpDoorParts,
   { call, desk, session, asks }: Exchange,
@@ -153,12 +157,14 @@ async function exchange(
   const asked = { desk, waitMs: toWaitMs(parts, call), clock: parts.clock };
   const server = createMcpServer({
     ...asked,
-    ...{ nameCall, runsGoOn: true, hurry: call.cutSignal() },
+    nameCall,
+    runsGoOn: true,
+    hurry: call.cutSignal(),
     showQuestions: asks ? toShowQuestions(parts, transport) : undefined,
   });
   await server.connect(transport as Parameters<typeof server.connect>[0]);
   const onLeft = (): void => {
-    // A server that stops has told its waiting calls to answer as it is: that is sent first.
+    // A server that stops has told its waiting calls to answer with what they have: that is sent first.
     if (!(call.signal.reason instanceof Failure)) void server.close();
   };
   call.signal.addEventListener("abort", onLeft, { once: true });
@@ -176,32 +182,51 @@ async function exchange(
   }
 }
 
-/** What a client says that asks for nothing: it takes a call back, or a person has answered a form. */
+/**
+ * Handles messages that ask for nothing: a client cancels a call, or a person has answered a form.
+ */
 async function takeNews(
-  { record }: McpDoorParts,
+  parts: McpDoorParts,
   { call, desk, session, messages }: Omit<Exchange, "asks"> & Pick<SentMessages, "messages">,
 ): Promise<void> {
   for (const message of messages) {
     if (!isJsonObject(message)) continue;
-    const { method, params, id, result, error } = message;
-    const requestId = isJsonObject(params) ? params["requestId"] : undefined;
-    if (method === "notifications/cancelled" && session && isRequestId(requestId)) {
-      await desk.cancelCall(toCallName(session, requestId));
+    if (message["method"] === "notifications/cancelled" && session) {
+      await takeCancel(message["params"], { desk, session });
     }
-    const place =
-      method === undefined && (result ?? error) !== undefined ? readFormId(id) : undefined;
-    if (!place || !call.scopes.includes("approve")) continue;
-    const wish = { ...readForm(result), question: place.question, from: "an MCP client" };
-    // Somebody else was faster, or its time is over: there is nobody to tell.
-    await record.answer({ tenant: call.caller.tenant }, place.run, wish).catch(() => {});
+    if (message["method"] === undefined) await takeAnswer(parts, call, message);
   }
+}
+
+async function takeCancel(
+  params: unknown,
+  { desk, session }: { readonly desk: TenantDesk; readonly session: HttpSession },
+): Promise<void> {
+  const { requestId, reason } = isJsonObject(params) ? params : {};
+  // A client that waited too long is like one that goes away: its run continues.
+  if (!isRequestId(requestId) || isClientTimeout(reason)) return;
+  await desk.cancelCall(toCallName(session, requestId));
+}
+
+async function takeAnswer(
+  { record, settings }: McpDoorParts,
+  { caller, scopes }: RouteCall,
+  { id, result, error }: JsonObject,
+): Promise<void> {
+  const place = (result ?? error) === undefined ? undefined : readFormId(id);
+  if (!place || !scopes.includes("approve")) return;
+  // A client that cannot show the form does not answer for the people elsewhere.
+  if (result === undefined && settings.approvalWaitMs !== undefined) return;
+  const wish = { ...readForm(result), question: place.question, from: "an MCP client" };
+  // Another person answered first, or the time is over. There is no client to tell.
+  await record.answer({ tenant: caller.tenant }, place.run, wish).catch(() => {});
 }
 
 function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || typeof id === "number";
 }
 
-/** Within the 255 characters that a name may have. */
+/** Fits in the 255 characters that a name may have. */
 function toCallName({ id }: HttpSession, request: RequestId): string {
   return `${id}:${typeof request}:${String(request).slice(0, 180)}`;
 }
@@ -220,14 +245,14 @@ function toShowQuestions(
     });
 }
 
-/** A client with a short limit says so in the address: `/mcp?wait=4`. */
+/** A client with another limit than most says so in the address: `/mcp?wait=4`, `/mcp?wait=3600`. */
 function toWaitMs({ settings }: McpDoorParts, { query }: RouteCall): number {
   const given = query.get("wait");
   const seconds = given === null || given === "" ? Number.NaN : Number(given);
-  return seconds >= 0 ? Math.min(seconds * 1000, settings.waitMs) : settings.waitMs;
+  return seconds >= 0 ? seconds * 1000 : settings.waitMs;
 }
 
-/** Whether an `initialize` request says that its client shows forms; undefined for any other message. */
+/** Says if the client of an `initialize` request shows forms; undefined for any other message. */
 function readElicits(message: unknown): boolean | undefined {
   if (!isJsonObject(message) || message["method"] !== "initialize") return undefined;
   const params = message["params"];
@@ -235,10 +260,10 @@ function readElicits(message: unknown): boolean | undefined {
     isJsonObject(params) && isJsonObject(params["capabilities"])
       ? params["capabilities"]
       : undefined;
-  return isJsonObject(capabilities?.["elicitation"]);
+  return showsForms(capabilities?.["elicitation"]);
 }
 
-/** Only its head counts. Its host was checked by the guard; nobody reads it here. */
+/** Only the head matters. The guard has checked the host; it is not read here. */
 function toWebRequest({ request }: RouteCall): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -255,7 +280,7 @@ function toAnswer(
   return { kind: "bytes", status, type, headers: { ...rest, ...more }, chunks: readAll(body, end) };
 }
 
-/** Whoever sends it ends it, also where its client has gone. */
+/** The sender ends the stream, also if the client has gone. */
 async function* readAll(
   body: ReadableStream<Uint8Array> | null,
   end: () => Promise<void>,

@@ -1,6 +1,7 @@
 /**
- * The id of a session over HTTP. No process keeps anything of a session: the id itself says what the client can do and
- * whose it is, sealed with the server's key. So any process of any machine that shares the record answers any request.
+ * The id of a session over HTTP. No process stores anything of a session: the id itself says what the client can do
+ * and to which tenant it belongs, sealed with the server's key. So any process of any machine that shares the record
+ * can answer any request.
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -9,7 +10,7 @@ import { makeId } from "../../base/ids.ts";
 export interface HttpSession {
   /** Names the session. */
   readonly id: string;
-  /** Whether the client shows forms to a person. */
+  /** True if the client shows forms to a person. */
   readonly elicits: boolean;
 }
 
@@ -38,6 +39,7 @@ function toMac(told: string, { tenant, sealKey }: Sealing): string {
 }
 
 function isSame(a: string, b: string): boolean {
-  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  const one = Buffer.from(a);
+  const other = Buffer.from(b);
   return one.length === other.length && timingSafeEqual(one, other);
 }

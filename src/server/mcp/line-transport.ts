@@ -1,4 +1,7 @@
-/** Messages over standard input and output, one for each line, within a limit. Ends with the input. */
+/**
+ * Sends and receives messages over standard input and output, one on each line, within a size limit. Ends with the
+ * input.
+ */
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
@@ -6,6 +9,7 @@ import {
   type JSONRPCMessage,
   JSONRPCMessageSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { tryParseJson } from "../../base/json.ts";
 import { createMessageLines } from "../../tools/mcp/session/message-lines.ts";
 
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -16,11 +20,12 @@ interface Lines {
 }
 
 export interface LineTransport extends Transport {
-  /** Resolves when the other side has closed its end, or the transport was closed. */
+  /** Resolves when the other side has closed its end, or when the transport was closed. */
   readonly over: Promise<void>;
 }
 
 export function createLineTransport({ chunks, write }: Lines): LineTransport {
+  const inFlight = createInFlight();
   let isClosed = false;
   let end = (): void => {};
   const over = new Promise<void>((resolve) => {
@@ -36,18 +41,17 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
 
   function receive(line: string): void {
     if (line.trim() === "" || isClosed) return;
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return refuse(ErrorCode.ParseError, "A line is not JSON.");
+    const value = tryParseJson(line);
+    if (value === undefined) return refuse(ErrorCode.ParseError, "A line is not JSON.");
+    const { data: message } = JSONRPCMessageSchema.safeParse(value);
+    if (!message) return refuse(ErrorCode.InvalidRequest, "A line is not a JSON-RPC message.");
+    if (!inFlight.receive(message)) {
+      return refuse(ErrorCode.InvalidRequest, "A request has the id of one that is not answered.");
     }
-    const message = JSONRPCMessageSchema.safeParse(value);
-    if (message.success) transport.onmessage?.(message.data);
-    else refuse(ErrorCode.InvalidRequest, "A line is not a JSON-RPC message.");
+    transport.onmessage?.(message);
   }
 
-  /** The protocol wants null where it cannot be known which request was meant. */
+  /** The protocol requires null if it cannot be known which request was meant. */
   function refuse(code: number, message: string): void {
     void write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`);
   }
@@ -67,6 +71,7 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
         .finally(() => transport.close());
     },
     async send(message: JSONRPCMessage) {
+      inFlight.send(message);
       if (!isClosed) await write(`${JSON.stringify(message)}\n`);
     },
     async close() {
@@ -77,4 +82,30 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
     },
   };
   return transport;
+}
+
+interface InFlight {
+  /** False for a request under the id of another one that has no answer yet: two answers could not be told apart. */
+  receive(message: JSONRPCMessage): boolean;
+  send(message: JSONRPCMessage): void;
+}
+
+function createInFlight(): InFlight {
+  const ids = new Set<unknown>();
+  return {
+    receive(message) {
+      if (!("method" in message)) return true;
+      if ("id" in message) {
+        if (ids.has(message.id)) return false;
+        ids.add(message.id);
+      } else if (message.method === "notifications/cancelled") {
+        // A request that was taken back is not answered.
+        ids.delete(message.params?.["requestId"]);
+      }
+      return true;
+    },
+    send(message) {
+      if ("id" in message && !("method" in message)) ids.delete(message.id);
+    },
+  };
 }

@@ -1,9 +1,10 @@
 /**
- * Our agents as an MCP server: tools that start and look after runs, runs as resources, and the prompts that somebody
- * keeps. One server object for each connection; the desk behind it says which agents and runs are the caller's.
+ * Our agents as an MCP server: tools that start and control runs, runs as resources, and stored prompts. Each
+ * connection has a server object of its own. The desk that it uses says which agents and runs the caller has.
  */
 
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   CallToolRequestSchema,
   GetPromptRequestSchema,
@@ -17,16 +18,17 @@ import { VERSION } from "../../version.ts";
 import { toTools } from "./agent-tools.ts";
 import { answerCall, type CallParts } from "./call-tools.ts";
 import type { Desk } from "./desk.ts";
+import { withPlainErrors } from "./plain-errors.ts";
 import { inProtocol, listRuns, RUN_TEMPLATES, readRun } from "./run-resources.ts";
 
 export type McpServerParts = CallParts;
 
 const INSTRUCTIONS =
-  "Each agent_… tool runs an agent and gives its answer with a run_id. Keep the run_id: run_continue goes on with the same conversation, run_result waits for a run that is still running.";
+  "Each agent_… tool runs an agent and returns its answer with a run_id. Keep the run_id: run_continue continues the same conversation, run_result waits for a run that is still running.";
 
 export function createMcpServer(parts: McpServerParts): Server {
   const { desk } = parts;
-  const server = new Server(
+  const server = new PlainServer(
     { name: "offshoot", version: VERSION },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
   );
@@ -41,6 +43,12 @@ export function createMcpServer(parts: McpServerParts): Server {
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readRun(desk, params.uri));
   servePrompts(server, desk);
   return server;
+}
+
+class PlainServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    await super.connect(withPlainErrors(transport));
+  }
 }
 
 function servePrompts(server: Server, { prompts }: Desk): void {

@@ -1,4 +1,4 @@
-/** Runs as resources: `run://ID` is Markdown, `run://ID/events` the log. */
+/** Offers runs as resources: `run://ID` is Markdown, `run://ID/events` is the log. */
 
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { toFailure } from "../../base/failure.ts";
@@ -7,14 +7,14 @@ import type { Desk } from "./desk.ts";
 
 const LISTED_RUNS = 50;
 const RUN_URI = /^run:\/\/([^/]+)(\/events)?$/;
-/** The protocol's own code for a resource that is not there. */
+/** The protocol's own code for a resource that does not exist. */
 const RESOURCE_NOT_FOUND = -32_002;
 
 export const RUN_TEMPLATES = [
   {
     uriTemplate: "run://{run_id}",
     name: "run",
-    description: "A run and all below it: what was asked, said and done.",
+    description: "A run and all below it: prompts, answers and tool calls.",
     mimeType: "text/markdown",
   },
   {
@@ -59,7 +59,7 @@ export async function readRun(desk: Desk, uri: string): Promise<{ contents: Read
   return { contents: [{ uri, mimeType: events ? "application/jsonl" : "text/markdown", text }] };
 }
 
-/** What went wrong, as the protocol says it. */
+/** Turns failures into errors of the protocol. */
 export async function inProtocol<Out>(work: () => Promise<Out>): Promise<Out> {
   try {
     return await work();

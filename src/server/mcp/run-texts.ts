@@ -1,10 +1,13 @@
-/** A run and all below it as text, for clients that read runs as resources. Bounded: a log may have any size. */
+/**
+ * Writes a run and all runs below it as text, for clients that read runs as resources. Bounded: a log may have any
+ * size.
+ */
 
 import { readTree } from "../../delegation/ledger/tree.ts";
 import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 
-/** Clients put what they read into a model's window; nobody needs more than this at once. */
+/** Clients put the text into a model's window, which takes at most this at once. */
 const MAX_CHARS = 4_000_000;
 
 export async function toRunMarkdown(record: RecordReader, id: string): Promise<string> {
@@ -12,7 +15,7 @@ export async function toRunMarkdown(record: RecordReader, id: string): Promise<s
   return await join(renderSession(record, await readTree(record, id)), toCut);
 }
 
-/** An event for each line; the last line says so where there are more. */
+/** One event on each line. If there are more, the last line says so. */
 export async function toRunLines(record: RecordReader, id: string): Promise<string> {
   const { createJsonLines } = await import("../../delegation/ledger/json-line.ts");
   const toLine = createJsonLines();

@@ -6,7 +6,7 @@ import { fillPrompt, gapsOf, type StoredPrompt } from "../../responses/prompts/p
 import { createFindPrompt, listPrompts } from "../../responses/prompts/prompt-files.ts";
 import type { DeskPrompts, PromptNote } from "./desk.ts";
 
-/** Of one list; a folder with more of them is something else. */
+/** The most prompts in a list; a folder with more of them holds something else. */
 const MAX_LISTED = 200;
 
 export function createServedPrompts(folder: string | undefined): DeskPrompts {

@@ -1,14 +1,18 @@
 /**
  * The desk of a server: agents that its operator exposes, run as background responses in the name of a key. So they
- * have the key's tenant, budget and places, wait in the queue of all, and any process of the server goes on with them.
+ * have the key's tenant, budget and places, wait in the common queue, and any process of the server can continue
+ * them.
  */
 
+import { toOutputFormat } from "../../agent/output-mode.ts";
 import { isTask, parseTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
+import { asJson, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import type { OpenedResponses } from "../../responses/api/open-responses.ts";
+import { toAgentCaller, toAgentPreset, toServers } from "../../responses/api/served-agent.ts";
 import { toResponseId, toRunId } from "../../responses/fold/response-object.ts";
 import { findKept, RESPONSE_BODY } from "../../responses/kept/kept-response.ts";
 import type { ResponsePreset } from "../../responses/request/plan-response.ts";
@@ -17,7 +21,6 @@ import { findMadeBy, type Once } from "../../responses/tenant/idempotency.ts";
 import type { RecordApi } from "../../runtime/record/record-api.ts";
 import { toRun } from "../../runtime/run-handle.ts";
 import type { Scope } from "../route.ts";
-import { toAgentCaller, toAgentPreset, toAgentRequest } from "./agent-request.ts";
 import type { Desk, DeskCall, DeskPrompts, DeskRun } from "./desk.ts";
 import { toRunLines, toRunMarkdown } from "./run-texts.ts";
 
@@ -31,12 +34,12 @@ export interface TenantDeskParts {
 export interface DeskCaller {
   readonly caller: Caller;
   readonly scopes: readonly Scope[];
-  /** How long questions of its runs wait for an answer; undefined where they are denied at once. */
+  /** How long questions of its runs wait for an answer; undefined if they are denied at once. */
   readonly approvalWaitMs: number | undefined;
 }
 
 export interface TenantDesk extends Desk {
-  /** Ends the run that the call of this name began; nothing where it began none. */
+  /** Ends the run that the call with this name began; does nothing if it began none. */
   cancelCall(name: string): Promise<void>;
 }
 
@@ -59,7 +62,7 @@ export function createTenantDesk(parts: TenantDeskParts, whose: DeskCaller): Ten
     agents,
     prompts,
     start: (name, prompt, call) => begin({ agent: findAgent(agents, name), prompt, call }),
-    async goOn(id, message, call) {
+    async continueRun(id, message, call) {
       const run = await findOwn(id);
       const agent = findAgent(agents, await agentOf(responses, run));
       if ((await durable.status(run))?.status === "running") {
@@ -89,7 +92,7 @@ interface Beginning {
   readonly agent: AgentDefinition;
   readonly prompt: string;
   readonly call: DeskCall;
-  /** The response that it goes on with. */
+  /** The response that the run continues. */
   readonly previous?: string | undefined;
 }
 
@@ -119,7 +122,7 @@ function toDeskRun({ durable }: TenantDeskParts["responses"], id: string): DeskR
   };
 }
 
-/** Rejects a run that no agent of this server was: nobody could say with which tools it goes on. */
+/** Rejects a run that is not of an agent of this server: its tools are not known. */
 async function agentOf({ durable }: TenantDeskParts["responses"], id: string): Promise<string> {
   const input = await durable.input(id);
   const agent = input !== undefined && isTask(input) ? parseTask(input).agent : undefined;
@@ -137,4 +140,30 @@ function findAgent(agents: readonly AgentDefinition[], name: string): AgentDefin
 function requireScope({ scopes }: DeskCaller, scope: Scope): void {
   if (scopes.includes(scope)) return;
   throw new Failure("forbidden", `This key lacks the scope \`${scope}\`.`);
+}
+
+/**
+ * A call of an agent as a request of the Responses API in the name of a key. Pure.
+ *
+ * `caller` is the narrowed one. The request runs in the background, so that it continues without its client, in any
+ * process.
+ */
+function toAgentRequest(
+  agent: AgentDefinition,
+  { catalogue }: Caller,
+  asked: { readonly prompt: string; readonly previous?: string | undefined },
+): JsonObject {
+  const { model, instructions, outputMode: output_mode, outputSchema: output_schema } = agent;
+  const hasFormat = (output_mode ?? output_schema) !== undefined;
+  const format = hasFormat ? toOutputFormat({ output_mode, output_schema }) : undefined;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(asked.previous === undefined ? {} : { previous_response_id: asked.previous }),
+    ...(format === undefined ? {} : { text: { format: asJson(format) } }),
+    instructions,
+    input: asked.prompt,
+    tools: toServers(catalogue),
+    store: true,
+    background: true,
+  };
 }

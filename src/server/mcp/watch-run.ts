@@ -1,7 +1,6 @@
 /**
- * A run as calls of an MCP client see it: what it does now, what it has cost, and its answer. A call that its client
- * follows by progress waits for the ending; any other waits for as long as every client bears, and then says that
- * the run goes on.
+ * Shows a run to the calls of an MCP client: what it does now, what it has cost, and its answer. A call waits for as
+ * long as its client tolerates, and then says that the run continues.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -12,33 +11,33 @@ import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts
 import type { DeskRun } from "./desk.ts";
 
 /**
- * Clients that start their timer again with each progress wait for ever, if they hear of it this often. The shortest
- * limits in use are 5 seconds.
+ * A client that restarts its timer with each progress message does not give up, if messages come this often. The
+ * shortest timeouts in use are 5 seconds.
  */
 const PROGRESS_MS = 2000;
 
-export interface Waiting {
+export interface RunWait {
   readonly clock: Clock;
-  /** Undefined: until the run has ended. */
+  /** Undefined to wait until the run has ended. */
   readonly waitMs: number | undefined;
-  /** Aborted when the client takes its call back, or goes. */
+  /** Aborted when the client cancels its call, or goes. */
   readonly signal: AbortSignal;
-  /** Aborted when nothing can be waited for any longer: the run is told of as it is then. */
+  /** Aborted when waiting must end: the answer then shows the run as it is. */
   readonly hurry?: AbortSignal | undefined;
-  /** Told what happens: at once, and then every few seconds. The number grows each time. */
+  /** Called at once with what happens, and then every few seconds. The number grows each time. */
   readonly tell?: ((done: number, what: string) => Promise<void>) | undefined;
-  /** Told of everything in the logs of the run and of all below it, from their beginning. */
+  /** Called with all events of the run and of all runs below it, from their beginning. */
   readonly observe?: ((batch: readonly LoggedEvent[]) => void) | undefined;
 }
 
-export interface RunView {
+export interface WatchedRun {
   readonly text: string;
   readonly structured: JsonObject;
   readonly isError: boolean;
 }
 
 /** Rejects when the signal aborts. */
-export async function watchRun(run: DeskRun, waiting: Waiting): Promise<RunView> {
+export async function watchRun(run: DeskRun, waiting: RunWait): Promise<WatchedRun> {
   const { clock, waitMs, signal, hurry, observe } = waiting;
   const seen = createSeen();
   const late = new AbortController();
@@ -64,20 +63,20 @@ export async function watchRun(run: DeskRun, waiting: Waiting): Promise<RunView>
   return seen.end ? toEnded(run.id, seen.end) : toRunning(run.id, seen);
 }
 
-/** The first word names the run, for a client whose patience ends before the run does. */
-function createTell({ tell }: Waiting, id: string, seen: Seen): (() => void) | undefined {
+/** The first message names the run, for a client that gives up before the run has ended. */
+function createTell({ tell }: RunWait, id: string, seen: Seen): (() => void) | undefined {
   if (!tell) return undefined;
   let told = -1;
   return () => {
     const isFirst = told < 0;
     told = Math.max(told + 1, seen.events);
-    // A client that has gone hears nothing, and its call ends by itself.
+    // If the client has gone, its call ends by itself.
     void tell(told, isFirst ? `${id}: ${seen.what}` : seen.what).catch(() => {});
   };
 }
 
 interface Seen {
-  /** How many events there were: grows with everything that happens. */
+  /** Number of events so far. */
   readonly events: number;
   readonly what: string;
   readonly usd: number;
@@ -118,7 +117,7 @@ function createSeen(): Seen {
   };
 }
 
-/** What a person is told that it does now; undefined where nothing new is done. */
+/** Says in words for a person what the run does now; undefined if nothing new is done. */
 function describe(event: RunEvent): string | undefined {
   switch (event.type) {
     case "turn_start":
@@ -132,12 +131,12 @@ function describe(event: RunEvent): string | undefined {
   }
 }
 
-function toRunning(run_id: string, { what, usd }: Seen): RunView {
+function toRunning(run_id: string, { what, usd }: Seen): WatchedRun {
   const text = `Still running (${what}). Call run_result with run_id "${run_id}" to wait for the answer, run_cancel to stop it.`;
   return { text, structured: { run_id, ending: null, cost_usd: usd }, isError: false };
 }
 
-function toEnded(run_id: string, end: RunEnd): RunView {
+function toEnded(run_id: string, end: RunEnd): WatchedRun {
   const { ending, message, output_text, output_json, cost_usd, turns } = end;
   const isDone = ending === "completed";
   const head = isDone ? "" : `Ended: ${ending}. ${message}\n\n`;
@@ -146,11 +145,13 @@ function toEnded(run_id: string, end: RunEnd): RunView {
   return {
     text: head + rest + tail,
     structured: {
-      ...{ run_id, ending, cost_usd },
+      run_id,
+      ending,
+      cost_usd,
       ...(message === "" ? {} : { message }),
       ...(isJsonObject(output_json) ? { output: output_json } : {}),
     },
-    // Partial work is told as what it is: a client must not take it for the answer.
+    // Partial work is marked as such: a client must not take it for the answer.
     isError: !isDone,
   };
 }

@@ -1,4 +1,6 @@
-/** What the addresses for administrators take and answer, as shapes for the description of the API. */
+/**
+ * Shapes of what the addresses for administrators take and answer, for the description of the API.
+ */
 
 import { z } from "zod";
 import { open } from "../../protocol/open.ts";
@@ -9,13 +11,22 @@ const ms = z.number();
 const count = z.int();
 
 const ServerKey = open({
-  ...{ object: z.literal("key"), id: text, name: text, tenant: text, scopes: z.array(text) },
-  ...{ state: text, created_at_ms: ms, expires_at_ms: ms.nullable(), token: text.optional() },
-  ...{ limits: z.record(text, z.number()), old_secret_until_ms: ms.nullable() },
+  object: z.literal("key"),
+  id: text,
+  name: text,
+  tenant: text,
+  scopes: z.array(text),
+  state: text,
+  created_at_ms: ms,
+  expires_at_ms: ms.nullable(),
+  token: text.optional(),
+  limits: z.record(text, z.number()),
+  old_secret_until_ms: ms.nullable(),
 });
 
 const facts = open({
-  ...{ context_tokens: count.nullable(), max_output_tokens: count.nullable() },
+  context_tokens: count.nullable(),
+  max_output_tokens: count.nullable(),
   price: open({ input: z.number(), output: z.number() }).nullable(),
 }).nullable();
 
@@ -24,14 +35,24 @@ export const ADMIN_ANSWERS = {
   KeyList: page(ServerKey),
   TenantList: page(
     open({
-      ...{ object: z.literal("tenant"), id: text, keys: count, bytes: z.number() },
-      ...{ storage_bytes: z.number().nullable(), counts: z.record(text, count) },
+      object: z.literal("tenant"),
+      id: text,
+      keys: count,
+      bytes: z.number(),
+      storage_bytes: z.number().nullable(),
+      counts: z.record(text, count),
     }),
   ),
   AuditList: page(
     open({
-      ...{ id: count, at_ms: ms, tenant: text, key_id: text.nullable(), action: text },
-      ...{ target: text.nullable(), status: count, address: text.nullable() },
+      id: count,
+      at_ms: ms,
+      tenant: text,
+      key_id: text.nullable(),
+      action: text,
+      target: text.nullable(),
+      status: count,
+      address: text.nullable(),
     }),
   ),
   ServedModels: open({
@@ -48,14 +69,21 @@ export const ADMIN_ANSWERS = {
     vendors: z.array(open({ name: text, workers: count })),
   }),
   System: open({
-    ...{ object: z.literal("system"), version: text, node: text, pid: count },
-    ...{ uptime_seconds: z.number(), memory: open({}) },
+    object: z.literal("system"),
+    version: text,
+    node: text,
+    pid: count,
+    uptime_seconds: z.number(),
+    memory: open({}),
     workers: z.array(
       open({ id: text, host: text, pid: count, silent_ms: z.number(), runs: count }),
     ),
     queues: z.array(
       open({
-        ...{ name: text, at_once: count.nullable(), running: count, waiting: count },
+        name: text,
+        at_once: count.nullable(),
+        running: count,
+        waiting: count,
         lanes: z.array(open({ lane: text, running: count, waiting: count })),
       }),
     ),
@@ -71,7 +99,8 @@ export const ADMIN_ANSWERS = {
 
 const change = {
   scopes: z.array(text).optional(),
-  ...{ models: z.array(text).nullable().optional(), tools: z.array(text).nullable().optional() },
+  models: z.array(text).nullable().optional(),
+  tools: z.array(text).nullable().optional(),
   limits: z.record(text, z.number().nullable()).optional(),
   response_limits: z.record(text, z.number().nullable()).optional(),
   expires_in_s: z.number().nullable().optional(),

@@ -1,6 +1,6 @@
 /**
- * What the server answers with, beside responses: shapes for the description of the API. The types of these
- * objects are where they are made; `test/server/openapi.test.ts` holds real answers against these shapes.
+ * Shapes of the server's answers other than responses, for the description of the API. The types of these objects are
+ * where they are made; `test/server/openapi.test.ts` compares real answers with these shapes.
  */
 
 import { z } from "zod";
@@ -49,52 +49,89 @@ const Model = open({ id, object: z.literal("model"), created: seconds, owned_by:
 const StoredItem = open({ id, type: z.string() });
 
 const Conversation = open({
-  ...{ id, object: z.literal("conversation"), created_at: seconds, metadata: Metadata },
+  id,
+  object: z.literal("conversation"),
+  created_at: seconds,
+  metadata: Metadata,
 });
 
 const StoredFile = open({
-  ...{ id, object: z.literal("file"), bytes: z.int(), created_at: seconds },
-  ...{ expires_at: seconds.optional(), filename: z.string(), purpose: z.string() },
+  id,
+  object: z.literal("file"),
+  bytes: z.int(),
+  created_at: seconds,
+  expires_at: seconds.optional(),
+  filename: z.string(),
+  purpose: z.string(),
   status: z.literal("processed"),
 });
 
 const VectorStore = open({
-  ...{ id, object: z.literal("vector_store"), created_at: seconds, name: z.string() },
-  ...{ usage_bytes: z.int(), file_counts: fileCounts, metadata: Metadata },
+  id,
+  object: z.literal("vector_store"),
+  created_at: seconds,
+  name: z.string(),
+  usage_bytes: z.int(),
+  file_counts: fileCounts,
+  metadata: Metadata,
   status: z.enum(["expired", "in_progress", "completed"]),
-  ...{ expires_at: seconds.nullable(), last_active_at: seconds },
+  expires_at: seconds.nullable(),
+  last_active_at: seconds,
 });
 
 const VectorStoreFile = open({
-  ...{ id, object: z.literal("vector_store.file"), usage_bytes: z.int(), created_at: seconds },
-  ...{ vector_store_id: z.string(), status: fileStatus },
+  id,
+  object: z.literal("vector_store.file"),
+  usage_bytes: z.int(),
+  created_at: seconds,
+  vector_store_id: z.string(),
+  status: fileStatus,
   last_error: open({ code: z.string(), message: z.string() }).nullable(),
   attributes: z.record(z.string(), z.unknown()),
 });
 
 const VectorStoreBatch = open({
-  ...{ id, object: z.literal("vector_store.files_batch"), created_at: seconds },
-  ...{ vector_store_id: z.string(), status: fileStatus, file_counts: fileCounts },
+  id,
+  object: z.literal("vector_store.files_batch"),
+  created_at: seconds,
+  vector_store_id: z.string(),
+  status: fileStatus,
+  file_counts: fileCounts,
 });
 
 const Container = open({
-  ...{ id, object: z.literal("container"), name: z.string(), created_at: seconds },
-  ...{ status: z.literal("running"), last_active_at: seconds, memory_limit: z.string() },
+  id,
+  object: z.literal("container"),
+  name: z.string(),
+  created_at: seconds,
+  status: z.literal("running"),
+  last_active_at: seconds,
+  memory_limit: z.string(),
 });
 
 const ContainerFile = open({
-  ...{ id, object: z.literal("container.file"), container_id: z.string(), created_at: seconds },
-  ...{ bytes: z.int(), path: z.string(), source: z.enum(["user", "assistant"]) },
+  id,
+  object: z.literal("container.file"),
+  container_id: z.string(),
+  created_at: seconds,
+  bytes: z.int(),
+  path: z.string(),
+  source: z.enum(["user", "assistant"]),
 });
 
-/** A message as it was sent; `content_parts` where its content was a list. */
+/** A message as it was sent; `content_parts` if its content was a list. */
 const StoredMessage = open({
-  ...{ id, role: z.string(), content: z.string().nullable() },
+  id,
+  role: z.string(),
+  content: z.string().nullable(),
   content_parts: z.array(z.unknown()).nullable(),
 });
 
 const ChatCompletion = open({
-  ...{ id, object: z.literal("chat.completion"), created: seconds, model: z.string() },
+  id,
+  object: z.literal("chat.completion"),
+  created: seconds,
+  model: z.string(),
   choices: z.array(
     open({
       index: z.int(),
@@ -103,12 +140,17 @@ const ChatCompletion = open({
     }),
   ),
   usage: open({
-    ...{ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() },
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
   }).optional(),
 });
 
 const Message = open({
-  ...{ id, type: z.literal("message"), role: z.literal("assistant"), model: z.string() },
+  id,
+  type: z.literal("message"),
+  role: z.literal("assistant"),
+  model: z.string(),
   content: z.array(open({ type: z.string() })),
   stop_reason: z.string().nullable(),
   stop_sequence: z.string().nullable(),
@@ -128,19 +170,24 @@ const Embeddings = open({
   usage: open({ prompt_tokens: z.int(), total_tokens: z.int() }),
 });
 
-/** By the names that they have in the description. */
+/** The shapes by their names in the description. */
 export const ANSWERS = {
   Error: ErrorAnswer,
   DeletedResponse: deleted("response.deleted"),
   SteeredResponse: open({
-    ...{ id, object: z.literal("response.steered"), subagent: z.string().nullable() },
+    id,
+    object: z.literal("response.steered"),
+    subagent: z.string().nullable(),
   }),
   CompactedResponse: open({
-    ...{ id, object: z.literal("response.compaction"), created_at: seconds },
+    id,
+    object: z.literal("response.compaction"),
+    created_at: seconds,
     output: z.array(StoredItem),
   }),
   InputTokens: open({
-    ...{ object: z.literal("response.input_tokens"), input_tokens: z.int() },
+    object: z.literal("response.input_tokens"),
+    input_tokens: z.int(),
   }),
   StoredItem,
   StoredItemList: page(StoredItem),
@@ -171,7 +218,9 @@ export const ANSWERS = {
     search_query: z.array(z.string()),
     data: z.array(
       open({
-        ...{ file_id: z.string(), filename: z.string(), score: z.number() },
+        file_id: z.string(),
+        filename: z.string(),
+        score: z.number(),
         content: texts,
       }),
     ),

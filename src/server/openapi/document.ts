@@ -1,4 +1,4 @@
-/** The description of the API (OpenAPI 3.1), made of the routes that a server has. */
+/** Makes the description of the API (OpenAPI 3.1) from the routes that a server has. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import { VERSION } from "../../version.ts";
@@ -11,7 +11,7 @@ type Described = Pick<Route, "method" | "path" | "summary" | "scope">;
 const DESCRIPTION =
   "The Responses API in front of any model. `GET /v1/responses` with `Upgrade: websocket` opens a WebSocket. Fields that a schema does not name are taken, unless it says otherwise.";
 
-/** `prefix` is the path in front of all addresses. */
+/** `prefix` is the path that stands before all addresses. */
 export function createDocument(routes: readonly Described[], prefix = ""): JsonObject {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -86,7 +86,7 @@ function toParameters(path: string, { query = [], headers = [] }: Operation): Js
   return [...inPath, ...inQuery, ...inHeader];
 }
 
-/** `post_responses_id_cancel`: unique, as the addresses are. */
+/** For example `post_responses_id_cancel`: unique, as the addresses are. */
 function toId(method: string, path: string): string {
   const words = path.replace(/^\/v1/, "").replace(/[/:.]+/g, "_");
   return `${method.toLowerCase()}${words}`;

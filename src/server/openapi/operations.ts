@@ -1,34 +1,34 @@
-/** What each route takes and gives, by its name: a test holds that no route is missing here. */
+/** The parameters and answers of each route, by its name. A test checks that no route is missing here. */
 
 import { RUN_FILTERS } from "../../runtime/record/run-query.ts";
 import { CONSOLE_PATHS } from "../console/shell.ts";
 import type { SchemaName } from "./schemas.ts";
 
 export interface Operation {
-  /** The JSON of its body. */
+  /** The schema of its JSON body. */
   readonly takes?: SchemaName;
-  /** Whether the body may be left out. */
+  /** True if the body may be left out. */
   readonly isOptional?: true;
-  /** Fields of a form beside its `file`. */
+  /** Fields of a form besides its `file`. */
   readonly form?: SchemaName;
-  /** The JSON of its answer; bytes where it is left out. */
+  /** The schema of its JSON answer. Left out if the answer is bytes. */
   readonly gives?: SchemaName;
-  /** The answer as server-sent events, where they are asked for; one line on what they are. */
+  /** One line on the server-sent events of its answer, for requests that ask for a stream. */
   readonly streams?: string;
   readonly query?: readonly QueryName[];
   readonly headers?: readonly "Idempotency-Key"[];
 }
 
-/** What queries may ask, one line each. */
+/** The description of each query parameter, one line each. */
 export const QUERIES = {
   ...RUN_FILTERS,
-  limit: "How many, 1 to 100; 20 where it is left out",
+  limit: "How many, 1 to 100; 20 if left out",
   order: "`asc` or `desc`, by when they were made",
-  after: "The id to go on after",
-  before: "The id to stop before",
+  after: "The id after which the page begins",
+  before: "The id before which the page ends",
   include: "What else to show, as a list",
   stream: "`true` for the events of the response",
-  starting_after: "The number of the event to go on after",
+  starting_after: "The number of the event after which to begin",
   purpose: "Only files of this purpose",
   filter: "Only files in this state",
   name: "Only containers of this name",
@@ -36,20 +36,20 @@ export const QUERIES = {
   metadata: "Only those with these pairs: `metadata[KEY]=VALUE`",
   run: "Only of this run and those below it",
   by: "`model`, `agent`, `key`, `tenant` or `root` (the run that a person started)",
-  daily: "`false` for all days as one",
+  daily: "`false` to add up all days",
   types: "Only events of these types, with commas between them",
   max_chars: "Characters of one event at most, 256 to 65536",
-  tree: "`true` for all runs below it too, from their beginnings; `live` for those from now on",
+  tree: "`true` for all runs below it too, from their beginnings; `live` for those from the present on",
   format: "`md` or `jsonl`",
   tool: "Only calls of this tool",
   with: "The id of the other run",
-  wait: "Seconds that a call waits for its run, where the client follows no progress",
+  wait: "Seconds that a call waits for its run before it answers that the run continues",
   path: "Where in the event, as a JSON Pointer: `/item/output`",
 } as const;
 export type QueryName = keyof typeof QUERIES;
 
 const PAGE = ["limit", "order", "after", "before"] as const;
-const EVENTS = "Events of the Responses API (`ResponseEvent`), one a frame, then `[DONE]`";
+const EVENTS = "Events of the Responses API (`ResponseEvent`), one for each frame, then `[DONE]`";
 const ONCE = { headers: ["Idempotency-Key"] } as const;
 
 const FILTERS = Object.keys(RUN_FILTERS) as (keyof typeof RUN_FILTERS)[];
@@ -92,7 +92,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "POST /v1/chat/completions": {
     takes: "ChatRequest",
     gives: "ChatCompletion",
-    streams: "Chunks of a chat completion, one a frame, then `[DONE]`",
+    streams: "Chunks of a chat completion, one for each frame, then `[DONE]`",
     ...ONCE,
   },
   "GET /v1/chat/completions": {
@@ -212,7 +212,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "GET /v1/models": { gives: "ModelList" },
   "GET /v1/models/:id": { gives: "Model" },
   "GET /v1/models/:vendor/:id": { gives: "Model" },
-  // Its messages are the protocol's, which has a description of its own.
+  // The messages of this route are those of the MCP protocol, which has its own description.
   "POST /mcp": { query: ["wait"] },
   "GET /": { gives: "Status" },
   "GET /healthz": { gives: "Status" },

@@ -1,6 +1,6 @@
 /**
- * The schemas of the API as JSON Schema, under the names that they have in the code: what requests are
- * checked with, and what answers look like. A schema that is named is referred to and not repeated.
+ * The schemas of the API as JSON Schema, under their names in the code: those that requests are checked with, and
+ * those of the answers. A named schema is referred to and not repeated.
  */
 
 import { z } from "zod";
@@ -30,9 +30,22 @@ import { RUN_ANSWERS, RUN_REQUESTS } from "./run-answers.ts";
 const ANSWERS = { ...OTHER_ANSWERS, ...RUN_ANSWERS, ...ADMIN_ANSWERS } as const;
 
 const REQUESTS = {
-  ...{ CreateEmbeddings, ChatRequest, CreateConversation, UpdateConversation, NewItems },
-  ...{ NewFileFields, CreateStore, UpdateStore, SearchRequest, NewStoreFile, UpdateStoreFile },
-  ...{ CreateBatch, NewContainerBody, CancelResponse, SteerResponse, UpdateChat },
+  CreateEmbeddings,
+  ChatRequest,
+  CreateConversation,
+  UpdateConversation,
+  NewItems,
+  NewFileFields,
+  CreateStore,
+  UpdateStore,
+  SearchRequest,
+  NewStoreFile,
+  UpdateStoreFile,
+  CreateBatch,
+  NewContainerBody,
+  CancelResponse,
+  SteerResponse,
+  UpdateChat,
   ...RUN_REQUESTS,
   ...ADMIN_REQUESTS,
   MessagesRequest,
@@ -50,7 +63,9 @@ export function toSchemas(): Record<string, JsonObject> {
   );
 }
 
-/** Items, parts, tools and events have names of their own; what is no schema is left out. */
+/**
+ * Collects items, parts, tools and events, which have names of their own. Exports that are not schemas are left out.
+ */
 function collect(): Record<string, z.core.$ZodType> {
   const known: Record<string, z.core.$ZodType> = {};
   for (const [name, value] of Object.entries<unknown>(protocol)) {
@@ -61,7 +76,7 @@ function collect(): Record<string, z.core.$ZodType> {
 
 type Names = ReadonlyMap<z.core.$ZodType, string>;
 
-/** `of` is described itself, also where it has a name. */
+/** `of` itself is written out, even if it has a name. */
 function describe(schema: z.core.$ZodType, names: Names, of?: z.core.$ZodType): JsonObject {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io: "input",
@@ -89,7 +104,7 @@ function toChoice(schema: z.core.$ZodType, names: Names): JsonObject {
   return { anyOf: knownTypes ? [...anyOf, toOther(knownTypes)] : anyOf };
 }
 
-/** An object of a kind that this server does not know: it is kept and passed on. */
+/** An object of a kind that this server does not know. It is kept and passed on. */
 function toOther(known: readonly string[]): JsonObject {
   const type = { type: "string", not: { enum: [...known] } };
   return { type: "object", properties: { type }, required: ["type"] };

@@ -1,4 +1,7 @@
-/** Keys of the server: listed with what they have used, made, changed, rotated, revoked. None of it without a key. */
+/**
+ * Routes that list the server's keys with their use, and make, change, rotate and revoke them. All of them need a
+ * key.
+ */
 
 import type { Limits as ResponseLimits } from "../../agent/limits.ts";
 import { NO_LIMITS } from "../../agent/limits.ts";
@@ -9,7 +12,7 @@ import { clip } from "../../base/text.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { KeyAmounts, Spending } from "../../store/spending.ts";
 import type { KeyUse, KeyView, ListedKeyView } from "../admin-views.ts";
-import { ALL_SCOPES, KEY_LIMITS, type Key, stateOf } from "../guard/key.ts";
+import { ALL_SCOPES, type ClientKey, KEY_LIMITS, stateOf } from "../guard/key.ts";
 import {
   createKey,
   type KeyChange,
@@ -34,16 +37,20 @@ const MAX_KEYS = 2000;
 
 export function createKeyRoutes(parts: KeyRouteParts): Route[] {
   const { clock } = parts;
-  const view = (key: Key): KeyView => toKeyView(key, clock.now());
+  const view = (key: ClientKey): KeyView => toKeyView(key, clock.now());
   return [
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/keys" },
-      summary: "All keys with what they may do and have used; no secrets",
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/keys",
+      summary: "List keys with their rights and use, without secrets",
       handle: async () => toPrivate({ object: "list", data: await readKeys(parts), next: null }),
     },
     {
-      ...{ ...ADMIN, method: "POST", path: "/v1/admin/keys" },
-      summary: "Make a key; its secret is in this answer and nowhere else",
+      ...ADMIN,
+      method: "POST",
+      path: "/v1/admin/keys",
+      summary: "Make a key; only this answer has its secret",
       async handle(call) {
         const body = await readObject(call);
         const change = readChange(body, clock.now());
@@ -56,15 +63,19 @@ export function createKeyRoutes(parts: KeyRouteParts): Route[] {
       },
     },
     {
-      ...{ ...ADMIN, method: "POST", path: ONE },
-      summary: "Change what a key may do and use; null takes a limit or a restriction away",
+      ...ADMIN,
+      method: "POST",
+      path: ONE,
+      summary: "Change a key; null removes a limit or a restriction",
       async handle(call) {
         const change = readChange(await readObject(call), clock.now());
         return toPrivate(view(await updateKey(parts, idOf(call), change)));
       },
     },
     {
-      ...{ ...ADMIN, method: "POST", path: `${ONE}/rotate` },
+      ...ADMIN,
+      method: "POST",
+      path: `${ONE}/rotate`,
       summary: "Give a key a new secret; the old one works for `keep_old_s` more",
       async handle(call) {
         const { keep_old_s = 0 } = await readObject(call);
@@ -74,7 +85,9 @@ export function createKeyRoutes(parts: KeyRouteParts): Route[] {
       },
     },
     {
-      ...{ ...ADMIN, method: "DELETE", path: ONE },
+      ...ADMIN,
+      method: "DELETE",
+      path: ONE,
       summary: "Revoke a key, for good",
       handle: async (call) => toPrivate(view(await revokeKey(parts, idOf(call)))),
     },
@@ -89,7 +102,8 @@ async function readKeys(parts: KeyRouteParts): Promise<readonly ListedKeyView[]>
     spending.list(nowMs),
     spending.list(undefined),
   ]);
-  const [ofToday, ofAll] = [byKey(today), byKey(total)];
+  const ofToday = byKey(today);
+  const ofAll = byKey(total);
   return keys.slice(-MAX_KEYS).map((key) => ({
     ...toKeyView(key, nowMs),
     used_today: toAmounts(ofToday.get(key.id)),
@@ -97,10 +111,10 @@ async function readKeys(parts: KeyRouteParts): Promise<readonly ListedKeyView[]>
   }));
 }
 
-function toKeyView({ hash: _, replaced, ...key }: Key, nowMs: number): KeyView {
+function toKeyView({ hash: _, replaced, ...key }: ClientKey, nowMs: number): KeyView {
   const isOldWorking = replaced !== undefined && replaced.until_ms > nowMs;
   const old_secret_until_ms = isOldWorking ? replaced.until_ms : null;
-  return { object: "key", ...key, old_secret_until_ms, state: stateOf(key as Key, nowMs) };
+  return { object: "key", ...key, old_secret_until_ms, state: stateOf(key as ClientKey, nowMs) };
 }
 
 function byKey(all: readonly KeyAmounts[]): ReadonlyMap<string, KeyAmounts> {
@@ -112,7 +126,7 @@ function toAmounts(used: KeyAmounts | undefined): KeyUse {
   return { requests, tokens, usd };
 }
 
-/** A new key has no limit to be taken away: null is the same as nothing there. */
+/** A new key has no limit to remove: null means the same as a missing field. */
 function toWish({
   limits = {},
   ...change
@@ -128,7 +142,7 @@ function toWish({
   };
 }
 
-/** What the body names and nothing else. */
+/** Only fields that the body names are changed. */
 function readChange(body: JsonObject, nowMs: number): KeyChange {
   const { scopes, limits, response_limits, expires_in_s } = body;
   return {
@@ -156,7 +170,7 @@ function readScopes(given: Json): readonly Scope[] {
   throw new Failure("invalid_request", message, { param: "scopes" });
 }
 
-/** Null for all: no restriction. */
+/** Null for no restriction. */
 function readGlobs(body: JsonObject, name: string): readonly string[] | null | undefined {
   const given = body[name];
   if (given === undefined || given === null) return given;

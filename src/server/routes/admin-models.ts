@@ -1,4 +1,7 @@
-/** How the models of a server are: which deployments answer, how much vendors take, and what waits for them. */
+/**
+ * Routes that show the state of a server's models: which deployments answer, how much vendors allow, and how many
+ * calls wait.
+ */
 
 import { processHealths } from "../../providers/deployments/health.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
@@ -15,18 +18,20 @@ import { ADMIN } from "./admin-keys.ts";
 import { toPrivate } from "./runs.ts";
 
 export interface AdminModelParts {
-  /** Of all processes of this server. */
+  /** Collects the metrics of all processes of this server. */
   readonly collectMetrics: () => Promise<readonly Metric[]>;
-  /** The server's own names, and what they stand for. */
+  /** The server's own names of models, each with the model that it stands for. */
   readonly named: readonly (readonly [string, ModelTarget])[];
-  /** What is known of a model; undefined where nothing is. */
+  /** Facts about a model; undefined if nothing is known. */
   readonly factsOf: (ref: string, url: string | null) => ModelFacts | undefined;
 }
 
 export function createAdminModelRoutes(parts: AdminModelParts): Route[] {
   return [
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/models" },
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/models",
       summary: "The server's names for models, the health of deployments, and vendors' limits",
       async handle() {
         const metrics = await parts.collectMetrics();
@@ -52,13 +57,19 @@ function toNamed(
   return {
     name,
     deployments: all.map((one) => ({
-      ...{ model: one.model, url: one.url ?? null, weight: one.weight, fallback: one.fallback },
+      model: one.model,
+      url: one.url ?? null,
+      weight: one.weight,
+      fallback: one.fallback,
       facts: factsOf(one.model, one.url ?? null) ?? null,
     })),
   };
 }
 
-/** Of several processes: how many may ask it, the longest wait; why is known to the one that answers. */
+/**
+ * The state of a deployment over several processes: how many may ask it, and the longest wait. The reason is known
+ * only to the process that answers.
+ */
 function toDeployments(metrics: readonly Metric[]): readonly DeploymentView[] {
   const reasons = new Map(processHealths.report().map(({ label, reason }) => [label, reason]));
   return group(metrics, "deployment", {
@@ -79,7 +90,7 @@ function toVendors(metrics: readonly Metric[]): readonly VendorView[] {
 
 type Grouped = { readonly name: string; readonly workers: number } & Record<string, unknown>;
 
-/** Numbers by the value of a label, added up over processes; of waits the longest. */
+/** Numbers by the value of a label, added up over processes. Of waits, the longest. */
 function group(
   metrics: readonly Metric[],
   label: string,
@@ -100,7 +111,8 @@ function group(
     }
   }
   return [...rows].map(([name, row]) => ({
-    ...{ name, workers: workers.get(name)?.size ?? 0 },
+    name,
+    workers: workers.get(name)?.size ?? 0,
     ...Object.fromEntries(row),
   }));
 }

@@ -1,4 +1,6 @@
-/** What is all tenants': tenants with their storage, the audit, the state of this server. None of it without a key. */
+/**
+ * Routes about all tenants: tenants with their storage, the audit, the state of this server. All of them need a key.
+ */
 
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -9,7 +11,7 @@ import type { Audit, AuditQuery } from "../../store/audit.ts";
 import type { RecordState } from "../../store/record-state.ts";
 import { VERSION } from "../../version.ts";
 import type { CheckView, SystemView, TenantView } from "../admin-views.ts";
-import { type Key, stateOf } from "../guard/key.ts";
+import { type ClientKey, stateOf } from "../guard/key.ts";
 import { listKeys } from "../guard/keys.ts";
 import type { Route, RouteCall } from "../route.ts";
 import { ADMIN, createKeyRoutes, type KeyRouteParts } from "./admin-keys.ts";
@@ -20,11 +22,13 @@ export interface AdminParts extends KeyRouteParts, AdminModelParts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly state: RecordState;
-  /** How many of each queue may run at once in all processes, by its name. */
+  /** The most runs of each queue that may work at once in all processes, by the queue's name. */
   readonly queues: Readonly<Record<string, number>>;
-  /** For people; what they say that is secret is not in it. */
+  /** The settings for people, without secrets. */
   readonly readSettings: () => readonly SettingView[];
-  /** What `offshoot doctor` finds on the server's machine; undefined where nobody can say. */
+  /**
+   * Runs the checks of `offshoot doctor` on the server's machine. Undefined if they are not available.
+   */
   readonly runDoctor?: (() => Promise<readonly CheckView[]>) | undefined;
 }
 
@@ -40,13 +44,17 @@ export function createAdminRoutes(parts: AdminParts): Route[] {
 function toTenantRoutes(parts: AdminParts): Route[] {
   return [
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/tenants" },
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/tenants",
       summary: "Tenants with their keys, the bytes they keep and may keep, and how many things",
       handle: async () => toPrivate({ object: "list", data: await listTenants(parts), next: null }),
     },
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/audit" },
-      summary: "Who changed what, and who was refused, the newest first",
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/audit",
+      summary: "Requests that changed something or were refused, newest first",
       handle: async (call) => toPrivate(await readAudit(parts, call)),
     },
   ];
@@ -55,17 +63,23 @@ function toTenantRoutes(parts: AdminParts): Route[] {
 function toSystemRoutes(parts: AdminParts): Route[] {
   return [
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/system" },
-      summary: "The process that answers, all processes of the record, and what waits in queues",
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/system",
+      summary: "The process that answers, all processes of the record, and the length of queues",
       handle: async () => toPrivate(await readSystem(parts)),
     },
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/settings" },
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/settings",
       summary: "Every setting with its value and where that comes from",
       handle: async () => toPrivate({ object: "list", data: parts.readSettings(), next: null }),
     },
     {
-      ...{ ...ADMIN, method: "GET", path: "/v1/admin/doctor" },
+      ...ADMIN,
+      method: "GET",
+      path: "/v1/admin/doctor",
       summary: "Check the server's machine, as `offshoot doctor` does",
       async handle() {
         const checks = await parts.runDoctor?.();
@@ -78,17 +92,17 @@ function toSystemRoutes(parts: AdminParts): Route[] {
 }
 
 async function listTenants({ shelf, state, clock }: AdminParts): Promise<readonly TenantView[]> {
-  const [keys, storage, kinds] = [
-    await listKeys(shelf),
-    await state.listStorage(),
-    await state.countKinds(),
-  ];
+  const keys = await listKeys(shelf);
+  const storage = await state.listStorage();
+  const kinds = await state.countKinds();
   const active = keys.filter((key) => stateOf(key, clock.now()) === "active" && !key.session);
   const names = new Set([...storage, ...kinds, ...active].map(({ tenant }) => tenant));
-  // The server's own things are nobody's.
+  // The server's own things belong to no tenant.
   names.delete("");
   return [...names].sort().map((id) => ({
-    ...{ object: "tenant", id, keys: active.filter(({ tenant }) => tenant === id).length },
+    object: "tenant",
+    id,
+    keys: active.filter(({ tenant }) => tenant === id).length,
     bytes: storage.find(({ tenant }) => tenant === id)?.bytes ?? 0,
     storage_bytes: leastStorage(active.filter(({ tenant }) => tenant === id)),
     counts: Object.fromEntries(
@@ -97,8 +111,8 @@ async function listTenants({ shelf, state, clock }: AdminParts): Promise<readonl
   }));
 }
 
-/** Of several keys the least counts, as for the quota itself. */
-function leastStorage(keys: readonly Key[]): number | null {
+/** The smallest limit of all keys, as for the quota itself. */
+function leastStorage(keys: readonly ClientKey[]): number | null {
   const limits = keys.flatMap(({ limits: { storage_bytes } }) => storage_bytes ?? []);
   return limits.length === 0 ? null : Math.min(...limits);
 }
@@ -113,7 +127,7 @@ async function readAudit({ audit }: AdminParts, { query }: RouteCall): Promise<o
     before: parseCursor(query.get("after"))?.at_ms,
   };
   const rows = await audit.list({ limit: limit + 1, ...filters });
-  // Entries have no other place than their number.
+  // Pages of entries continue at their number.
   return toPage(rows.slice(0, limit), rows.length > limit, ({ id }) => toCursor(id, ""));
 }
 
@@ -129,11 +143,14 @@ function parseStatus(text: string | null): AuditQuery["status"] {
 
 async function readSystem({ state, queues, clock }: AdminParts): Promise<SystemView> {
   const { rss, heapUsed } = process.memoryUsage();
-  const [workers, lanes] = [await state.listWorkers(clock.now()), await state.listLanes()];
+  const workers = await state.listWorkers(clock.now());
+  const lanes = await state.listLanes();
   const known = new Set([...Object.keys(queues), ...lanes.map(({ queue }) => queue)]);
   return {
     object: "system",
-    ...{ version: VERSION, node: process.version, pid: process.pid },
+    version: VERSION,
+    node: process.version,
+    pid: process.pid,
     uptime_seconds: Math.round(process.uptime()),
     memory: { rss_bytes: rss, heap_bytes: heapUsed },
     workers,
@@ -142,8 +159,11 @@ async function readSystem({ state, queues, clock }: AdminParts): Promise<SystemV
       const sum = (of: "running" | "waiting"): number =>
         own.reduce((total, lane) => total + lane[of], 0);
       return {
-        ...{ name, at_once: queues[name] ?? null, running: sum("running") },
-        ...{ waiting: sum("waiting"), lanes: own },
+        name,
+        at_once: queues[name] ?? null,
+        running: sum("running"),
+        waiting: sum("waiting"),
+        lanes: own,
       };
     }),
   };

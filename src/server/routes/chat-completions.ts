@@ -1,6 +1,6 @@
 /**
- * `POST /v1/chat/completions`, for the many clients that still speak it: a request of the Responses API
- * in other words, on every provider. It is kept where `store` is true (`routes/stored-chats.ts`).
+ * `POST /v1/chat/completions`, for the many clients that still use it: a request of the Responses API in another
+ * form, on every provider. It is stored if `store` is true (`routes/stored-chats.ts`).
  */
 
 import type { EmittedResponse } from "../../protocol/emitted.ts";
@@ -26,7 +26,7 @@ import type { ChatsApi } from "../../responses/chat/stored-chats.ts";
 import { tellIgnored } from "../../responses/fold/ignored.ts";
 import type { Events, LiveResponse } from "../../responses/follow/live-response.ts";
 import { type Once, readOnce } from "../../responses/tenant/idempotency.ts";
-import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
+import type { Route, RouteAnswer, RouteCall, StreamEvent } from "../route.ts";
 
 export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
   return [
@@ -41,7 +41,7 @@ export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
         api.checkCounts(body);
         const parsed = toCreateResponse(body);
         const sent = readOnce(call.request.headers, "POST /v1/chat/completions", body);
-        // Of what is not kept there is nothing to give again.
+        // A completion that is not stored cannot be given again for the same idempotency key.
         const once = parsed.kept ? sent : undefined;
         const made = once && (await chats.findMade(once, call.caller));
         if (made) return replay(made, parsed);
@@ -54,14 +54,14 @@ export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
   ];
 }
 
-/** Keeps a completion; undefined for one that is not to be stored. */
+/** Stores a completion. Undefined if the request does not ask for that. */
 type Keep = ((completion: ChatCompletion) => Promise<ChatCompletion>) | undefined;
 
 interface KeptChat extends ParsedChat {
   readonly keep: Keep;
 }
 
-/** What there is no room for is refused before anything is asked. */
+/** Refuses a request that has no room in storage before the model is asked. */
 async function openKeep(
   chats: ChatsApi,
   { kept: messages }: ParsedChat,
@@ -75,8 +75,8 @@ async function openKeep(
 
 const REPLAYED = { "idempotent-replayed": "true" };
 
-/** What the request has made before. */
-function replay(made: ChatCompletion, { request, answer }: ParsedChat): Answer {
+/** The stored answer of an earlier request with the same idempotency key. */
+function replay(made: ChatCompletion, { request, answer }: ParsedChat): RouteAnswer {
   if (!request.stream) return { kind: "json", body: made, headers: REPLAYED };
   const events = toEvents(toAsync([toChunks(made, answer)]));
   return { kind: "events", events, failure: () => undefined, headers: REPLAYED };
@@ -86,11 +86,13 @@ async function* toAsync<Value>(values: readonly Value[]): AsyncGenerator<Value> 
   yield* values;
 }
 
-/** The answer that counts, which is another one's where that was kept first. */
+/**
+ * The answer that counts. If another request with the same key stored its answer first, it is that one.
+ */
 async function toKept(
   made: ChatCompletion,
   keep: Keep,
-): Promise<Extract<Answer, { kind: "json" }>> {
+): Promise<Extract<RouteAnswer, { kind: "json" }>> {
   const body = keep ? await keep(made) : made;
   return { kind: "json", body, headers: body.id === made.id ? {} : REPLAYED };
 }
@@ -99,7 +101,7 @@ async function complete(
   api: ResponsesApi,
   { request, ignored, answer, keep }: KeptChat,
   { caller, signal }: RouteCall,
-): Promise<Answer> {
+): Promise<RouteAnswer> {
   const live = await api.create(request, caller);
   const headers = { "x-request-id": live.id };
   const { calls } = answer;
@@ -115,7 +117,9 @@ async function complete(
   return { ...kept, headers: { ...headers, ...kept.headers } };
 }
 
-/** What the request's own words were left out, beside what the model's API had no word for. */
+/**
+ * Adds the fields of the chat request that were ignored to those that the model's API has no word for.
+ */
 function withIgnored(
   response: EmittedResponse,
   metadata: Metadata | null | undefined,
@@ -131,11 +135,15 @@ async function completeSeveral(
   api: ResponsesApi,
   { request, ignored, answer, count, keep }: KeptChat,
   { caller, countMore, signal }: RouteCall,
-): Promise<Answer> {
-  // Each choice is a model call of its own: `n` must not be a way around a limit of requests.
+): Promise<RouteAnswer> {
+  // Each choice is a model call of its own: `n` must not evade a limit on requests.
   await countMore(count - 1);
   const asked: AskedChoices = {
-    ...{ count, answer, ignored, keep, concurrent: caller.concurrent },
+    count,
+    answer,
+    ignored,
+    keep,
+    concurrent: caller.concurrent,
     begin: () => api.create(request, caller),
     tell: (response) => withIgnored(response, request.metadata, ignored),
   };
@@ -155,7 +163,7 @@ async function* toEvents(
   for await (const frames of batches) yield frames.map((frame) => ({ frame }));
 }
 
-/** Nothing until there is output: until then a failure has a status of its own. */
+/** Yields nothing before there is output: until then, a failure has a status of its own. */
 async function* writeChunks(
   events: Events,
   answer: Omit<ChatWriterOptions, "model">,

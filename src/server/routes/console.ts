@@ -1,19 +1,19 @@
-/** The console: its page, and the sessions that its requests are made with. */
+/** Routes of the console: its page, and the sessions that its requests use. */
 
 import { Failure } from "../../base/failure.ts";
 import { CONSOLE_SCOPES, type ConsoleSessions } from "../console/console-sessions.ts";
 import { CONSOLE_PATHS, createShell } from "../console/shell.ts";
-import type { Answer, Route, RouteCall } from "../route.ts";
+import type { Route, RouteAnswer, RouteCall } from "../route.ts";
 import { toPrivate } from "./runs.ts";
 import { optionalText, readObject } from "./viewer.ts";
 
 export interface ConsoleParts {
   readonly sessions: ConsoleSessions;
-  /** A one-time code for somebody with at most these rights. */
+  /** Makes a one-time code for a person with at most these rights. */
   readonly makeCode: (whose: { tenant: string; scopes: RouteCall["scopes"] }) => Promise<string>;
-  /** Why there is no console here, for a person; undefined where there is one. */
+  /** For a person: why there is no console here; undefined if there is one. */
   readonly refusal: string | undefined;
-  /** Whether the server asks for keys. */
+  /** True if the server asks for keys. */
   readonly auth: boolean;
   readonly prefix: string;
 }
@@ -24,10 +24,10 @@ export function createConsoleRoutes(parts: ConsoleParts): Route[] {
 
 function toShellRoutes({ refusal, prefix }: ConsoleParts): Route[] {
   let shell: ReturnType<typeof createShell> | undefined;
-  const handle = async ({ request }: RouteCall): Promise<Answer> => {
+  const handle = async ({ request }: RouteCall): Promise<RouteAnswer> => {
     refuse(refusal);
     const [path = ""] = (request.url ?? "").split("?", 1);
-    // The page names its files by where it is.
+    // The page names its files relative to its own address.
     if (path.endsWith("/console")) {
       const headers = { location: `${prefix}/console/` };
       return { kind: "json", status: 308, body: {}, headers };
@@ -37,7 +37,10 @@ function toShellRoutes({ refusal, prefix }: ConsoleParts): Route[] {
     return { kind: "bytes", type, chunks: toChunks(bytes), headers };
   };
   return CONSOLE_PATHS.map((path) => ({
-    ...{ method: "GET", path, scope: null, handle },
+    method: "GET",
+    path,
+    scope: null,
+    handle,
     summary: "The console: a page in the browser",
   }));
 }
@@ -53,12 +56,15 @@ function refuse(refusal: string | undefined): void {
 function toSessionRoutes({ sessions, makeCode, refusal, auth }: ConsoleParts): Route[] {
   return [
     {
-      ...{ method: "POST", path: "/v1/console/sessions", scope: null },
+      method: "POST",
+      path: "/v1/console/sessions",
+      scope: null,
       summary: "A session of the console for a one-time `code`, or for a `key`",
       async handle(call) {
         refuse(refusal);
         const body = await readObject(call);
-        const [code, key] = [optionalText(body, "code"), optionalText(body, "key")];
+        const code = optionalText(body, "code");
+        const key = optionalText(body, "key");
         if (!auth) return toPrivate(toKeyless(call));
         if (code !== undefined) return toPrivate(await sessions.fromCode(code));
         if (key !== undefined) return toPrivate(await sessions.fromKey(key));
@@ -67,17 +73,21 @@ function toSessionRoutes({ sessions, makeCode, refusal, auth }: ConsoleParts): R
       },
     },
     {
-      ...{ method: "GET", path: "/v1/console/session", scope: "runs" },
-      summary: "Who the key of this request is, and what it may do",
+      method: "GET",
+      path: "/v1/console/session",
+      scope: "runs",
+      summary: "The key of this request, and what it may do",
       async handle({ caller, scopes }) {
-        return toPrivate({
-          ...{ object: "console.session", token: null, id: caller.keyId, tenant: caller.tenant },
-          ...{ scopes, expires_at_ms: null },
-        });
+        const { keyId: id, tenant } = caller;
+        const own = { id, tenant, scopes, token: null, expires_at_ms: null };
+        return toPrivate({ object: "console.session", ...own });
       },
     },
     {
-      ...{ method: "DELETE", path: "/v1/console/session", scope: "runs", needsKey: true },
+      method: "DELETE",
+      path: "/v1/console/session",
+      scope: "runs",
+      needsKey: true,
       summary: "End the session of this request",
       async handle({ caller }) {
         await sessions.end(caller.keyId);
@@ -85,7 +95,10 @@ function toSessionRoutes({ sessions, makeCode, refusal, auth }: ConsoleParts): R
       },
     },
     {
-      ...{ method: "POST", path: "/v1/console/codes", scope: "runs", needsKey: true },
+      method: "POST",
+      path: "/v1/console/codes",
+      scope: "runs",
+      needsKey: true,
       summary: "A one-time code for a session with the rights of this key",
       async handle({ caller, scopes }) {
         refuse(refusal);
@@ -99,7 +112,7 @@ function toSessionRoutes({ sessions, makeCode, refusal, auth }: ConsoleParts): R
   ];
 }
 
-/** A code knows no budget: what it gives cannot spend. */
+/** A code has no budget, so its session cannot spend. */
 const SPENDING: ReadonlySet<string> = new Set(["responses", "files"]);
 
 function toKeyless({ caller, scopes }: RouteCall): object {

@@ -1,4 +1,4 @@
-/** Containers and the files in them: make, list, show, delete, upload, download. */
+/** Routes of containers and their files: make, list, show, delete, upload, download. */
 
 import { z } from "zod";
 import { open } from "../../protocol/open.ts";
@@ -24,13 +24,13 @@ import { createContainer } from "../../responses/containers/create-container.ts"
 import { parseNewContainer } from "../../responses/containers/new-container.ts";
 import type { ShelfParts } from "../../responses/tenant/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
-import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
+import { type Route, type RouteAnswer, type RouteCall, toDownload, toJson } from "../route.ts";
 
 export interface ContainerRouteParts extends ShelfParts {
   readonly limits: ReceiveLimits;
 }
 
-/** What code works on goes through its interpreter's memory. */
+/** Files that code works on pass the memory of its interpreter. */
 export const CONTAINER_FILE_LIMITS: ReceiveLimits = {
   maxBytes: 64 * 1024 * 1024,
   idleMs: 30_000,
@@ -85,7 +85,7 @@ function createFilesRoutes(parts: ContainerRouteParts): Route[] {
     {
       method: "POST",
       path: "/v1/containers/:id/files",
-      summary: "Put a file into a container: one that is uploaded, or a copy of one that was",
+      summary: "Add a file to a container: upload it, or copy an uploaded one",
       scope: "files",
       handle: (call) => addFile(parts, call),
     },
@@ -123,7 +123,7 @@ function createFilesRoutes(parts: ContainerRouteParts): Route[] {
   ];
 }
 
-/** Whoever uses a container's files keeps it alive. */
+/** Each use of a container's files extends its life. */
 async function find(
   parts: ContainerRouteParts,
   { caller: { tenant }, params }: RouteCall,
@@ -138,7 +138,7 @@ function fileOf({ params }: RouteCall): string {
 
 const CopiedFile = open({ file_id: z.string() });
 
-async function addFile(parts: ContainerRouteParts, call: RouteCall): Promise<Answer> {
+async function addFile(parts: ContainerRouteParts, call: RouteCall): Promise<RouteAnswer> {
   const container = await find(parts, call);
   const { maxBytes } = parts.limits;
   const isForm = call.request.headers["content-type"]?.startsWith("multipart/form-data");
@@ -155,12 +155,15 @@ async function addFile(parts: ContainerRouteParts, call: RouteCall): Promise<Ans
     readonly bytes: AsyncIterable<Uint8Array>;
   }): Promise<ContainerFileObject> =>
     writeContainerFile(parts, container, {
-      ...{ path: toUploadName(filename), source: "user", bytes, maxBytes },
+      path: toUploadName(filename),
+      source: "user",
+      bytes,
+      maxBytes,
     });
   return toJson(await receiveFile(call.request, parts.limits, keep, copy));
 }
 
-async function download(parts: ContainerRouteParts, call: RouteCall): Promise<Answer> {
+async function download(parts: ContainerRouteParts, call: RouteCall): Promise<RouteAnswer> {
   const container = await find(parts, call);
   const { bytes, path } = await getContainerFile(parts.shelf, container, fileOf(call));
   const filename = path.slice(path.lastIndexOf("/") + 1);

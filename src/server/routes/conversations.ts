@@ -1,4 +1,4 @@
-/** Conversations and their items. */
+/** Routes of conversations and their items. */
 
 import type { ConversationsApi } from "../../responses/api/conversations-api.ts";
 import { checkConversationId } from "../../responses/request/conversation-id.ts";
@@ -45,7 +45,7 @@ function toConversationRoutes(api: ConversationsApi): Route[] {
     {
       method: "POST",
       path: ONE,
-      summary: "Give a conversation other metadata",
+      summary: "Replace the metadata of a conversation",
       scope: "responses",
       handle: async (call) =>
         toJson(await api.update(call.params["id"] ?? "", call.caller, await call.json())),

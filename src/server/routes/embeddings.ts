@@ -1,4 +1,4 @@
-/** Embeddings, of any model that has them. */
+/** The route of embeddings, for any model that has them. */
 
 import type { EmbeddingsApi } from "../../responses/embeddings/embeddings-api.ts";
 import type { Route } from "../route.ts";

@@ -1,4 +1,4 @@
-/** Files: upload, list, show, delete, download. */
+/** Routes of files: upload, list, show, delete, download. */
 
 import { createHash, type Hash } from "node:crypto";
 import {
@@ -17,13 +17,15 @@ import { parseNewFile } from "../../responses/files/new-file.ts";
 import { keepFirst, type Once, readOnce, toOnceKey } from "../../responses/tenant/idempotency.ts";
 import type { ShelfParts } from "../../responses/tenant/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
-import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
+import { type Route, type RouteAnswer, type RouteCall, toDownload, toJson } from "../route.ts";
 
 export interface FileRouteParts extends ShelfParts {
   /** The server's own secret. */
   readonly sealKey: Uint8Array;
   readonly limits: ReceiveLimits;
-  /** Called before a file is deleted: takes it out of whatever was made of it. */
+  /**
+   * Called before a file is deleted: removes it from everything that was made of it, such as vector stores.
+   */
   readonly forget: (tenant: string, id: string) => Promise<void>;
 }
 
@@ -57,7 +59,7 @@ export function createFileRoutes(parts: FileRouteParts): Route[] {
     {
       method: "DELETE",
       path: "/v1/files/:id",
-      summary: "Delete a file, and take it out of every vector store",
+      summary: "Delete a file, and remove it from every vector store",
       scope: "files",
       handle: async ({ caller: { tenant }, params }) =>
         toJson(await deleteNamedFile(parts, tenant, params["id"] ?? "", parts.forget)),
@@ -72,7 +74,7 @@ export function createFileRoutes(parts: FileRouteParts): Route[] {
   ];
 }
 
-async function upload(parts: FileRouteParts, call: RouteCall): Promise<Answer> {
+async function upload(parts: FileRouteParts, call: RouteCall): Promise<RouteAnswer> {
   const { limits } = parts;
   const { maxBytes } = limits;
   const { tenant } = call.caller;
@@ -82,7 +84,7 @@ async function upload(parts: FileRouteParts, call: RouteCall): Promise<Answer> {
     if (!sent) return await createFile(parts, tenant, asked, { bytes, maxBytes });
     const digest = createHash("sha256");
     const made = await createFile(parts, tenant, asked, { bytes: watch(bytes, digest), maxBytes });
-    // What was sent is known when all of it is here.
+    // The form is only known when all of it has arrived.
     const body = { filename, fields: await fields(), sha256: digest.digest("hex") };
     return await keepOnce(parts, tenant, made, { ...sent, body });
   });
@@ -96,7 +98,7 @@ async function* watch(bytes: AsyncIterable<Uint8Array>, digest: Hash): AsyncGene
   }
 }
 
-/** The first file that was sent with the key; a later one goes again. */
+/** Keeps the first file that was sent with the idempotency key. A later one is deleted again. */
 async function keepOnce(
   parts: FileRouteParts,
   tenant: string,
@@ -110,7 +112,10 @@ async function keepOnce(
   return first === made.id ? made : await getFile(parts, tenant, first);
 }
 
-async function download(parts: FileRouteParts, { caller, params }: RouteCall): Promise<Answer> {
+async function download(
+  parts: FileRouteParts,
+  { caller, params }: RouteCall,
+): Promise<RouteAnswer> {
   const { tenant } = caller;
   const { file, mediaType, bytes } = await readNamedFile(parts, tenant, params["id"] ?? "");
   return toDownload(bytes, { filename: file.filename, bytes: file.bytes, type: mediaType });

@@ -1,4 +1,4 @@
-/** Whether the server lives, and whether it is to be sent requests. Anybody may ask. */
+/** Routes for probes: does the server live, and may it be sent requests. They are open to all. */
 
 import { type Route, toJson } from "../route.ts";
 import type { Health } from "../running/health.ts";
@@ -8,27 +8,29 @@ export function createHealthRoutes(health: Health): Route[] {
     {
       method: "GET",
       path: "/",
-      summary: "That something answers here: clients look with `HEAD /` before they ask",
+      summary: "Says that a server answers here; some clients send `HEAD /` first",
       scope: null,
       handle: async () => toJson({ status: "ok" }),
     },
     {
       method: "GET",
       path: "/healthz",
-      summary: "Whether the process lives",
+      summary: "Answer 200 while the process lives",
       scope: null,
       handle: async () => toJson({ status: "ok" }),
     },
     {
       method: "GET",
       path: "/readyz",
-      summary: "Whether it takes requests: its record can be written, and it is not about to stop",
+      summary:
+        "Answer 200 while the server takes requests: its record can be written, and it is not stopping",
       scope: null,
       async handle() {
         const problem = await health.check();
-        if (problem === undefined) return toJson({ status: "ready" });
+        const { notice } = health;
+        if (problem === undefined) return toJson({ status: "ready", ...(notice && { notice }) });
         if (problem === "draining") return toJson({ status: "draining" }, 503);
-        // Its code and no more: the message names a file, and anybody may ask.
+        // The code only: the message would name a file, and this address is open to all.
         return toJson({ status: "not ready", reason: problem }, 503);
       },
     },

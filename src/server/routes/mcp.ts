@@ -1,4 +1,4 @@
-/** `/mcp`. The protocol's code is loaded by the first client that speaks it. */
+/** `/mcp`. The protocol's code is loaded when the first client uses it. */
 
 import type { McpDoor, McpDoorParts } from "../mcp/http-door.ts";
 import type { Route } from "../route.ts";

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/messages`, for Claude Code and every client of Anthropic's API, on any model: a request of the Responses
- * API in other words. `responses/messages` has the words; here is what HTTP adds.
+ * API in another form. `responses/messages` translates; this file has what HTTP adds.
  */
 
 import { type Failure, toFailure } from "../../base/failure.ts";
@@ -14,14 +14,8 @@ import { createMessageWriter, toFrame } from "../../responses/messages/message-w
 import { toMessagesFailure } from "../../responses/messages/messages-failure.ts";
 import { type ParsedMessages, toCreateResponse } from "../../responses/messages/parse-messages.ts";
 import { toMessagesError } from "../failure-answer.ts";
-import {
-  type Answer,
-  type Route,
-  type RouteCall,
-  type StreamEvent,
-  type StreamManners,
-  toJson,
-} from "../route.ts";
+import { checkVersion, toIdHeaders, toMessagesJson } from "../messages-headers.ts";
+import type { Route, RouteAnswer, RouteCall, StreamEvent, StreamManners } from "../route.ts";
 
 interface MessageParts extends Pick<OpenedResponses, "upstreamOf"> {
   readonly api: ResponsesApi;
@@ -34,7 +28,7 @@ export function createMessageRoutes(parts: MessageParts): Route[] {
     {
       method: "POST",
       path: "/v1/messages",
-      summary: "Answer a conversation in the words of the Messages API, streamed or not",
+      summary: "Answer a conversation in the form of the Messages API, streamed or not",
       scope: "responses",
       speaks: "messages",
       handle: (call) => answer(parts, call),
@@ -42,26 +36,27 @@ export function createMessageRoutes(parts: MessageParts): Route[] {
     {
       method: "POST",
       path: "/v1/messages/count_tokens",
-      summary: "Estimate how many tokens a conversation has, in the words of the Messages API",
+      summary: "Estimate how many tokens a conversation has, in the form of the Messages API",
       scope: "responses",
       speaks: "messages",
       async handle(call) {
+        checkVersion(call.request);
         const body = await call.json();
         api.checkCounts(body);
-        return toJson(await count(parts, body, call));
+        return toMessagesJson(await count(parts, body, call));
       },
     },
   ];
 }
 
-/** With the edits of the context made, and, where there are some, without them. */
+/** Counts the request after its context edits and, if it has any, also before them. */
 async function count(
   { context, upstreamOf }: MessageParts,
   body: unknown,
   { caller }: RouteCall,
 ): Promise<object> {
   const countOf = async (asked: object): Promise<number> => {
-    // A conversation that is to be made short is counted as it was sent.
+    // A conversation that will be compacted is counted as it was sent.
     const { request } = toCreateResponse({ ...asked, compaction: undefined }, { upstreamOf });
     return (await context.countInput({ ...request, store: undefined }, caller)).input_tokens;
   };
@@ -72,10 +67,11 @@ async function count(
   return { input_tokens, context_management: { original_input_tokens } };
 }
 
-/** Claude Code's, under which it asks for everything of one session. */
+/** Claude Code sends this header with all requests of one session. */
 const SESSION_HEADER = "x-claude-code-session-id";
 
-async function answer(parts: MessageParts, call: RouteCall): Promise<Answer> {
+async function answer(parts: MessageParts, call: RouteCall): Promise<RouteAnswer> {
+  checkVersion(call.request);
   const body = await call.json();
   parts.api.checkCounts(body);
   const session = call.request.headers[SESSION_HEADER];
@@ -90,20 +86,20 @@ async function answer(parts: MessageParts, call: RouteCall): Promise<Answer> {
     live = await parts.api.create(parsed.request, call.caller);
     if (live.asked.stream) return toStream(live, parsed, call.signal);
     const message = toMessage(await live.response(call.signal), parsed.answer);
-    return { kind: "json", body: message, headers: toHeaders(live) };
+    return { kind: "json", body: message, headers: toIdHeaders(live.id) };
   } catch (thrown) {
     await live?.end?.();
     throw toMessagesFailure(toFailure(thrown), parsed);
   }
 }
 
-function toHeaders({ id }: LiveResponse): Record<string, string> {
-  return { "request-id": id, "x-request-id": id };
-}
-
-function toStream(live: LiveResponse, parsed: ParsedMessages, signal: AbortSignal): Answer {
+function toStream(live: LiveResponse, parsed: ParsedMessages, signal: AbortSignal): RouteAnswer {
   const { answer } = parsed;
-  const toError = (failure: Failure): object => toMessagesError(toMessagesFailure(failure, parsed));
+  // An event of the stream has lost most of what the failure says.
+  const toError = (told: Failure): object => {
+    const error = toMessagesError(toMessagesFailure(live.failure() ?? told, parsed));
+    return { ...error, request_id: live.id };
+  };
   const writer = createMessageWriter({ answer, estimate: parsed.estimate, toError });
   const failure = (): Failure | undefined => {
     const failed = live.failure();
@@ -114,22 +110,29 @@ function toStream(live: LiveResponse, parsed: ParsedMessages, signal: AbortSigna
     events: writeFrames(endWithClient(live, signal), writer),
     failure,
     manners: toManners(toError),
-    headers: toHeaders(live),
+    headers: toIdHeaders(live.id),
   };
 }
 
-/** Comments would do; clients that watch for silence count events. */
+/** A comment would be enough; but clients that watch for silence count events. */
 const PING = toFrame({ type: "ping" });
+
+/**
+ * Clients try a refused request again by its status, and compact a conversation that is too long, but end the turn at
+ * an `error` event. Vendors take some seconds to refuse a long prompt, and our own retries take longer.
+ */
+const HOLD_MS = 15_000;
 
 function toManners(toError: (failure: Failure) => object): StreamManners {
   return {
     alive: PING,
+    holdMs: HOLD_MS,
     done: "",
     toBroken: (failure) => toFrame(toError(failure) as { type: string }),
   };
 }
 
-/** Nothing until there is output: until then a failure has a status of its own. */
+/** Yields nothing before there is output: until then, a failure has a status of its own. */
 async function* writeFrames(
   events: Events,
   writer: ReturnType<typeof createMessageWriter>,
@@ -141,7 +144,10 @@ async function* writeFrames(
   }
 }
 
-/** A stored response goes on without its client; this API has no way to come back to it, so it ends with it. */
+/**
+ * A stored response would continue without its client. This API has no way to return to it, so it ends with its
+ * client.
+ */
 async function* endWithClient(live: LiveResponse, signal: AbortSignal): Events {
   let isEnded = false;
   try {

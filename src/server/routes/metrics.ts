@@ -1,15 +1,15 @@
-/** The server's numbers, for Prometheus. */
+/** The route of the server's metrics, for Prometheus. */
 
 import type { Route } from "../route.ts";
 import { type Metric, renderMetrics } from "../watching/metrics.ts";
 
-/** `collect` gives those of all worker processes. */
+/** `collect` returns those of all worker processes. */
 export function createMetricsRoutes(collect: () => Promise<readonly Metric[]>): Route[] {
   return [
     {
       method: "GET",
       path: "/metrics",
-      summary: "The server's numbers in the text format of Prometheus",
+      summary: "The server's metrics in the text format of Prometheus",
       scope: "metrics",
       async handle() {
         const text = renderMetrics(await collect());

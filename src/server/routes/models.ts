@@ -1,35 +1,37 @@
 /**
- * The models that clients may name: the server's own names, those of the server that the settings give an
- * address of, and what is known of vendors whose key is set.
+ * Routes of the models that clients may name: the server's own names, those of the server at the settings' address,
+ * and the known models of vendors whose key is set.
  */
 
-import type { IncomingMessage } from "node:http";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
 import { isVendor, vendorOf } from "../../providers/vendors/catalog.ts";
-import type { Upstream } from "../../responses/messages/parse-messages.ts";
+import type { UpstreamFacts } from "../../responses/messages/messages-wishes.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import { type ModelRoutes, toUnknownModel } from "../../runtime/served-models/model-routes.ts";
 import type { ListModels } from "../../runtime/served-models/upstream-models.ts";
-import { type Route, toJson } from "../route.ts";
+import { checkVersion, speaksMessages, toMessagesJson } from "../messages-headers.ts";
+import { type JsonAnswer, type Route, type RouteCall, toJson } from "../route.ts";
 
 interface ModelParts {
   readonly routes: ModelRoutes;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the server at the settings' address has; nothing where there is none. */
+  /** Lists the models of the server at the settings' address; nothing if there is none. */
   readonly listUpstream?: ListModels | undefined;
-  /** The model that vectors are made with for files, by the name that clients may ask it. */
+  /** The embedding model of vector stores, by the name that clients use. */
   readonly embeddings?: string | undefined;
-  /** How much the model behind a name takes and says. */
+  /** Agents that may be named as models: `agent/reviewer`. */
+  readonly agents?: readonly string[] | undefined;
+  /** How much the model of a name reads and writes. */
   readonly sizesOf?: ((name: string) => ModelSizes) | undefined;
 }
 
-type ModelSizes = Pick<Upstream, "contextTokens" | "maxOutputTokens">;
+type ModelSizes = Pick<UpstreamFacts, "contextTokens" | "maxOutputTokens">;
 
-/** As the API has it. */
+/** A model in the API's form. */
 interface ShownModel {
   readonly id: string;
   readonly object: "model";
@@ -39,10 +41,11 @@ interface ShownModel {
 
 export function createModelRoutes(parts: ModelParts): Route[] {
   const list = createList(parts);
-  const find = async (id: string, caller: Caller): Promise<ShownModel> => {
+  const show = async (id: string, { caller, request }: RouteCall): Promise<JsonAnswer> => {
+    checkVersion(request);
     const model = (await list()).find((one) => one.id === id && isAllowed(id, caller));
-    if (model) return model;
-    throw toUnknownModel(id);
+    if (!model) throw toUnknownModel(id);
+    return speaksMessages(request) ? toMessagesJson(toMessagesModel(model, parts)) : toJson(model);
   };
   return [
     {
@@ -51,10 +54,10 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       summary: "The models that may be asked",
       scope: "models",
       async handle({ caller, request, query }) {
+        checkVersion(request);
         const data = (await list()).filter(({ id }) => isAllowed(id, caller));
-        return toJson(
-          speaksMessages(request) ? toMessagesList(data, query, parts) : { object: "list", data },
-        );
+        if (speaksMessages(request)) return toMessagesJson(toMessagesList(data, query, parts));
+        return toJson({ object: "list", data });
       },
     },
     {
@@ -62,40 +65,29 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       path: "/v1/models/:id",
       summary: "One model",
       scope: "models",
-      handle: async ({ params, caller, request }) =>
-        toJson(toShape(await find(params["id"] ?? "", caller), request, parts)),
+      handle: (call) => show(call.params["id"] ?? "", call),
     },
     {
       method: "GET",
       path: "/v1/models/:vendor/:id",
-      summary: "One model, where its slash was not escaped",
+      summary: "One model, by a name with an unescaped slash",
       scope: "models",
-      handle: async ({ params, caller, request }) =>
-        toJson(toShape(await find(`${params["vendor"]}/${params["id"]}`, caller), request, parts)),
+      handle: (call) => show(`${call.params["vendor"]}/${call.params["id"]}`, call),
     },
   ];
 }
 
-/** The two APIs share the addresses; clients of one of them name its version. */
-function speaksMessages({ headers }: IncomingMessage): boolean {
-  return "anthropic-version" in headers;
-}
-
-function toShape(model: ShownModel, request: IncomingMessage, parts: ModelParts): object {
-  return speaksMessages(request) ? toMessagesModel(model, parts) : model;
-}
-
-/** As the Messages API has it. */
+/** A model in the Messages API's form. */
 interface MessagesModel {
   readonly type: "model";
   readonly id: string;
   readonly display_name: string;
   readonly created_at: string;
   readonly lifecycle: "active";
-  /** Null where nobody knows. */
+  /** Null if it is not known. */
   readonly max_input_tokens: number | null;
   readonly max_tokens: number | null;
-  /** What the vendor says of its own models alone. */
+  /** Only the vendor knows this of its own models. */
   readonly capabilities: null;
   readonly line: null;
   readonly deprecated_at: null;
@@ -106,17 +98,24 @@ function toMessagesModel({ id, created }: ShownModel, { sizesOf }: ModelParts): 
   const created_at = new Date(created * 1000).toISOString().replace(".000Z", "Z");
   const sizes = sizesOf?.(id);
   return {
-    ...{ type: "model", id, display_name: id, created_at, lifecycle: "active" },
+    type: "model",
+    id,
+    display_name: id,
+    created_at,
+    lifecycle: "active",
     max_input_tokens: sizes?.contextTokens ?? null,
     max_tokens: sizes?.maxOutputTokens ?? null,
-    ...{ capabilities: null, line: null, deprecated_at: null, retires_at: null },
+    capabilities: null,
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
   };
 }
 
 const USUAL_LIMIT = 20;
 const MOST_LIMIT = 1000;
 
-/** Paged by ids, as that API pages: `after_id`, `before_id`, `limit`. */
+/** Paged by ids as in the Messages API: `after_id`, `before_id`, `limit`. */
 function toMessagesList(
   models: readonly ShownModel[],
   query: URLSearchParams,
@@ -151,7 +150,10 @@ function isAllowed(id: string, { models }: Caller): boolean {
   return !models || models.some((pattern) => matchesGlob(id, pattern));
 }
 
-/** In this order: names of the settings, the upstream's own, what else is known. The first of a name counts. */
+/**
+ * In this order: names of the settings, the upstream's own names, other known models. Of equal names the first one
+ * counts.
+ */
 function createList(parts: ModelParts): () => Promise<readonly ShownModel[]> {
   const { own, known } = listModels(parts);
   return async () => {
@@ -172,12 +174,16 @@ interface Listed {
   readonly known: readonly ShownModel[];
 }
 
-function listModels({ routes: { named, usual }, env, embeddings }: ModelParts): Listed {
+function listModels({
+  routes: { named, usual },
+  env,
+  embeddings,
+  agents = [],
+}: ModelParts): Listed {
   // A name with a star in it is a rule and not a model.
   const names = named.map(([name]) => name).filter((name) => !name.includes("*"));
-  const own = [...names, ...(embeddings === undefined ? [] : [embeddings])].map((name) =>
-    toShown(name, "offshoot"),
-  );
+  const stored = embeddings === undefined ? [] : [embeddings];
+  const own = [...names, ...agents, ...stored].map((name) => toShown(name, "offshoot"));
   const refs = [
     ...(usual ? [usual.model] : []),
     ...MODELS.filter(({ vendor, name }) => !name.endsWith("*") && isReachable(vendor, env)).map(
@@ -195,7 +201,7 @@ function isReachable(vendor: string, env: ModelParts["env"]): boolean {
   return isVendor(vendor) && !vendorOf(vendor).local && keyVariableIn(vendor, env) !== undefined;
 }
 
-/** Nobody knows when; the API wants a number. */
+/** The date is not known; the API requires a number. */
 function toShown(id: string, owned_by: string): ShownModel {
   return { id, object: "model", created: 0, owned_by };
 }

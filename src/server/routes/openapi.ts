@@ -1,11 +1,13 @@
-/** The description of the server's addresses. It holds what the docs say and nothing of a tenant's: anybody may ask. */
+/**
+ * The route of the API's description. It says what the docs say and nothing about tenants, so it is open to all.
+ */
 
 import { type Route, toJson } from "../route.ts";
 
 interface OpenApiParts {
-  /** Those to describe, beside this one. */
+  /** The routes to describe, besides this one. */
   readonly routes: readonly Route[];
-  /** In front of all addresses. */
+  /** The path before all addresses. */
   readonly prefix: string;
 }
 
@@ -17,7 +19,7 @@ export function createOpenApiRoutes({ routes, prefix }: OpenApiParts): Route[] {
     summary: "The description of all addresses, as OpenAPI 3.1",
     scope: null,
     async handle() {
-      // Made for the first who asks: most servers are never asked.
+      // The description is made at the first request: most servers are never asked for it.
       document ??= import("../openapi/document.ts").then(({ createDocument }) =>
         createDocument([...routes, route], prefix),
       );

@@ -1,4 +1,4 @@
-/** Responses: create, retrieve or follow, cancel, steer, delete, list what was sent. */
+/** Routes of responses: create, retrieve or follow, cancel, steer, delete, list the input. */
 
 import { Failure } from "../../base/failure.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
@@ -7,7 +7,7 @@ import type { ContextApi } from "../../responses/api/context-api.ts";
 import { checkMinTokens } from "../../responses/request/check-min-tokens.ts";
 import { readOnce } from "../../responses/tenant/idempotency.ts";
 import { parseInclude } from "../../responses/tenant/paging.ts";
-import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
+import { type Route, type RouteAnswer, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export function createResponseRoutes(api: ResponsesApi): Route[] {
   return [
@@ -22,7 +22,7 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
     {
       method: "GET",
       path: "/v1/responses/:id",
-      summary: "Retrieve a response, or follow its events from any of them on",
+      summary: "Retrieve a response, or follow its events from any event on",
       scope: "responses",
       speaks: "responses",
       handle: (call) => retrieve(api, call),
@@ -60,14 +60,13 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
   ];
 }
 
-/** What responses go on with. */
+/** Routes about what a response continues from: input items, compaction, the size of an input. */
 export function createContextRoutes(api: ContextApi): Route[] {
   return [
     {
       method: "GET",
       path: "/v1/responses/:id/input_items",
-      summary:
-        "List the items that a response was asked with, those of the chain before it included",
+      summary: "List the input items of a response, those of the chain before it included",
       scope: "responses",
       speaks: "responses",
       handle: async ({ params, caller, query }) =>
@@ -76,7 +75,7 @@ export function createContextRoutes(api: ContextApi): Route[] {
     {
       method: "POST",
       path: "/v1/responses/compact",
-      summary: "Make a conversation short; nothing is stored",
+      summary: "Compact a conversation; nothing is stored",
       scope: "responses",
       speaks: "responses",
       handle: async ({ json, caller, signal }) =>
@@ -93,7 +92,7 @@ export function createContextRoutes(api: ContextApi): Route[] {
   ];
 }
 
-async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
+async function create(api: ResponsesApi, call: RouteCall): Promise<RouteAnswer> {
   const body = await call.json();
   checkMinTokens(body);
   const once = readOnce(call.request.headers, "POST /v1/responses", body);
@@ -103,7 +102,7 @@ async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
     ...(live.isReplayed ? { "idempotent-replayed": "true" } : {}),
   };
   const { stream, store } = live.asked;
-  // A stored response goes on without its client; nobody else hears of the others.
+  // A stored response continues without its client; others end with it.
   const signal = call.signal;
   if (stream) {
     return { kind: "events", events: live.events(signal), failure: () => live.failure(), headers };
@@ -112,7 +111,7 @@ async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
   return { kind: "json", body: response, headers: withPolling(headers, response) };
 }
 
-async function retrieve(api: ResponsesApi, call: RouteCall): Promise<Answer> {
+async function retrieve(api: ResponsesApi, call: RouteCall): Promise<RouteAnswer> {
   const { params, query, caller, signal } = call;
   const id = params["id"] ?? "";
   const include = [...parseInclude(query)];
@@ -124,7 +123,7 @@ async function retrieve(api: ResponsesApi, call: RouteCall): Promise<Answer> {
   return { kind: "events", events: await api.follow(id, caller, { after, include, signal }) };
 }
 
-/** When a client that polls should ask again. */
+/** Tells a client that polls when to ask again. */
 const POLL_AFTER_MS = 500;
 
 function withPolling(

@@ -1,4 +1,7 @@
-/** Working on runs, and answering what they ask. None of it without a key: whoever reaches the port could do it. */
+/**
+ * Routes that control runs and answer their questions. All of them need a key: without one, everyone who reaches the
+ * port could use them.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -18,12 +21,14 @@ function toControlRoutes(record: RecordApi): Route[] {
   const post = { method: "POST", scope: "runs", needsKey: true } as const;
   return [
     {
-      ...{ ...post, path: `${ONE}/cancel` },
+      ...post,
+      path: `${ONE}/cancel`,
       summary: "Stop the run and all below it",
       handle: async (call) => toPrivate(await record.cancel(viewerOf(call), idOf(call))),
     },
     {
-      ...{ ...post, path: `${ONE}/steer` },
+      ...post,
+      path: `${ONE}/steer`,
       summary: "Leave a message that the run reads before its next turn",
       async handle(call) {
         const text = requireText(await readObject(call), "text");
@@ -32,14 +37,16 @@ function toControlRoutes(record: RecordApi): Route[] {
       },
     },
     {
-      ...{ ...post, path: `${ONE}/resume` },
-      summary: "Go on with a run whose process died",
+      ...post,
+      path: `${ONE}/resume`,
+      summary: "Resume a run whose process died",
       handle: async (call) => toPrivate(await record.resume(viewerOf(call), idOf(call))),
     },
     {
-      ...{ ...post, path: `${ONE}/replay` },
+      ...post,
+      path: `${ONE}/replay`,
       summary:
-        "Run a recorded tree again; with another `prompt` for `node`, what depends on it for real",
+        "Replay a recorded tree; with another `prompt` for `node`, all that depends on it runs for real",
       async handle(call) {
         const body = await readObject(call);
         const prompt = optionalText(body, "prompt");
@@ -49,8 +56,9 @@ function toControlRoutes(record: RecordApi): Route[] {
       },
     },
     {
-      ...{ ...post, path: `${ONE}/fork` },
-      summary: "Begin a session with what the run's session holds, up to the end of `turn`",
+      ...post,
+      path: `${ONE}/fork`,
+      summary: "Begin a session with a copy of the run's session, up to the end of `turn`",
       async handle(call) {
         const { turn } = await readObject(call);
         if (turn !== undefined && (typeof turn !== "number" || !Number.isInteger(turn))) {
@@ -65,20 +73,27 @@ function toControlRoutes(record: RecordApi): Route[] {
 function toQuestionRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: "/v1/approvals", scope: "runs" },
+      method: "GET",
+      path: "/v1/approvals",
+      scope: "runs",
       summary: "The tool calls of all runs that wait for a person's answer, the oldest first",
       handle: async (call) => toPrivate(await record.questions(viewerOf(call), call.query)),
     },
     {
-      ...{ method: "GET", path: `${ONE}/questions/:question`, scope: "runs" },
-      summary: "One question of the run, with what was decided if it was answered",
+      method: "GET",
+      path: `${ONE}/questions/:question`,
+      scope: "runs",
+      summary: "One question of the run, with the decision if it was answered",
       async handle(call) {
         const name = call.params["question"] ?? "";
         return toPrivate(await record.question(viewerOf(call), idOf(call), name));
       },
     },
     {
-      ...{ method: "POST", path: `${ONE}/answer`, scope: "approve", needsKey: true },
+      method: "POST",
+      path: `${ONE}/answer`,
+      scope: "approve",
+      needsKey: true,
       summary: "Answer a question of the run; the first answer counts",
       async handle(call) {
         const body = await readObject(call);
@@ -94,7 +109,7 @@ function toQuestionRoutes(record: RecordApi): Route[] {
   ];
 }
 
-/** For people, in the log of the run. */
+/** Names the person in the log of the run. */
 function toAnswerer({ caller }: RouteCall): string {
   return `the server, with key ${caller.keyId ?? "unknown"}`;
 }

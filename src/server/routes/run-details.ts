@@ -1,4 +1,4 @@
-/** What is asked about one run, step by step, and about all runs as they change. All of it only reads. */
+/** Routes that show one run step by step, and all runs as they change. They only read. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -19,7 +19,9 @@ export function createRunDetailRoutes(record: RecordApi): Route[] {
 function toStepRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: `${ONE}/steps/:seq`, scope: "runs" },
+      method: "GET",
+      path: `${ONE}/steps/:seq`,
+      scope: "runs",
       summary:
         "One step: a model call with its exact request and answer, or a tool call with who decided",
       async handle(call) {
@@ -31,8 +33,10 @@ function toStepRoutes(record: RecordApi): Route[] {
       },
     },
     {
-      ...{ method: "GET", path: `${ONE}/changes`, scope: "runs" },
-      summary: "What the run and all below it did to files, with diffs",
+      method: "GET",
+      path: `${ONE}/changes`,
+      scope: "runs",
+      summary: "Changes to files by the run and all below it, with diffs",
       handle: async (call) =>
         toPrivate(await record.changes(viewerOf(call), idOf(call), call.query)),
     },
@@ -42,15 +46,19 @@ function toStepRoutes(record: RecordApi): Route[] {
 function toRunRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: `${ONE}/usage`, scope: "runs" },
-      summary: "What the run and all below it used, by model or agent",
+      method: "GET",
+      path: `${ONE}/usage`,
+      scope: "runs",
+      summary: "Usage of the run and all below it, by model or agent",
       async handle(call) {
         const by = parseKey(call.query.get("by") || "model");
         return toPrivate(await record.usageOf(viewerOf(call), idOf(call), by));
       },
     },
     {
-      ...{ method: "GET", path: `${ONE}/export`, scope: "runs" },
+      method: "GET",
+      path: `${ONE}/export`,
+      scope: "runs",
       summary: "The run with all below it as a file: `md` for people, `jsonl` for programs",
       handle: (call) => exportRun(record, call),
     },
@@ -60,12 +68,16 @@ function toRunRoutes(record: RecordApi): Route[] {
 function toWatchRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: "/v1/usage/failures", scope: "runs" },
+      method: "GET",
+      path: "/v1/usage/failures",
+      scope: "runs",
       summary: "Tool calls that failed or were denied, the newest first, with the rule",
       handle: async (call) => toPrivate(await record.failures(viewerOf(call), call.query)),
     },
     {
-      ...{ method: "GET", path: "/v1/watch", scope: "runs" },
+      method: "GET",
+      path: "/v1/watch",
+      scope: "runs",
       summary: "Server-sent events: one when runs or open questions have changed",
       handle: (call) => streamLive(call, (signal) => record.watch(viewerOf(call), signal)),
     },

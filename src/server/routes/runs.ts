@@ -1,4 +1,4 @@
-/** What is written of runs, to read: lists, one run, its tree, its log, as it comes, costs, tools. */
+/** Routes that read the record: lists, one run, its tree, its log, a live stream, costs, tools. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -24,23 +24,31 @@ export function createRunRoutes(record: RecordApi): Route[] {
 function toListRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: "/v1/runs", scope: "runs" },
+      method: "GET",
+      path: "/v1/runs",
+      scope: "runs",
       summary: "List runs, the newest first",
       handle: async (call) => toPrivate(await record.list(viewerOf(call), call.query)),
     },
     {
-      ...{ method: "GET", path: ONE, scope: "runs" },
-      summary: "One run: what it was given, how it ended, what it and those below it cost",
+      method: "GET",
+      path: ONE,
+      scope: "runs",
+      summary: "One run: its task, its ending, and the cost of it and all below it",
       handle: async (call) => toPrivate(await record.get(viewerOf(call), idOf(call))),
     },
     {
-      ...{ method: "GET", path: `${ONE}/tree`, scope: "runs" },
+      method: "GET",
+      path: `${ONE}/tree`,
+      scope: "runs",
       summary: "The run and all below it as rows without bodies, in pieces",
       handle: async (call) =>
         toPrivate(await record.tree(viewerOf(call), idOf(call), call.query.get("after") || null)),
     },
     {
-      ...{ method: "GET", path: `${ONE}/compare`, scope: "runs" },
+      method: "GET",
+      path: `${ONE}/compare`,
+      scope: "runs",
       summary: "Compare the run with another one, `with`: turns and calls side by side",
       handle: async (call) =>
         toPrivate(await record.compare(viewerOf(call), idOf(call), requireQuery(call, "with"))),
@@ -51,8 +59,10 @@ function toListRoutes(record: RecordApi): Route[] {
 function toLogRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: `${ONE}/events`, scope: "runs" },
-      summary: "The log of the run: deltas joined, what is large cut",
+      method: "GET",
+      path: `${ONE}/events`,
+      scope: "runs",
+      summary: "The log of the run; deltas are joined, long texts are shortened",
       async handle(call) {
         const limit = parseLimit(call.query, MAX_EVENTS, USUAL_EVENTS);
         const wish = { ...toWish(call), limit };
@@ -60,7 +70,9 @@ function toLogRoutes(record: RecordApi): Route[] {
       },
     },
     {
-      ...{ method: "GET", path: `${ONE}/events/:seq`, scope: "runs" },
+      method: "GET",
+      path: `${ONE}/events/:seq`,
+      scope: "runs",
       summary: "A piece of a long text of one event: `path` in it, `from` a character on",
       async handle(call) {
         const seq = Number(call.params["seq"]);
@@ -76,7 +88,9 @@ function toLogRoutes(record: RecordApi): Route[] {
       },
     },
     {
-      ...{ method: "GET", path: `${ONE}/follow`, scope: "runs" },
+      method: "GET",
+      path: `${ONE}/follow`,
+      scope: "runs",
       summary: "Follow the run, or with `tree` all below it too, as server-sent events",
       handle: (call) => follow(record, call),
     },
@@ -86,7 +100,9 @@ function toLogRoutes(record: RecordApi): Route[] {
 function toSumRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: "/v1/usage", scope: "runs" },
+      method: "GET",
+      path: "/v1/usage",
+      scope: "runs",
       summary: "What models used, by day and by model, agent, key or tenant",
       async handle(call) {
         const daily = call.query.get("daily") !== "false";
@@ -95,8 +111,10 @@ function toSumRoutes(record: RecordApi): Route[] {
       },
     },
     {
-      ...{ method: "GET", path: "/v1/usage/tools", scope: "runs" },
-      summary: "What calls of tools came to: how many, failed, denied, how long",
+      method: "GET",
+      path: "/v1/usage/tools",
+      scope: "runs",
+      summary: "Tool calls: how many, how many failed or were denied, how long they took",
       handle: async (call) => toPrivate(await record.tools(viewerOf(call), call.query)),
     },
   ];
@@ -116,7 +134,7 @@ async function follow(record: RecordApi, call: RouteCall): Promise<EventsAnswer>
   );
 }
 
-/** `after=now` follows from here on, and counts as none for a page. */
+/** `after=now` follows from the present on; for a page it counts as left out. */
 function toWish({ query }: RouteCall): Omit<EventsWish, "limit"> {
   const types = query.get("types")?.split(",").filter(Boolean);
   const after = query.get("after") === "now" ? -1 : parseNumber(query, "after", -1);
@@ -128,7 +146,7 @@ function toWish({ query }: RouteCall): Omit<EventsWish, "limit"> {
 export function parseKey(by: string): UsageKey {
   const key = USAGE_KEYS.find((known) => known === by);
   if (key) return key;
-  const message = `Usage is not told by \`${clip(by, 40)}\`. Use one of: ${USAGE_KEYS.join(", ")}.`;
+  const message = `Usage cannot be grouped by \`${clip(by, 40)}\`. Use one of: ${USAGE_KEYS.join(", ")}.`;
   throw new Failure("invalid_request", message, { param: "by" });
 }
 

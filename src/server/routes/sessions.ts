@@ -1,4 +1,4 @@
-/** Sessions: conversations that go on over several runs. */
+/** Routes of sessions: conversations that continue over several runs. */
 
 import type { RecordApi } from "../../runtime/record/record-api.ts";
 import type { Route } from "../route.ts";
@@ -8,12 +8,16 @@ import { idOf, viewerOf } from "./viewer.ts";
 export function createSessionRoutes(record: RecordApi): Route[] {
   return [
     {
-      ...{ method: "GET", path: "/v1/sessions", scope: "runs" },
+      method: "GET",
+      path: "/v1/sessions",
+      scope: "runs",
       summary: "List sessions, the last used first",
       handle: async (call) => toPrivate(await record.sessions(viewerOf(call), call.query)),
     },
     {
-      ...{ method: "GET", path: "/v1/sessions/:id", scope: "runs" },
+      method: "GET",
+      path: "/v1/sessions/:id",
+      scope: "runs",
       summary: "One session: its runs and its turns",
       handle: async (call) => toPrivate(await record.session(viewerOf(call), idOf(call))),
     },

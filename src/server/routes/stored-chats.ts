@@ -1,4 +1,4 @@
-/** Chat completions that were stored: list, show, change their metadata, delete. */
+/** Routes of stored chat completions: list, show, change their metadata, delete. */
 
 import type { ChatsApi } from "../../responses/chat/stored-chats.ts";
 import { type Route, toJson } from "../route.ts";
@@ -25,7 +25,7 @@ export function createStoredChatRoutes(api: ChatsApi): Route[] {
     {
       method: "GET",
       path: `${PATH}/:id/messages`,
-      summary: "List the messages that a stored chat completion was asked with",
+      summary: "List the input messages of a stored chat completion",
       ...common,
       handle: async ({ params, query, caller }) =>
         toJson(await api.messages(params["id"] ?? "", query, caller)),

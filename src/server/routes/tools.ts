@@ -1,4 +1,4 @@
-/** What a client may offer a model of this server's own: its tools, and the agents that subagents may be. */
+/** Lists what this server can offer a model: its tools, and the agents that subagents can be. */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { AgentOptions } from "../../delegation/agents/own-agents.ts";
@@ -12,7 +12,9 @@ interface ToolRouteParts {
 export function createToolRoutes({ describeTools, agents }: ToolRouteParts): Route[] {
   return [
     {
-      ...{ method: "GET", path: "/v1/tools", scope: "responses" },
+      method: "GET",
+      path: "/v1/tools",
+      scope: "responses",
       summary: "The server's own tools that this key may offer (MCP label `offshoot`), and agents",
       async handle({ caller }) {
         const data = describeTools(caller.catalogue).map(toToolView);

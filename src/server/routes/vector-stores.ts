@@ -1,4 +1,4 @@
-/** Vector stores: the stores, their files, their batches, and searching them. */
+/** Routes of vector stores: the stores, their files, their batches, and search. */
 
 import { readOnce, toOnceKey } from "../../responses/tenant/idempotency.ts";
 import {
@@ -8,7 +8,7 @@ import {
   getBatch,
   listBatchFiles,
 } from "../../responses/vector-stores/batches.ts";
-import type { IndexParts } from "../../responses/vector-stores/kept-store.ts";
+import type { FileIndexParts } from "../../responses/vector-stores/kept-store.ts";
 import { searchStore } from "../../responses/vector-stores/search.ts";
 import {
   createStoreFile,
@@ -26,9 +26,9 @@ import {
   listStores,
   updateStore,
 } from "../../responses/vector-stores/stores.ts";
-import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
+import { type Route, type RouteAnswer, type RouteCall, readOptional, toJson } from "../route.ts";
 
-export interface VectorRouteParts extends IndexParts {
+export interface VectorRouteParts extends FileIndexParts {
   /** The server's own secret. */
   readonly sealKey: Uint8Array;
 }
@@ -43,12 +43,12 @@ const STORE = `${STORES}/:id`;
 type Do = (call: RouteCall, tenant: string) => Promise<object>;
 
 function row(method: Route["method"], path: string, summary: string, run: Do): Route {
-  const handle = async (call: RouteCall): Promise<Answer> =>
+  const handle = async (call: RouteCall): Promise<RouteAnswer> =>
     toJson(await run(call, call.caller.tenant));
   return { method, path, summary, scope: "files", handle };
 }
 
-/** Indexing and searching cost the key that asks. */
+/** The key of the request pays for indexing and searching. */
 function paidBy(parts: VectorRouteParts, { caller }: RouteCall): VectorRouteParts {
   return { ...parts, keyId: caller.keyId };
 }
@@ -91,10 +91,10 @@ function toFileRoutes(parts: VectorRouteParts): Route[] {
     row("GET", file, "Show a file of a vector store", (call, tenant) =>
       getStoreFile(parts, tenant, toFile(call)),
     ),
-    row("POST", file, "Give a file of a vector store other attributes", async (call, tenant) =>
+    row("POST", file, "Replace the attributes of a file of a vector store", async (call, tenant) =>
       updateStoreFile(parts, tenant, toFile(call), await call.json()),
     ),
-    row("DELETE", file, "Take a file out of a vector store", (call, tenant) =>
+    row("DELETE", file, "Remove a file from a vector store", (call, tenant) =>
       deleteStoreFile(parts, tenant, toFile(call)),
     ),
     row("GET", `${file}/content`, "Show the text that was read from a file", (call, tenant) =>
@@ -110,7 +110,7 @@ function toBatchRoutes(parts: VectorRouteParts): Route[] {
     row("POST", batches, "Add many files to a vector store", async (call, tenant) =>
       createBatch(paidBy(parts, call), tenant, idOf(call), await call.json()),
     ),
-    row("GET", batch, "Show how far a batch is", (call, tenant) =>
+    row("GET", batch, "Show the progress of a batch", (call, tenant) =>
       getBatch(parts, tenant, toBatch(call)),
     ),
     row("POST", `${batch}/cancel`, "Stop adding the files of a batch", (call, tenant) =>

@@ -1,11 +1,13 @@
-/** Who looks at runs: whose they see, and what an address asks of them. */
+/** Reads from a request which runs it may see and what it asks of them. */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Viewer } from "../../runtime/record/found-runs.ts";
 import { type RouteCall, readOptional } from "../route.ts";
 
-/** A key sees the runs of its tenant; one with `admin` those of all, or of the tenant that it names. */
+/**
+ * A key sees the runs of its tenant. A key with `admin` sees those of all tenants, or of the one that it names.
+ */
 export function viewerOf({ caller, scopes, query }: RouteCall): Viewer {
   const asked = query.get("tenant") || undefined;
   if (scopes.includes("admin")) return { tenant: asked };
@@ -19,14 +21,14 @@ export function idOf({ params }: RouteCall): string {
   return params["id"] ?? "";
 }
 
-/** The body as an object; an empty one where there is none. */
+/** The body as an object; an empty one if there is no body. */
 export async function readObject(call: RouteCall): Promise<JsonObject> {
   const body = await readOptional(call);
   if (isJsonObject(body)) return body;
   throw new Failure("invalid_request", "The body is not a JSON object.");
 }
 
-/** Rejects what is not text, and an empty one. */
+/** Rejects what is not text, and an empty text. */
 export function requireText(body: JsonObject, field: string): string {
   const value = body[field];
   if (typeof value === "string" && value !== "") return value;
@@ -37,7 +39,7 @@ export function optionalText(body: JsonObject, field: string): string | undefine
   return body[field] === undefined || body[field] === null ? undefined : requireText(body, field);
 }
 
-/** Data of this kind stays in no cache, and is never taken for a page. */
+/** These answers must not be cached or taken for a page. */
 export const PRIVATE_HEADERS = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",

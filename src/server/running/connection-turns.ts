@@ -1,17 +1,21 @@
 /**
- * Which worker gets which connection: each in turn, and none a second one before it has taken the first, so that a
- * worker that is busy or dying holds up one at most. What a worker has not taken when it is gone goes to another.
+ * Decides which worker gets which connection: each in turn, and no second one before it has taken the first. So a
+ * worker that is busy or dying delays one connection at most. A connection that a worker did not take before it was
+ * gone goes to another one.
  */
 
 export interface ConnectionTurns<Worker, Connection> {
   add(connection: Connection): void;
-  /** From now on the worker is given connections. */
+  /** Gives connections to the worker from now on. */
   join(worker: Worker): void;
-  /** The worker has the connection that it was given. Returns that connection. */
+  /** Notes that the worker has taken its connection, and returns that connection. */
   taken(worker: Worker): Connection | undefined;
-  /** The worker is gone; it takes nothing any more. */
-  leave(worker: Worker): void;
-  /** Empties it: returns what no worker has taken. */
+  /**
+   * Notes that the worker is gone, or takes nothing any more: another one gets the connection that it was given. False
+   * if no worker is left.
+   */
+  leave(worker: Worker): boolean;
+  /** Returns all connections that no worker has taken, and forgets them. */
   takeAll(): Connection[];
 }
 
@@ -52,11 +56,11 @@ export function createConnectionTurns<Worker, Connection>(
     leave(worker) {
       free.delete(worker);
       const connection = given.get(worker);
-      if (connection === undefined) return;
       given.delete(worker);
-      // It came before all that wait.
-      waiting.unshift(connection);
+      // This connection came before all that wait.
+      if (connection !== undefined) waiting.unshift(connection);
       settle();
+      return free.size + given.size > 0;
     },
     takeAll() {
       const all = [...given.values(), ...waiting];

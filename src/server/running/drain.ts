@@ -1,6 +1,6 @@
 /**
- * Coming to an end: answers on their way are waited for, nothing new is taken. A connection that is kept
- * open for more requests ends with its next answer.
+ * Stops a server gracefully: it waits for answers in progress and accepts nothing new. A connection that is kept open
+ * for more requests ends with its next answer.
  */
 
 import type { ServerResponse } from "node:http";
@@ -13,20 +13,23 @@ import { sendFailure } from "../send-answer.ts";
 
 export interface Drain {
   readonly isDraining: boolean;
-  /** Knows what is on its way. */
+  /** Wraps an app so that its answers in progress are known. */
   watchApp(app: App): App;
-  /** Turns away what is new once it drains. Inside whoever counts and logs requests. */
+  /**
+   * Wraps an app so that new requests are refused while the server stops. The wrapper is inside the one that counts
+   * and logs requests.
+   */
   refuseNew(app: App): App;
   /**
-   * Resolves when nothing is on its way any more, `others` included, or the time is up: then with false.
-   * May be called again to wait on.
+   * Resolves when nothing is in progress any more, `others` included, or with false when the time is up. May be
+   * called again to wait longer.
    */
   begin(limitMs: number, clock: Clock, others?: Promise<unknown>): Promise<boolean>;
-  /** Ends what is still on its way: each answer says that the server stops. */
+  /** Ends the remaining answers: each says that the server stops. */
   cut(): void;
 }
 
-/** `prefix` is the path in front of all addresses. */
+/** `prefix` is the path before all addresses. */
 export function createDrain(prefix: () => string = () => ""): Drain {
   const open = new Set<ServerResponse>();
   let onEmpty: (() => void) | undefined;
@@ -37,10 +40,9 @@ export function createDrain(prefix: () => string = () => ""): Drain {
     },
     refuseNew: (app) => async (request, response) => {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
-      // Health is told to the end; it decides who is sent where.
+      // Health is answered to the end: load balancers decide by it.
       const isWatched = WATCHED.has(pathBehind(prefix(), path) ?? "");
       if (!isDraining || isWatched) return await app(request, response);
-      request.resume();
       sendFailure(response, toDraining());
     },
     watchApp: (app) => async (request, response) => {
@@ -55,7 +57,7 @@ export function createDrain(prefix: () => string = () => ""): Drain {
     },
     async begin(limitMs, clock, others) {
       isDraining = true;
-      // Headers that are still to be sent tell the client that its connection ends here.
+      // Headers that are not sent yet tell the client that its connection ends here.
       for (const response of open) {
         if (!response.headersSent) response.setHeader("connection", "close");
       }
@@ -76,7 +78,7 @@ export function createDrain(prefix: () => string = () => ""): Drain {
   };
 }
 
-/** For answers that the server had no time to finish. */
+/** The failure of answers that the server had no time to finish. */
 export function toCut(): Failure {
   const message = "The server stopped before the answer was finished. Send the request again.";
   return new Failure("draining", message, { retryAfterMs: 1000 });

@@ -1,10 +1,9 @@
 /**
- * What answers requests under one set of settings: a runtime, the API over it, its routes. New settings
- * make a new generation beside the old one, which goes on with what it has begun and is closed behind it:
- * so nothing is dropped, and nothing works with half of the old and half of the new.
+ * Answers requests under one set of settings: a runtime, the API over it, its routes. New settings make a new
+ * generation. The old one finishes what it has begun and is then closed. So nothing is dropped, and nothing works
+ * with half of the old and half of the new settings.
  */
 
-import type { Clock } from "../../base/clock.ts";
 import type { AgentOptions } from "../../delegation/agents/own-agents.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { processHealths } from "../../providers/deployments/health.ts";
@@ -19,7 +18,7 @@ import { toModelFacts } from "../../runtime/model-facts.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
 import type { ResponsesSettings } from "../../runtime/open-responses.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
-import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
+import { openRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import {
   type ModelRoutes,
   type OwnServer,
@@ -32,6 +31,7 @@ import {
 } from "../../runtime/served-models/upstream-models.ts";
 import { createVendorModels } from "../../runtime/served-models/vendor-models.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
+import type { RecordClock } from "../../store/record-clock.ts";
 import { type App, createApp } from "../app.ts";
 import { createConsoleSessions, makeConsoleCode } from "../console/console-sessions.ts";
 import { createServes } from "../find-route.ts";
@@ -55,35 +55,40 @@ import type { Health } from "./health.ts";
 import { openHosted } from "./hosted-settings.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
-/** Everything that the files, the environment and the flags say. */
+/** The settings from files, environment and flags. */
 export interface LoadedServer {
   readonly settings: ServerSettings;
   readonly runtime: RuntimeOptions;
-  /** Asked where a request names no model. */
+  /** The model for requests that name none. */
   readonly usual: ModelTarget | undefined;
-  /** The server whose names are all that nothing else is; that of the usual model where it is left out. */
+  /** Why such requests would fail: the key of that model is not set. */
+  readonly keyProblem?: string | undefined;
+  /** The server that is asked for unknown model names. When left out, that of the usual model. */
   readonly own?: OwnServer | undefined;
   readonly sealKey: Uint8Array;
-  /** The files it was read from, and those that the settings name. */
+  /** The settings files, and the files that they name. */
   readonly files: readonly string[];
-  /** Every setting, for an administrator; none where it is left out. */
+  /** Lists all settings for an administrator. When left out, none are shown. */
   readonly readSettings?: AdminParts["readSettings"] | undefined;
-  /** What `offshoot doctor` says of this machine. */
+  /** Runs the checks of `offshoot doctor` on this machine. */
   readonly runDoctor?: AdminParts["runDoctor"];
 }
 
-/** How often an old generation looks whether its WebSockets have ended; they live for an hour at most. */
+/**
+ * How often an old generation checks if its WebSockets have ended. They live for an hour at most.
+ */
 const LOOK_MS = 1000;
 
-/** What all generations share. */
+/** The parts that all generations share. */
 export interface GenerationParts {
-  readonly clock: Clock;
-  /** What is known of a vendor outlives a change of the settings. */
+  /** The clock of the record. */
+  readonly clock: RecordClock;
+  /** The limiters, because the learned limits of a vendor outlive a change of the settings. */
   readonly limiters: Limiters;
   readonly guard: Guard;
   /** Keys, and what was done with them. */
-  readonly books: Pick<Books, "shelf" | "audit" | "spending" | "state">;
-  /** What keys may spend. */
+  readonly books: Pick<Books, "kept" | "shelf" | "audit" | "spending" | "state">;
+  /** The budgets of keys. */
   readonly money: Pick<
     ResponsesSettings,
     "spending" | "charge" | "settle" | "openPurse" | "enterPlace" | "payerOf"
@@ -92,28 +97,28 @@ export interface GenerationParts {
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;
   readonly watchSocket: WatchSocket;
-  /** Told of every event of every run of this process. */
+  /** Called with every event of every run of this process. */
   readonly observe: (logged: LoggedEvent) => void;
-  /** Told what a request that is no run has used. */
+  /** Called with the usage of a request that is not a run. */
   readonly noteUse: RunMetrics["note"];
-  /** Told of each run that this process gives up without an ending. */
+  /** Called for each run that this process gives up without an ending. */
   readonly leave: (runId: string) => void;
   readonly onDefect: (thrown: unknown) => void;
 }
 
 export interface Generation {
   readonly app: App;
-  /** Whether there is something at this path, whichever the method. */
+  /** True if this path has a route, whichever the method. */
   serves(path: string): boolean;
-  /** Its WebSockets; they stay with it until they end. */
+  /** The WebSockets of this generation, which stay with it until they end. */
   readonly sockets: SocketHandler;
   readonly responses: OpenedResponses;
   readonly settings: ServerSettings;
-  /** The server's own tools that clients may use. */
+  /** Names of the server's own tools that clients may use. */
   readonly catalogue: readonly string[];
-  /** Resolves when nothing of it is on its way: no request, no run. */
+  /** Resolves when no request and no run of this generation is in progress. */
   idle(): Promise<void>;
-  /** Ends what still runs, without an ending: it can be taken over. */
+  /** Stops what still runs, without an ending, so that it can be taken over. */
   close(): Promise<void>;
 }
 
@@ -123,7 +128,8 @@ export async function openGeneration(
 ): Promise<Generation> {
   const { settings } = loaded;
   processHealths.set(settings.cooldown);
-  const runtime = await createRuntime({ limiters: parts.limiters, ...loaded.runtime });
+  const { limiters, clock, books } = parts;
+  const runtime = await openRuntime({ limiters, clock, ...loaded.runtime }, books.kept);
   const { env = {}, maxAnswerBytes } = loaded.runtime;
   const network = createNetwork(env, { maxAnswerBytes });
   const close = async (): Promise<void> => {
@@ -138,7 +144,10 @@ export async function openGeneration(
     const responses = await runtime.openResponses({
       ...settings.responses,
       ...openHosted(settings.hosted, loaded.runtime, network),
-      ...{ models, sealKey, size: settings.size, ...parts.money },
+      models,
+      sealKey,
+      size: settings.size,
+      ...parts.money,
       quotaOf: parts.quotaOf,
       observeDirect: parts.observe,
       observeEmbeddings: parts.noteUse,
@@ -154,25 +163,20 @@ export async function openGeneration(
       ...createConsoleRoutes(openConsole(settings, parts)),
       ...createToolRoutes({ describeTools: runtime.describeTools, agents: toAgents(loaded) }),
       ...createAdminRoutes({ ...parts.books, ...parts, ...toState(loaded, catalog) }),
-      ...createModelRoutes({
-        ...{ routes: models, env, embeddings: settings.hosted.embeddings?.model },
-        sizesOf: responses.upstreamOf,
-        listUpstream: openUpstreamModels(models, { env, clock: parts.clock, network }),
-      }),
+      ...openModelRoutes(models, { loaded, responses, clock, network }),
     ];
     const { guard, onDefect } = parts;
     const { body, send, pathPrefix: prefix } = settings;
     const routes = [...described, ...createOpenApiRoutes({ routes: described, prefix })];
     const counted = countApp(createApp({ routes, prefix, guard, body, send, onDefect }));
-    const sockets = createSocketHandler({
-      ...{ api: responses.api, prefix, guard, onDefect },
-      ...{ clock: parts.clock, watch: parts.watchSocket },
-      settings: { maxMessageBytes: body.maxBytes },
-    });
+    const sockets = openSockets(responses, settings, parts);
     return {
       app: counted.app,
       serves: createServes(routes, prefix),
-      ...{ sockets, responses, settings, catalogue },
+      sockets,
+      responses,
+      settings,
+      catalogue,
       async idle() {
         while (sockets.open() > 0) await parts.clock.sleep(LOOK_MS, undefined);
         await counted.idle();
@@ -187,7 +191,37 @@ export async function openGeneration(
   }
 }
 
-/** What the server of the settings has, and the vendors of the settings. */
+function openSockets(
+  { api }: OpenedResponses,
+  { body, pathPrefix: prefix }: ServerSettings,
+  { guard, onDefect, clock, watchSocket: watch }: GenerationParts,
+): SocketHandler {
+  const settings = { maxMessageBytes: body.maxBytes };
+  return createSocketHandler({ api, prefix, guard, onDefect, clock, watch, settings });
+}
+
+interface ModelRouteParts extends Pick<UpstreamParts, "clock"> {
+  readonly loaded: LoadedServer;
+  readonly responses: OpenedResponses;
+  readonly network: Network;
+}
+
+function openModelRoutes(
+  models: ModelRoutes & { readonly catalog: Catalog },
+  { loaded, responses, clock, network }: ModelRouteParts,
+): ReturnType<typeof createModelRoutes> {
+  const { env = {} } = loaded.runtime;
+  return createModelRoutes({
+    routes: models,
+    env,
+    embeddings: loaded.settings.hosted.embeddings?.model,
+    sizesOf: responses.upstreamOf,
+    agents: responses.agentModels,
+    listUpstream: openUpstreamModels(models, { env, clock, network }),
+  });
+}
+
+/** The models of the server in the settings, and of the vendors in the settings. */
 function openUpstreamModels(
   models: ModelRoutes & { readonly catalog: Catalog },
   { env, clock, network }: Pick<UpstreamParts, "env" | "clock"> & { readonly network: Network },
@@ -207,7 +241,7 @@ function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {
   return [...createHealthRoutes(health), ...createMetricsRoutes(collectMetrics)];
 }
 
-/** What the operator says of `/mcp`. */
+/** The operator's settings for `/mcp`. */
 function toMcpParts({ mcp, responses, send }: ServerSettings): Pick<McpRouteParts, "settings"> {
   const { promptsDir } = responses;
   return { settings: { ...mcp, promptsDir, keepAliveMs: send.keepAliveMs } };
@@ -225,7 +259,7 @@ function toQueueLimits({
   return { [BACKGROUND_QUEUE]: maxBackground, ...Object.fromEntries(told) };
 }
 
-/** What an administrator may know of this server. */
+/** The state of this server for an administrator. */
 function toState(
   { settings, runtime, readSettings = () => [], runDoctor }: LoadedServer,
   catalog: Catalog,
@@ -235,11 +269,14 @@ function toState(
     named: settings.named,
     queues: toQueueLimits(settings.responses),
     factsOf: (ref, url) => toModelFacts(ref, url, { overrides, catalog }),
-    ...{ readSettings, runDoctor },
+    readSettings,
+    runDoctor,
   };
 }
 
-/** Where anybody on the network could listen to its tokens there is none, unless it is asked for by name. */
+/**
+ * If tokens would cross the network unencrypted, there is no console unless the settings name it.
+ */
 function openConsole(
   { guard, tls, pathPrefix: prefix, console: wish }: ServerSettings,
   { clock, books }: GenerationParts,
@@ -255,7 +292,9 @@ function openConsole(
   return {
     sessions: createConsoleSessions({ ...given, fixedToken: () => guard.fixedToken }),
     makeCode: (whose) => makeConsoleCode(given, whose),
-    ...{ refusal, auth: guard.auth, prefix },
+    refusal,
+    auth: guard.auth,
+    prefix,
   };
 }
 

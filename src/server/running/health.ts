@@ -1,32 +1,39 @@
-/** Whether the process can answer: it is not about to stop, and its record is sound and can be written. */
+/**
+ * Checks if the process can answer: it is not about to stop, and its record is sound and writable.
+ */
 
-import type { Clock } from "../../base/clock.ts";
 import { type FailureCode, toFailure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { describeClock, type RecordClock } from "../../store/record-clock.ts";
 
 export interface Health {
-  /** Why it is not ready; undefined when it is. */
+  /** Returns why it is not ready; undefined when it is. */
   check(): Promise<NotReady | undefined>;
+  /** A warning for the operator of a server that is ready: a line, or undefined. */
+  readonly notice: string | undefined;
 }
 
-/** `draining`, or the code of the failure: which file it is about is for the operator alone. */
+/** `draining`, or the code of the failure. Only the operator learns which file it is about. */
 type NotReady = FailureCode;
 
 interface HealthParts {
-  readonly clock: Clock;
+  readonly clock: RecordClock;
   readonly isDraining: () => boolean;
-  /** Whether a check beside the server has found the record damaged. */
+  /** True if a check of the record in another process has found damage. */
   readonly isDamaged: () => boolean;
   readonly engine: () => Engine;
 }
 
-/** Probes come each second or so, from several places: one write does for all. */
+/** Probes come about each second from several places; one write is enough for all of them. */
 const FRESH_MS = 1000;
 
 export function createHealth({ clock, isDraining, isDamaged, engine }: HealthParts): Health {
   let checkedMs = Number.NEGATIVE_INFINITY;
   let problem: NotReady | undefined;
   return {
+    get notice() {
+      return describeClock(clock);
+    },
     async check() {
       if (isDraining()) return "draining";
       if (isDamaged()) return "store_failed";

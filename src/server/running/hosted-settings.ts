@@ -1,7 +1,10 @@
-/** What the tools that a server runs for clients are made of: the settings, and the network they need. */
+/**
+ * Reads from the settings what the tools that a server runs for clients need, the network included.
+ */
 
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { keyIn } from "../../base/stored-keys.ts";
 import { toUsage } from "../../protocol/usage.ts";
@@ -13,12 +16,11 @@ import { toPriceOf } from "../../runtime/hosted-prices.ts";
 import { createImagesServer } from "../../runtime/images-server.ts";
 import type { Network } from "../../runtime/network.ts";
 import type { ResponsesSettings } from "../../runtime/open-responses.ts";
-import type { Environment } from "../../runtime/paths.ts";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
 
 export interface HostedSettings {
   readonly codeInterpreter: boolean;
-  /** Where a started Python is kept; undefined where nothing may be written. */
+  /** The folder with the snapshot of a started Python; undefined if nothing may be written. */
   readonly snapshots: string | undefined;
   readonly shell: "sandbox" | "process" | "off";
   readonly applyPatch: "client" | "server";
@@ -26,7 +28,7 @@ export interface HostedSettings {
   readonly embeddings: (RemoteModel & { readonly dimensions: number | undefined }) | undefined;
 }
 
-/** A model behind an API of its own. */
+/** A model with an API of its own. */
 interface RemoteModel {
   readonly model: string;
   readonly url: string;
@@ -62,7 +64,7 @@ export function toHostedSettings(config: Config): HostedSettings {
   };
 }
 
-/** The key that is used where none is named is OpenAI's, and goes to OpenAI alone. */
+/** If the settings name no key, it is OpenAI's, which goes to OpenAI alone. */
 function keyNameOf(config: Config, kind: "image" | "embeddings"): string | null {
   const name = `server.${kind}_api_key_name` as const;
   const url = config.get(`server.${kind}_url`);
@@ -70,7 +72,7 @@ function keyNameOf(config: Config, kind: "image" | "embeddings"): string | null 
   return config.sourceOf(name) === "default" && !isOwn ? null : config.get(name) || null;
 }
 
-/** `network` is the caller's, who closes it. */
+/** The caller owns and closes `network`. */
 export function openHosted(
   settings: HostedSettings,
   { toolSettings, env = {}, overrides }: Pick<RuntimeOptions, "toolSettings" | "env" | "overrides">,
@@ -82,7 +84,9 @@ export function openHosted(
     machine: {
       interpreter: settings.codeInterpreter
         ? {
-            ...{ wheels: python?.wheels, index: python?.index, fetchPackage: python?.fetchPackage },
+            wheels: python?.wheels,
+            index: python?.index,
+            fetchPackage: python?.fetchPackage,
             snapshots: settings.snapshots,
           }
         : undefined,

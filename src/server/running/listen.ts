@@ -1,15 +1,15 @@
-/** Taking a port: the address a server listens at, and why it cannot. */
+/** Opens a port: the address at which a server listens, or the reason why it cannot. */
 
 import type { AddressInfo, Server } from "node:net";
 import { Failure } from "../../base/failure.ts";
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
-/** Gives the port. Rejects with `invalid_request` where it cannot listen. */
+/** Resolves with the port. Rejects with `invalid_request` if it cannot listen. */
 export function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (cause: NodeJS.ErrnoException): void => reject(toRefusal(cause, host, port));
@@ -21,7 +21,7 @@ export function listen(server: Server, { host, port }: ListenAddress): Promise<n
   });
 }
 
-/** As it stands in an address: IPv6 is in brackets. */
+/** The host as written in an address: IPv6 is in brackets. */
 export function toUrlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

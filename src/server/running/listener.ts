@@ -1,6 +1,6 @@
 /**
- * What listens, and what it takes of anybody before a request is one. A worker has no socket that listens: it is
- * given connections that the primary has accepted.
+ * Accepts connections, and bounds what a client may send before its request is complete. A worker has no listening
+ * socket: it receives connections that the primary has accepted.
  */
 
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -14,12 +14,12 @@ import type { TlsOptions } from "./tls.ts";
 
 export interface SocketLimits {
   readonly headersTimeoutMs: number;
-  /** Until the whole request has arrived. */
+  /** The longest time until the whole request has arrived. */
   readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept. */
+  /** How long an idle connection is kept open. */
   readonly keepAliveTimeoutMs: number;
   readonly maxHeaderBytes: number;
-  /** More are closed at once. */
+  /** More connections are closed at once. */
   readonly maxConnections: number;
 }
 
@@ -31,58 +31,64 @@ export const SOCKET_LIMITS: SocketLimits = {
   maxConnections: 10_000,
 };
 
-/** How often connections are looked at for being too slow. */
+/** How often connections are checked for being too slow. */
 const CHECK_MS = 1000;
 
 /** Connections that another process accepts. */
 export interface GivenConnections {
-  /** Calls `take` with each connection, from now on. Resolves with the port that they come from. */
+  /** Calls `take` with each connection from now on. Resolves with the port that they come from. */
   open(take: (socket: Socket) => void): Promise<number>;
-  /** No more are taken. */
+  /** Stops taking connections. */
   close(): void;
 }
 
 export interface ListenOptions extends ListenAddress {
-  /** Where connections come from, in place of a socket of its own. */
+  /** The source of connections, in place of a socket of its own. */
   readonly given?: GivenConnections | undefined;
   readonly socket?: SocketLimits | undefined;
-  /** HTTPS where it is there. */
+  /** Serves HTTPS if it is given. */
   readonly tls?: TlsOptions | undefined;
-  /** Takes over connections that are to become WebSockets; without it they are answered as requests. */
+  /**
+   * Takes over connections that become WebSockets. When left out, they are answered as requests.
+   */
   readonly upgrade?: Upgrade | undefined;
 }
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export interface Listener {
-  /** `http://127.0.0.1:8484`. */
+export interface PortListener {
+  /** For example `http://127.0.0.1:8484`. */
   readonly url: string;
-  /** From the next connection on; the certificate of one that has none stays none. */
+  /**
+   * Sets the certificate from the next connection on. A listener without HTTPS stays without it.
+   */
   setTls(options: TlsOptions): void;
   setLimits(limits: SocketLimits): void;
-  /** Takes no more connections; resolves when those there are have ended. Idle ones end at once. */
+  /** Stops accepting connections; resolves when the open ones have ended. Idle ones end at once. */
   close(): Promise<void>;
   /** Ends connections that wait for a request. */
   closeIdle(): void;
-  /** Ends all connections, whatever is on its way. */
+  /** Ends all connections, also those with an answer in progress. */
   destroy(): void;
 }
 
-/** Rejects with `invalid_request` where it cannot listen. */
-export async function openListener(options: ListenOptions, app: App): Promise<Listener> {
+/** Rejects with `invalid_request` if it cannot listen. */
+export async function openListener(options: ListenOptions, app: App): Promise<PortListener> {
   const { tls, upgrade, given, socket = SOCKET_LIMITS } = options;
   const handle = (...[request, response]: Parameters<App>): void => void app(request, response);
-  // Its own interval is half a minute: limits in seconds would not hold.
+  // Node checks every half minute by itself, which is too rarely for limits in seconds.
   const checks = { connectionsCheckingInterval: CHECK_MS };
-  // A request without a host is the guard's to refuse, in the API's form.
+  // A request without a host is refused by the guard, in the API's form.
   const head = {
-    ...{ maxHeaderSize: socket.maxHeaderBytes, noDelay: true, requireHostHeader: false },
+    maxHeaderSize: socket.maxHeaderBytes,
+    noDelay: true,
+    requireHostHeader: false,
     ...checks,
   };
   const server = tls ? createTlsServer({ ...head, ...tls }, handle) : createServer(head, handle);
   applyLimits(server, socket);
   server.on("clientError", answerBrokenRequest);
-  // Whatever else is expected is no reason to refuse it.
+  // Other values of `Expect` are no reason to refuse a request.
   server.on("checkExpectation", handle);
   if (upgrade) server.on("upgrade", upgrade);
   const open = trackConnections(server);
@@ -105,11 +111,11 @@ export async function openListener(options: ListenOptions, app: App): Promise<Li
 
 interface OpenConnections {
   readonly count: number;
-  /** Resolves when there are none. */
+  /** Resolves when no connection is open. */
   ended(): Promise<void>;
 }
 
-/** Node.js counts those alone that a server has accepted by itself. */
+/** Node.js counts only connections that the server has accepted itself. */
 function trackConnections(server: Server | TlsServer): OpenConnections {
   const sockets = new Set<Socket>();
   const waiting: (() => void)[] = [];
@@ -135,13 +141,13 @@ function trackConnections(server: Server | TlsServer): OpenConnections {
   };
 }
 
-/** Does what Node.js does by itself with connections that the server has accepted. */
+/** Does for a given connection what Node.js does by itself for one that the server has accepted. */
 async function takeGiven(
   server: Server | TlsServer,
   given: GivenConnections,
   open: OpenConnections,
 ): Promise<number> {
-  // With this event Node.js begins to look for connections that are too slow.
+  // At this event Node.js begins to check for connections that are too slow.
   server.emit("listening");
   return await given.open((socket) => {
     if (open.count >= server.maxConnections) return void socket.destroy();
@@ -151,7 +157,7 @@ async function takeGiven(
 
 function applyLimits(server: Server | TlsServer, limits: SocketLimits): void {
   server.headersTimeout = limits.headersTimeoutMs;
-  // Behind the limit of the body itself, whose answer says what was too slow.
+  // Longer than the limit of the body itself, whose answer says what was too slow.
   server.requestTimeout = limits.requestTimeoutMs + limits.headersTimeoutMs;
   server.keepAliveTimeout = limits.keepAliveTimeoutMs;
   server.maxConnections = limits.maxConnections;

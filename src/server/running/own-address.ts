@@ -1,15 +1,15 @@
 /**
- * Models that a server would ask at its own address. A request for one would wait for itself until it times
+ * Finds models that a server would ask at its own address. A request for one would wait for itself until it times
  * out, so a server with such a model is refused. Also says where the usual model is asked.
  */
 
 import { networkInterfaces } from "node:os";
+import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { type MovedTo, movedTo, toShownUrl } from "../../providers/vendors/base-url.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
-import type { Environment } from "../../runtime/paths.ts";
 import type { LoadedServer } from "./generation.ts";
 
 export interface OwnAddress {
@@ -17,13 +17,16 @@ export interface OwnAddress {
   readonly port: number;
 }
 
-/** An address that models are asked at, and what has set it. */
+/** An address at which models are asked, and the setting or variable that says so. */
 interface AskedAt {
   readonly setBy: string;
   readonly url: string;
 }
 
-/** Rejects with `invalid_request`. With port 0 nothing is known before the server listens. */
+/**
+ * Rejects with `invalid_request` if a model is asked at the server's own address. With port 0, that is not known
+ * before the server listens.
+ */
 export function refuseOwnAddress(loaded: LoadedServer, own: OwnAddress): void {
   if (own.port === 0) return;
   const found = listAddresses(loaded).find(({ url }) => isOwn(url, own));
@@ -33,7 +36,7 @@ export function refuseOwnAddress(loaded: LoadedServer, own: OwnAddress): void {
   throw new Failure("invalid_request", message, { param: "url" });
 }
 
-/** For the line that says where the server listens. */
+/** The part about models in the line that says where the server listens. */
 export function toModelNote(loaded: LoadedServer): string {
   const { usual, own } = loaded;
   if (!usual) return own ? `, models of ${toShownUrl(own.url)}` : "";
@@ -43,13 +46,13 @@ export function toModelNote(loaded: LoadedServer): string {
   return `, model ${usual.model}${place}`;
 }
 
-/** As the listener says it: `http://127.0.0.1:8484`. */
+/** As the listener writes it: `http://127.0.0.1:8484`. */
 export function toOwnAddress(listening: string): OwnAddress {
   const url = new URL(listening);
   return { host: url.hostname, port: portOf(url) };
 }
 
-/** Any vendor can be asked for by its name, so each that a variable or a setting moves counts. */
+/** A request can name any vendor, so each vendor that a variable or a setting moves counts. */
 function listAddresses(loaded: LoadedServer): AskedAt[] {
   const { settings, usual, own } = loaded;
   const catalog = toCatalog(loaded.runtime.vendors);
@@ -78,11 +81,13 @@ function listAddresses(loaded: LoadedServer): AskedAt[] {
   ];
 }
 
-/** One without an address is asked at its vendor's, and that of a local vendor may be this server's. */
+/**
+ * A model without an address is asked at its vendor's, and a local vendor's address may be this server's.
+ */
 function addressOf({ model, url }: ModelTarget, env: Environment, catalog: Catalog): string {
   const vendor = vendorOf(model);
   if (url !== null) return url;
-  // What moves a vendor is listed by itself, with the name of the variable.
+  // A vendor that was moved is listed separately, with the name of the variable.
   if (!catalog.has(vendor) || movedTo(vendor, env, catalog)) return "";
   return catalog.of(vendor).baseUrl;
 }
@@ -100,13 +105,17 @@ function isOwn(text: string, { host, port }: OwnAddress): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   if (portOf(url) !== port) return false;
-  const [asked, listening] = [toPlain(url.hostname), toPlain(host)];
+  const asked = toPlain(url.hostname);
+  const listening = toPlain(host);
   if (asked === listening) return true;
   if (isLoopback(asked) && isLoopback(listening)) return true;
   return EVERYWHERE.includes(listening) && ownHosts().includes(asked);
 }
 
-/** What listens there listens at each address of the machine; asked for, it is the machine itself. */
+/**
+ * A server that listens on one of these listens on all addresses of the machine. As the address of a request, each
+ * means the machine itself.
+ */
 const EVERYWHERE = ["0.0.0.0", "::"];
 
 function isLoopback(host: string): boolean {

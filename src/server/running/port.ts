@@ -1,10 +1,11 @@
 /**
- * The port of a server with several workers. The primary owns it, so it stays when workers die, also when all do.
- * A port of `node:cluster` closes with the last worker that listens, and one that was any free port is another one
- * afterwards; besides, a connection that it has sent to a worker that dies stays open and is never answered.
+ * The port of a server with several workers. The primary owns it, so it stays open when workers die, also when all of
+ * them do. A port of `node:cluster` closes with the last worker that listens, and port 0 would then give another
+ * number. A connection that `node:cluster` has sent to a worker that dies stays open and is never answered.
  *
- * The primary reads nothing of a connection. It keeps its end open until a worker says that it has it, which the
- * worker says before it reads, so what was not said to be taken can be given to another worker as it came.
+ * The primary reads nothing from a connection. It keeps its end open until the worker confirms that it has the
+ * connection. The worker confirms before it reads, so a connection that was not confirmed can be given to another
+ * worker unchanged.
  */
 
 import type { Worker } from "node:cluster";
@@ -15,26 +16,29 @@ import type { ToWorker } from "./worker-messages.ts";
 
 export interface Port {
   readonly number: number;
-  /** From now on the worker is given connections. */
+  /** Gives connections to the worker from now on. */
   join(worker: Worker): void;
-  /** The worker has the connection that it was given. */
+  /** Notes that the worker has confirmed the connection that it was given. */
   taken(worker: Worker): void;
-  /** The worker says nothing more: what it said before was heard. */
-  leave(worker: Worker): void;
-  /** Ends connections that no worker has taken, too. */
+  /**
+   * Call it when the worker takes no more connections: it has said so, or it can send no further messages and all
+   * earlier ones were read. False if no worker is left.
+   */
+  leave(worker: Worker): boolean;
+  /** Closes the port, and the connections that no worker has taken. */
   close(): void;
 }
 
 interface PortOptions extends ListenAddress {
-  /** Most that wait for a worker; more are closed at once. */
+  /** The most connections that wait for a worker; more are closed at once. */
   readonly maxConnections: number;
 }
 
-/** Rejects with `invalid_request` where it cannot listen. */
+/** Rejects with `invalid_request` if it cannot listen. */
 export async function openPort({ maxConnections, ...address }: PortOptions): Promise<Port> {
   const turns = createConnectionTurns(sendConnection);
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-    // A client that goes is the worker's to notice.
+    // The worker notices a client that goes away.
     socket.on("error", () => {});
     turns.add(socket);
   });
@@ -43,7 +47,7 @@ export async function openPort({ maxConnections, ...address }: PortOptions): Pro
   return {
     number,
     join: turns.join,
-    // The worker's end of it stays open.
+    // Closes the primary's end. The worker's end stays open.
     taken: (worker) => void turns.taken(worker)?.destroy(),
     leave: turns.leave,
     close() {
@@ -53,7 +57,9 @@ export async function openPort({ maxConnections, ...address }: PortOptions): Pro
   };
 }
 
-/** One that is lost with its worker is given to another as soon as that one is known to be gone. */
+/**
+ * If it is lost with its worker, it is given to another one as soon as that worker is known to be gone.
+ */
 function sendConnection(worker: Worker, socket: Socket): void {
   const message: ToWorker = { type: "connection" };
   if (worker.isConnected()) worker.send(message, socket, { keepOpen: true });

@@ -1,17 +1,19 @@
-/** Looks through a record that is too large for a start to wait for, while the server answers. */
+/**
+ * Checks a record for damage while the server answers, if it is too large to be checked before the start.
+ */
 
 import { toFailure } from "../../base/failure.ts";
 import { openKept } from "../../store/open-kept.ts";
 
 interface RecordCheckParts {
   readonly storePath: string | undefined;
-  /** Is given one line: what the check has found, or why there was none. */
+  /** Called with one line: what the check has found, or why there was none. */
   readonly tell: (line: string) => unknown;
   readonly onDamage: () => void;
 }
 
 export interface RecordCheck {
-  /** Ends it, if it goes on still. Resolves when nobody reads the file any more. */
+  /** Ends the check if it still runs. Resolves when the file is not read any more. */
   stop(): Promise<void>;
 }
 
@@ -28,7 +30,7 @@ export function startRecordCheck({ storePath, tell, onDamage }: RecordCheckParts
     const damage = await maintenance.checkBeside(stopped.signal);
     if (damage) {
       onDamage();
-      tell(`${damage.message} Until then /readyz answers 503, and the server goes on.`);
+      tell(`${damage.message} Until then /readyz answers 503, and the server continues.`);
       return;
     }
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);

@@ -1,19 +1,23 @@
-/** New settings while the server runs: asked for, or found because a file has changed. */
+/** Loads new settings while the server runs: on request, or because a file has changed. */
 
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 
-export interface FileWatch {
-  /** Watches these from now on, in place of those before. */
+export interface FileWatcher {
+  /** Watches these files from now on, in place of the earlier ones. */
   set(files: readonly string[]): Promise<void>;
   close(): void;
 }
 
-/** Editors write files anew and rename them, which watchers of the system lose; a look is a few microseconds. */
+/**
+ * Editors often write a new file and rename it, which the system's watchers lose. One check costs a few microseconds.
+ */
 const LOOK_MS = 1000;
 
-/** Calls back when a file has appeared, changed or gone; not again before the callback has resolved. */
-export function watchFiles(clock: Clock, onChange: () => Promise<void>): FileWatch {
+/**
+ * Calls back when a file has appeared, changed or gone, but not again before the callback has resolved.
+ */
+export function watchFiles(clock: Clock, onChange: () => Promise<void>): FileWatcher {
   const closed = new AbortController();
   let files: readonly string[] = [];
   let seen = "";
@@ -45,7 +49,9 @@ async function readMarks(files: readonly string[]): Promise<string> {
   return (await Promise.all(marks)).join("\n");
 }
 
-/** One after the other, and of those that wait the last alone: a save often comes as several changes. */
+/**
+ * Reloads run one after the other; of those that wait, only the last one runs: a save often comes as several changes.
+ */
 export function createReloader(reload: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 /**
- * The key that compactions, thoughts and fingerprints of a server are sealed with. It is a file of the machine, or,
- * where several machines share a record, in the record: what one of them sealed, the others open.
+ * The key that seals compactions, thoughts and fingerprints of a server. It is a file of the machine or, if several
+ * machines share a record, a thing in the record: what one machine sealed, the others can open.
  */
 
 import { randomBytes } from "node:crypto";
@@ -22,14 +22,14 @@ export async function openSealKey(store: string | undefined, dataDir: string): P
     if (known) return toBytes(known.body);
     const made = toThing(randomBytes(32));
     await shelf.put(made);
-    // Another may have been first.
+    // Another process may have stored its key first.
     return toBytes((await shelf.get(NAME))?.body ?? made.body);
   } finally {
     await kept.close();
   }
 }
 
-/** The key of this machine as it stands in a record that machines share; undefined where there is none. */
+/** The key of this machine in the form for a shared record; undefined if the machine has none. */
 export async function readSealThing(dataDir: string): Promise<NewThing | undefined> {
   const file = toFile(dataDir);
   return existsSync(file) ? toThing(await openGrantKey(file)) : undefined;

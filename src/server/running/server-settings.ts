@@ -1,4 +1,4 @@
-/** The settings of a server as its parts take them, made of the configuration. */
+/** Makes the settings for the parts of a server from the configuration. */
 
 import { NO_LIMITS } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
@@ -13,7 +13,7 @@ import { toNamedModels } from "../../runtime/served-models/model-names.ts";
 import type { ModelRoutes } from "../../runtime/served-models/model-routes.ts";
 import { toLimits } from "../../runtime/settings.ts";
 import type { GuardSettings } from "../guard/create-guard.ts";
-import type { McpSettings } from "../mcp/http-door.ts";
+import type { McpDoorSettings } from "../mcp/http-door.ts";
 import { parsePathPrefix } from "../path-prefix.ts";
 import type { BodyLimits } from "../read-body.ts";
 import type { SendSettings } from "../send-answer.ts";
@@ -25,35 +25,37 @@ import { toWebhookEndpoints } from "./webhook-endpoints.ts";
 
 export interface ServerSettings {
   readonly host: string;
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly workers: number;
-  /** In front of all addresses; empty for none. */
+  /** The path before all addresses; empty for none. */
   readonly pathPrefix: string;
   readonly tls: TlsFiles | undefined;
-  /** Whether the console is served; `auto` where only this machine, or HTTPS, reaches it. */
+  /**
+   * Whether to serve the console. `auto`: only if the server is reached from this machine alone, or over HTTPS.
+   */
   readonly console: "auto" | "on" | "off";
   readonly socket: SocketLimits;
   readonly body: BodyLimits;
   readonly size: SizeLimits;
   readonly send: SendSettings;
-  /** But for the tools, whose patterns mean names that the runtime knows. */
+  /** Without the tools, whose patterns need names that the runtime knows. */
   readonly guard: Omit<GuardSettings, "catalogue">;
-  /** Names or patterns of the server's own tools. */
+  /** Names or patterns of the server's own tools that clients may use. */
   readonly tools: readonly string[];
   readonly named: ModelRoutes["named"];
-  /** When deployments of a name with several are not asked for a while. */
+  /** For how long a deployment that failed is not asked. */
   readonly cooldown: CooldownSettings;
   readonly responses: Omit<ResponsesSettings, "models" | "sealKey">;
   readonly hosted: HostedSettings;
-  readonly mcp: Pick<McpSettings, "waitMs" | "approvalWaitMs">;
+  readonly mcp: Pick<McpDoorSettings, "waitMs" | "approvalWaitMs">;
   readonly log: LogFormat;
   readonly drainMs: number;
   /** How long entries of the audit are kept; null for ever. */
   readonly auditKeptMs: number | null;
-  /** The record; undefined for memory. */
+  /** Address of the record; undefined for memory. */
   readonly storePath: string | undefined;
-  /** A record of up to this size is looked through before the server listens; a larger one afterwards. */
+  /** A record of up to this size is checked before the server listens; a larger one afterwards. */
   readonly startCheckBytes: number;
 }
 
@@ -61,11 +63,13 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly stderr: { readonly isTerminal: boolean };
-  /** Whether responses are kept only where a request says so, whatever the files say. */
+  /**
+   * True if responses are stored only when the request says so, whatever the settings files say.
+   */
   readonly noStore: boolean;
 }
 
-/** Rejects with `invalid_request` what does not go together. */
+/** Rejects with `invalid_request` settings that contradict each other. */
 export function toServerSettings(config: Config, around: Surroundings): ServerSettings {
   const storePath = toStoreAddress(config, around.env);
   const settings: ServerSettings = {
@@ -99,7 +103,8 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     responses: {
       ...toResponses(config, around),
       webhooks: toWebhookEndpoints(config.get("server.webhooks"), {
-        ...{ env: around.env, privateHosts: config.get("web_private_hosts") },
+        env: around.env,
+        privateHosts: config.get("web_private_hosts"),
       }),
     },
     hosted: toHostedSettings(config),
@@ -120,7 +125,9 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
   return settings;
 }
 
-/** Until then a response that fails at once is an HTTP error and not a stream; longer looks like a hang. */
+/**
+ * A response that fails within this time is an HTTP error and not a stream. Waiting longer would look like a hang.
+ */
 const COMMIT_MS = 1000;
 
 function toMs(seconds: number | undefined): number | undefined {
@@ -129,7 +136,7 @@ function toMs(seconds: number | undefined): number | undefined {
 
 const DAY_MS = 86_400_000;
 
-/** 0 is for ever. */
+/** 0 means for ever. */
 function toKeptMs(days: number): number | null {
   return days === 0 ? null : days * DAY_MS;
 }

@@ -1,7 +1,4 @@
-/**
- * One process that answers: its socket, what stands behind it, and what it does by itself meanwhile. One without a
- * socket does only that: it works on what is queued, and goes on with what others have left.
- */
+/** One process that answers requests: its socket, app and periodic work. Without a socket it only takes runs over. */
 
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -11,7 +8,7 @@ import type { Cooldown } from "../../providers/deployments/health.ts";
 import { createLimitSync, type LimitSync } from "../../providers/limits/limit-sync.ts";
 import { createServerLimiters, type Limiters } from "../../providers/limits/limiters.ts";
 import { BACKGROUND_QUEUE } from "../../responses/run/background-queue.ts";
-import type { PlaceCount } from "../../store/places.ts";
+import type { PlaceCount } from "../../store/place-count.ts";
 import type { VendorLimits } from "../../store/vendor-limits.ts";
 import { VERSION } from "../../version.ts";
 import type { App } from "../app.ts";
@@ -30,64 +27,71 @@ import type { Books } from "./books.ts";
 import { createDrain, type Drain, toCut } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
 import { createHealth } from "./health.ts";
-import { type GivenConnections, type Listener, openListener, type Upgrade } from "./listener.ts";
+import {
+  type GivenConnections,
+  openListener,
+  type PortListener,
+  type Upgrade,
+} from "./listener.ts";
 import { refuseOwnAddress, toOwnAddress } from "./own-address.ts";
 import { removeOrphans, sweep, sweepBooks } from "./sweep.ts";
 import { readTls } from "./tls.ts";
 
 export interface Serving {
   readonly url: string;
-  /** What it answers requests with, for whoever has a socket of their own. */
+  /** Answers requests, for a program that has its own socket. */
   readonly app: App;
-  /** Likewise for connections that are to become WebSockets. */
+  /** The handler of connections that become WebSockets. */
   readonly upgrade: Upgrade;
-  /** Whether it has something at this path, whichever the method. */
+  /** True if this path has a route, whichever the method. */
   serves(path: string): boolean;
-  /** What of the new settings takes effect at the next start alone. Rejects, and changes nothing, for what is wrong. */
+  /** Loads new settings. Resolves with those that need a restart. Rejects if any is invalid. */
   reload(loaded: LoadedServer): Promise<readonly string[]>;
-  /** Of this process. */
+  /** The metrics of this process. */
   metrics(): Metric[];
-  /** Waits for answers on their way, for a while, and closes everything. False if some were cut. Once. */
+  /** Waits a while for answers in progress, then closes everything. False if some were interrupted. Once. */
   stop(): Promise<boolean>;
 }
 
 export interface ServingParts {
-  readonly clock: Clock;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Closed with the server. */
+  /** Closed together with the server. */
   readonly books: Books;
-  /** Where the lines of requests go. */
+  /** Writes log lines of requests. */
   readonly write: (text: string) => unknown;
-  /** Its number among several processes; undefined where it is alone. */
+  /** The worker's number among several processes; undefined if there is one. */
   readonly worker: number | undefined;
-  /** Whether it has a port; it has when left out. */
+  /** False for a process without a port. True when left out. */
   readonly listens?: boolean | undefined;
-  /** Where connections come from; a socket of its own when left out. */
+  /** The source of connections. A socket of its own when left out. */
   readonly connections?: GivenConnections | undefined;
-  /** Those of all processes; of this one alone when left out. */
+  /** Collects the metrics of all processes. Of this one when left out. */
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
-  /** Counts requests at once for all processes of this machine; of this one alone when left out. */
+  /** Counts requests in progress for all processes of this machine. For this one when left out. */
   readonly places?: PlaceCount | undefined;
-  /** Shares the limits of vendors between the processes of this machine; each is alone when left out. */
+  /** Shares vendors' limits between the processes of this machine. Each is alone when left out. */
   readonly limits?: VendorLimits | undefined;
-  /** Says who asks in place of keys. */
+  /** Says who makes a request, in place of keys. */
   readonly callerOf?: CallerOf | undefined;
-  /** Whether the record was found damaged since the start. */
+  /** True if the record was found damaged since the start. */
   readonly isDamaged: () => boolean;
   readonly onDefect: (thrown: unknown) => void;
 }
 
-/** How often runs are looked for whose process has died: each is gone on with within its lease and a second. */
+/**
+ * How often to look for runs whose process has died: each is continued within its lease plus a second.
+ */
 export const TAKE_OVER_MS = 800;
 const SWEEP_MS = 60_000;
-/** How often connections are looked at that their clients keep, while the server stops. */
+/** How often idle connections are closed while the server stops. */
 const CLOSE_IDLE_MS = 50;
-/** How long answers that were cut may take to say so. */
+/** How long interrupted answers may take to send their last event. */
 const CUT_MS = 2000;
 
 export async function openServing(loaded: LoadedServer, parts: ServingParts): Promise<Serving> {
-  const { env, clock, log } = parts;
+  const { env, log } = parts;
+  const { clock } = parts.books;
   const tracer = await openRequestTracer(env, { version: VERSION, clock, log });
   const serving = new OneServing(loaded, parts, tracer);
   try {
@@ -113,18 +117,19 @@ class OneServing implements Serving {
   readonly #limiters: Limiters;
   readonly #unwatchProcess: () => void;
   readonly #unwatchDeployments: () => void;
-  /** Old ones that still have something on its way. */
+  /** Old generations that still have work in progress. */
   readonly #retired = new Set<Generation>();
   readonly #timers: NodeJS.Timeout[] = [];
   #loaded: LoadedServer;
   #current: Generation | undefined;
-  #listener: Listener | undefined;
+  #listener: PortListener | undefined;
   #isSweeping = false;
   #isClosing = false;
   #writeRecord: ReturnType<typeof createRequestLog>;
 
   constructor(loaded: LoadedServer, parts: ServingParts, tracer: RequestTracer | undefined) {
-    const { clock, books, worker, write } = parts;
+    const { books, worker, write } = parts;
+    const { clock } = books;
     const { settings } = loaded;
     this.#parts = parts;
     this.#tracer = tracer;
@@ -132,13 +137,17 @@ class OneServing implements Serving {
     this.#writeRecord = createRequestLog(settings.log, write);
     const rules = { ...settings.guard, catalogue: [] };
     const onUse = createKeyMetrics(this.#registry);
-    const [places, limits] = [books.places ?? parts.places, books.limits ?? parts.limits];
+    const places = books.places ?? parts.places;
+    const limits = books.limits ?? parts.limits;
     this.#limitSync = limits && createLimitSync({ limits, self: makeWorkerId(), clock });
     this.#limiters = createServerLimiters(this.#limitSync);
     const { callerOf } = parts;
-    this.#guard = createGuard({ ...books, clock, places, settings: rules, onUse, callerOf });
+    this.#guard = createGuard({ ...books, places, settings: rules, onUse, callerOf });
     this.#watch = createRequestWatch({
-      ...{ clock, tracer, worker, registry: this.#registry },
+      clock,
+      tracer,
+      worker,
+      registry: this.#registry,
       log: () => this.#writeRecord,
       factsOf: (id) => this.#runs.take(id),
     });
@@ -174,22 +183,23 @@ class OneServing implements Serving {
     this.#every(TAKE_OVER_MS, () => this.#takeOver());
     this.#every(SWEEP_MS, () => this.#sweep());
     const { shelf } = this.#current.responses;
-    const { clock } = this.#parts;
+    const { clock } = this.#parts.books;
     const orphans = removeOrphans({ shelf, clock, isOver: () => this.#isClosing });
     void orphans.catch((thrown: unknown) =>
       this.#warn("Removing what is left of responses", thrown),
     );
-    // One that is started often would else never come to it.
+    // Without this first sweep, a process that is restarted often would never sweep.
     void this.#sweep().catch((thrown: unknown) => this.#warn("The first sweep", thrown));
   }
 
   async reload(loaded: LoadedServer): Promise<readonly string[]> {
-    const [before, { settings }] = [this.#loaded.settings, loaded];
+    const before = this.#loaded.settings;
+    const { settings } = loaded;
     if (before.storePath === undefined || settings.storePath === undefined) {
-      const message = "The server keeps its record in memory, so new settings need a new start.";
+      const message = "The server keeps its record in memory, so new settings need a restart.";
       throw new Failure("conflict", message);
     }
-    // All that can be wrong comes before anything is changed.
+    // Everything that can be invalid is checked before anything is changed.
     if (this.#listener) refuseOwnAddress(loaded, toOwnAddress(this.#listener.url));
     const tls = settings.tls && (await readTls(settings.tls));
     const next = await this.#openGeneration(loaded);
@@ -203,16 +213,17 @@ class OneServing implements Serving {
   }
 
   async stop(): Promise<boolean> {
-    const { clock } = this.#parts;
+    const { clock } = this.#parts.books;
     for (const timer of this.#timers) clearInterval(timer);
-    // New connections are taken until the end: they are told that it stops, and what else is left to ask.
+    // New connections are accepted until the end. They get a 503 for new work, and can still ask for its
+    // health.
     const closing = setInterval(() => this.#listener?.closeIdle(), CLOSE_IDLE_MS);
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
     for (const { responses } of generations) responses.durable.retire();
     const sockets = Promise.all(generations.map((generation) => generation.sockets.drain()));
     const { drainMs } = this.#loaded.settings;
     const answered = this.#drain.begin(drainMs, clock, sockets);
-    // Calls of background responses come to their ends too. What does not is left to the next start.
+    // Model calls of background responses are finished too. The rest of such a run is left for the next start.
     const engines = generations.map(({ responses }) => responses.durable);
     const rested = Promise.all(engines.map((engine) => engine.drain()));
     const [isClean] = await Promise.all([answered, within(rested, drainMs, clock)]);
@@ -230,7 +241,7 @@ class OneServing implements Serving {
     return isClean;
   }
 
-  /** Gives everything back but the socket. */
+  /** Releases everything except the socket. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -254,8 +265,8 @@ class OneServing implements Serving {
     await this.#refuseOwnAddress(this.#listener);
   }
 
-  /** With port 0 it is known only now. */
-  async #refuseOwnAddress(listener: Listener): Promise<void> {
+  /** With port 0 the address is known only now. */
+  async #refuseOwnAddress(listener: PortListener): Promise<void> {
     try {
       refuseOwnAddress(this.#loaded, toOwnAddress(listener.url));
     } catch (thrown) {
@@ -267,9 +278,11 @@ class OneServing implements Serving {
   }
 
   async #openGeneration(loaded: LoadedServer): Promise<Generation> {
-    const { clock, onDefect } = this.#parts;
+    const { onDefect } = this.#parts;
+    const { clock } = this.#parts.books;
     const generation = await openGeneration(loaded, {
-      ...{ clock, limiters: this.#limiters },
+      clock,
+      limiters: this.#limiters,
       guard: this.#watch.watchGuard(this.#guard),
       books: this.#parts.books,
       money: {
@@ -308,14 +321,14 @@ class OneServing implements Serving {
   }
 
   #writeTakeover(id: string): void {
-    const { clock, write } = this.#parts;
-    const time = new Date(clock.now()).toISOString();
+    const { write, books } = this.#parts;
+    const time = new Date(books.clock.now()).toISOString();
     createTakeoverLog(this.#loaded.settings.log, write)({ time, takeover: id });
   }
 
   #writeCooldown({ label: cooldown, waitMs, failure }: Cooldown): void {
-    const { clock, write, worker } = this.#parts;
-    const time = new Date(clock.now()).toISOString();
+    const { write, worker, books } = this.#parts;
+    const time = new Date(books.clock.now()).toISOString();
     const about = { cooldown, seconds: waitMs / 1000, reason: failure.message };
     createCooldownLog(this.#loaded.settings.log, write)({ time, ...about, worker });
   }
@@ -325,13 +338,13 @@ class OneServing implements Serving {
     old.responses.durable.retire();
     const close = async (): Promise<void> => {
       await old.idle();
-      // The end of the server may have been faster.
+      // The stop of the server may have closed it already.
       if (this.#retired.delete(old)) await old.close();
     };
     void close().catch((thrown: unknown) => this.#warn("An old generation", thrown));
   }
 
-  /** One at a time: a long one must not be overtaken by the next. */
+  /** One sweep at a time: a long one must not be overtaken by the next. */
   async #sweep(): Promise<void> {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
@@ -343,23 +356,24 @@ class OneServing implements Serving {
   }
 
   async #sweepOnce(): Promise<void> {
-    const { clock, log, books } = this.#parts;
+    const { log, books } = this.#parts;
+    const { clock } = books;
     if (!this.#current) return;
     const { shelf, durable, search } = this.#current.responses;
     const isOver = (): boolean => this.#isClosing;
     await sweep({ shelf, durable, expire: search.expire, clock, log, isOver });
     if (isOver()) return;
     const { auditKeptMs } = this.#loaded.settings;
-    await sweepBooks({ ...books, auditKeptMs, clock });
+    await sweepBooks({ ...books, auditKeptMs });
     await this.#guard.budgets.sweep(async (id) => (await durable.status(id))?.status === "running");
   }
 
-  /** Not all processes at the same moment. */
+  /** Spread in time, so that processes do not all work at the same moment. */
   #every(ms: number, work: () => Promise<unknown>): void {
     const shift = ((this.#parts.worker ?? 0) * 137) % Math.min(ms, 1000);
     const begin = (): void => {
       const again = (): void =>
-        void work().catch((thrown: unknown) => this.#warn("Something to be done again", thrown));
+        void work().catch((thrown: unknown) => this.#warn("Periodic work", thrown));
       this.#timers.push(setInterval(again, ms).unref());
     };
     this.#timers.push(setTimeout(begin, shift).unref());
@@ -376,7 +390,7 @@ async function within(work: Promise<unknown>, limitMs: number, clock: Clock): Pr
   done.abort();
 }
 
-/** What is given once. */
+/** Settings that cannot change while the server runs. */
 const FIXED = ["host", "port", "workers", "storePath"] as const;
 
 function toText(value: unknown): string {

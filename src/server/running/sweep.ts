@@ -1,11 +1,12 @@
 /**
- * Removes what has outlived its time. Every process does it, each minute and not at the same moment;
- * what another one has removed meanwhile is not there, which is all that is asked for.
+ * Removes expired data. Every process does so once a minute, at different moments. Data that another process has
+ * removed meanwhile is gone, which is all that is needed.
  *
- * It goes in pages, each one transaction. Their size follows the time that they take, and everything
- * else that waits for the event loop has its turn between two of them.
+ * It works in pages, each in one transaction. Their size follows the time that they take, and other work of the event
+ * loop has its turn between two pages.
  */
 
+import { performance } from "node:perf_hooks";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { nextTurn } from "../../base/turn.ts";
@@ -14,29 +15,32 @@ import { doomResponse } from "../../responses/api/api.ts";
 import { RESPONSE_BODY, RESPONSE_KIND } from "../../responses/kept/kept-response.ts";
 import type { DoomedThing, OrphanSearch, Shelf, ThingName } from "../../store/shelf.ts";
 import type { Books } from "./books.ts";
-import { createPageSize } from "./page-size.ts";
 
 interface SweepParts {
   readonly shelf: Shelf;
   readonly durable: Engine;
-  /** Removes what was made of a thing elsewhere: chunks of a vector store, places of a file in them. */
+  /**
+   * Removes what was made of a thing elsewhere: chunks of a vector store, a file's places in vector stores.
+   */
   readonly expire?: ((thing: ThingName) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** Lets others have their turn; in tests, tells that they had it. */
+  /** Lets other work have its turn. Tests notice by it that it did. */
   readonly yieldTurn?: (() => Promise<void>) | undefined;
-  /** Whether the process is about to close the store: what is left is for the next time. */
+  /** True if the process is about to close the store: the rest is left for the next sweep. */
   readonly isOver?: (() => boolean) | undefined;
 }
 
-/** So many that cannot be removed have one reason, and it is not theirs. */
+/** If this many things cannot be removed, the cause is not in the things. */
 const MAX_LEFT = 1000;
 
-/** Returns how many things were removed. One that cannot be is left for the next time. */
+/**
+ * Returns how many things were removed. A thing that cannot be removed is left for the next sweep.
+ */
 export async function sweep(parts: SweepParts): Promise<number> {
   const { shelf, clock, log, yieldTurn = nextTurn, isOver = () => false } = parts;
   const page = createPageSize();
-  /** Those that could not be removed. */
+  /** Things that could not be removed. */
   const left = new Set<string>();
   const leave = (thing: ThingName, thrown: unknown): void => {
     left.add(toText(thing));
@@ -69,21 +73,24 @@ export async function sweep(parts: SweepParts): Promise<number> {
   return removed;
 }
 
-/** What is made of a thing elsewhere goes first: after a crash the thing is still there to be found. */
+/**
+ * Data that was made of a thing is removed before the thing: after a crash, the thing is still there and is found
+ * again.
+ */
 async function prepare({ durable, expire }: SweepParts, thing: ThingName): Promise<DoomedThing> {
   await expire?.(thing);
   const { tenant, kind, id } = thing;
   return kind === RESPONSE_KIND ? await doomResponse(durable, tenant, id) : { tenant, kind, id };
 }
 
-/** Together, and one by one where one of them cannot be removed. */
+/** Removes all together. If one cannot be removed, removes them one by one. */
 async function removeAll(
   shelf: Shelf,
   doomed: readonly DoomedThing[],
   leave: (thing: ThingName, thrown: unknown) => void,
 ): Promise<number> {
   try {
-    // What a power cut brings back has still outlived its time.
+    // If a power cut brings them back, they are still expired and the next sweep removes them.
     await shelf.removeAll(doomed, "process");
     return doomed.length;
   } catch (thrown) {
@@ -102,12 +109,14 @@ function toText({ tenant, kind, id }: ThingName): string {
   return JSON.stringify([tenant, kind, id]);
 }
 
-/** Put when the search is over: nothing makes orphans any more, so once is enough for a file. */
+/**
+ * Stored when the search is complete. No version makes orphans any more, so each file is searched once.
+ */
 const ORPHANS_DONE = { tenant: "", kind: "done", id: "orphan-runs", parent: null };
 
 /**
- * Versions before this one removed a response and its run one after the other, and a crash between the
- * two left the run for ever. Looks through the record once, in pages, and removes those.
+ * Removes runs whose response is gone. Earlier versions removed a response and its run one after the other, and a
+ * crash between the two left the run for ever. Looks through the record once, in pages.
  */
 export async function removeOrphans({
   shelf,
@@ -116,7 +125,8 @@ export async function removeOrphans({
   isOver = () => false,
 }: Pick<SweepParts, "shelf" | "clock" | "yieldTurn" | "isOver">): Promise<void> {
   if (await shelf.get(ORPHANS_DONE)) return;
-  const [name, kind] = [RESPONSE_BODY, RESPONSE_KIND];
+  const name = RESPONSE_BODY;
+  const kind = RESPONSE_KIND;
   const page = createPageSize();
   let after: number | undefined = 0;
   while (after !== undefined) {
@@ -141,7 +151,7 @@ interface BookSweepParts extends Pick<Books, "audit" | "spending"> {
   readonly clock: Clock;
 }
 
-/** Counts of minutes that are over are of no use. */
+/** Counts of past minutes are of no use. */
 const SPENDING_KEPT_MS = 3_600_000;
 
 export async function sweepBooks(parts: BookSweepParts): Promise<void> {
@@ -149,4 +159,35 @@ export async function sweepBooks(parts: BookSweepParts): Promise<void> {
   const nowMs = clock.now();
   await spending.prune(nowMs - SPENDING_KEPT_MS);
   if (auditKeptMs !== null) await audit.prune(nowMs - auditKeptMs);
+}
+
+/** Learns how much to do between two moments in which other work has its turn, by measuring. */
+const FIRST_SIZE = 8;
+const MAX_SIZE = 256;
+/** A page that takes longer is followed by a smaller one: other work waits this long. */
+const MAX_MS = 10;
+/** A page that is faster than this is followed by a larger one. */
+const MIN_MS = 3;
+
+interface PageSize {
+  readonly size: number;
+  /** Does the work of one page, and adapts the size to the time it took. */
+  time<Out>(work: () => Promise<Out>): Promise<Out>;
+}
+
+function createPageSize(now: () => number = () => performance.now()): PageSize {
+  let size = FIRST_SIZE;
+  return {
+    get size() {
+      return size;
+    },
+    async time(work) {
+      const startedMs = now();
+      const result = await work();
+      const tookMs = now() - startedMs;
+      if (tookMs > MAX_MS) size = Math.max(1, Math.floor(size / 2));
+      else if (tookMs < MIN_MS) size = Math.min(MAX_SIZE, size * 2);
+      return result;
+    },
+  };
 }

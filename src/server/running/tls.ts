@@ -1,14 +1,14 @@
-/** The certificate of a server, read from its files and checked before it is used. */
+/** Reads the certificate of a server from its files and checks it before it is used. */
 
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { Failure } from "../../base/failure.ts";
 
 export interface TlsFiles {
-  /** With its chain. */
+  /** The certificate with its chain. */
   readonly cert: string;
   readonly key: string;
-  /** Whom clients' certificates must come from; undefined where they need none. */
+  /** The authority that clients' certificates must come from; undefined if clients need none. */
   readonly clientCa: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface TlsOptions extends SecureContextOptions {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Rejects with `invalid_request` for files that cannot be read or do not belong together. */
+/** Rejects with `invalid_request` files that cannot be read or do not belong together. */
 export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<TlsOptions> {
   const options: TlsOptions = {
     cert: await read(cert),

@@ -1,4 +1,4 @@
-/** The setting `server.webhooks` as the server uses it, with the secrets that it names. */
+/** Turns the setting `server.webhooks` into endpoints, with the secrets that it names. */
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -13,7 +13,9 @@ interface WebhookSurroundings {
   readonly privateHosts: readonly string[];
 }
 
-/** The endpoints of a map that `checkWebhooks` has passed. Rejects where a secret is not there. */
+/**
+ * Makes the endpoints of a map that `checkWebhooks` has accepted. Rejects if a secret is missing.
+ */
 export function toWebhookEndpoints(
   rows: JsonObject | undefined,
   around: WebhookSurroundings,
@@ -22,7 +24,10 @@ export function toWebhookEndpoints(
     const { url, secret_name, events, tenants } = row as unknown as WebhookRow;
     checkScheme(name, url, around.privateHosts);
     return {
-      ...{ name, url, events: events ?? WEBHOOK_EVENTS, tenants },
+      name,
+      url,
+      events: events ?? WEBHOOK_EVENTS,
+      tenants,
       keys: [secret_name].flat().map((variable) => readKey(name, variable, around.env)),
     };
   });
@@ -35,7 +40,7 @@ interface WebhookRow {
   readonly tenants?: readonly string[];
 }
 
-/** What is told is little, but it says which responses there are, and when. */
+/** An event says little, but it does say which responses exist, and when. */
 function checkScheme(name: string, url: string, privateHosts: readonly string[]): void {
   const { protocol, host, hostname } = new URL(url);
   if (protocol === "https:" || [host, hostname].some((one) => privateHosts.includes(one))) return;

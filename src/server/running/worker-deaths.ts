@@ -1,21 +1,21 @@
-/** What is said and counted of workers that died: nobody else can tell of them. */
+/** Reports and counts workers that died; they cannot do so themselves. */
 
 import { joinMetrics, type Metric } from "../watching/metrics.ts";
 
 export interface Death {
-  /** Its number among all that were started, and its process. */
+  /** The worker's number among all workers that were started, and its process id. */
   readonly worker: number;
   readonly pid: number | undefined;
   readonly code: number | null;
   readonly signal: string | null;
-  /** When another one starts in its place. */
+  /** The delay before another one starts in its place. */
   readonly pauseMs: number;
 }
 
 export interface WorkerDeaths {
-  /** Remembers the last numbers that a worker told, so that totals do not fall when it dies. */
+  /** Remembers the last metrics of a worker, so that totals do not fall when it dies. */
   hear(worker: number, metrics: readonly Metric[]): void;
-  /** Counts it and returns the line for the operator. */
+  /** Counts the death and returns the line for the operator. */
   add(death: Death): string;
   metrics(): readonly Metric[];
 }
@@ -28,7 +28,7 @@ export function createWorkerDeaths(): WorkerDeaths {
     hear: (worker, metrics) => void last.set(worker, metrics),
     add(death) {
       count++;
-      // A gauge is about now, and the dead have none.
+      // A gauge describes the present, and a dead worker has none.
       const totals = (last.get(death.worker) ?? []).filter(({ type }) => type !== "gauge");
       left = joinMetrics([left, totals]);
       last.delete(death.worker);

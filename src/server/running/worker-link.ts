@@ -1,24 +1,24 @@
-/** A worker's side of the line to the process that started it. */
+/** A worker's side of the line to the primary, the process that started it. */
 
 import cluster from "node:cluster";
 import type { Socket } from "node:net";
-import type { PlaceCount } from "../../store/places.ts";
+import type { PlaceCount } from "../../store/place-count.ts";
 import type { VendorLimits } from "../../store/vendor-limits.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { GivenConnections } from "./listener.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 export interface WorkerLink {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
   tellReady(url: string): void;
-  /** The numbers of all workers. */
+  /** The metrics of all workers together. */
   collectMetrics(): Promise<readonly Metric[]>;
-  /** Those that the primary accepts. */
+  /** Connections that the primary accepts. */
   readonly connections: GivenConnections;
-  /** Counts for all workers. */
+  /** Counts places for all workers. */
   readonly places: PlaceCount;
-  /** Between all workers. */
+  /** Shares vendors' limits between all workers. */
   readonly limits: VendorLimits;
   close(): void;
 }
@@ -93,16 +93,17 @@ export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
     },
     close: () => {
       process.off("message", hear);
-      cluster.worker?.disconnect();
+      // Not disconnected: Node.js fails if a connection arrives in the same turn. The channel ends with the process.
+      process.channel?.unref();
     },
   };
 }
 
-/** What carries the number of a question. */
+/** Answers that carry the number of their question. */
 type Answer = Extract<ToWorker, { readonly type: "collected" | "taken" | "exchanged" }>;
 
 interface PrimaryConnections extends GivenConnections {
-  /** The primary has said where they come from. */
+  /** Called when the primary says which port the connections come from. */
   onListening(port: number): void;
   accept(socket: Socket | undefined): void;
 }
@@ -119,14 +120,15 @@ function createGivenConnections(tell: (message: FromWorker) => void): PrimaryCon
       }),
     close: () => {
       take = undefined;
+      tell({ type: "closed" });
     },
     onListening: (port) => onListening(port),
     accept(socket) {
-      // One that is not accepted the primary gives to another worker.
+      // The primary gives a connection that was not accepted to another worker.
       if (!take) return void socket?.destroy();
-      // Before anything of it is read.
+      // Confirmed before anything of it is read.
       tell({ type: "accepted" });
-      // One that was broken on the way is none.
+      // A connection that broke on the way arrives without a socket.
       if (socket) take(socket);
     },
   };

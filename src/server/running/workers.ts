@@ -1,7 +1,7 @@
 /**
- * Several processes behind one port: the primary starts them, puts another one in the place of each that
- * dies, gives them connections in turn, passes on what it is told, counts requests at once, shares the limits of
- * vendors between them, and adds their numbers up. It answers no request itself.
+ * Several processes that share one port. The primary starts them, replaces each one that dies, gives them connections
+ * in turn, passes messages on, counts requests in progress, shares the limits of vendors between them, and adds up
+ * their metrics. It answers no request itself.
  */
 
 import cluster, { type Worker } from "node:cluster";
@@ -15,32 +15,34 @@ import { createWorkerDeaths, type Death } from "./worker-deaths.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 export interface Workers {
-  /** Resolves when the first of them listens, or when one has ended without: it has said why. */
+  /**
+   * Resolves when the first worker listens, or when one has ended before it could and has said why.
+   */
   readonly ready: Promise<Started>;
   reload(): void;
-  /** Has all of them say that the record is damaged, those that start later too. */
+  /** Tells all workers that the record is damaged, also those that start later. */
   tellDamage(): void;
-  /** Resolves when all have ended, with the worst of their exit codes. */
+  /** Resolves with the worst of their exit codes when all have ended. */
   stop(): Promise<number>;
-  /** Ends them at once. */
+  /** Ends all workers at once. */
   kill(): void;
 }
 
 export type Started = { readonly url: string } | { readonly exitCode: number };
 
-/** Between a death and its replacement: at once for the first, slower where they keep dying. */
+/** Delays between a death and the replacement: none for the first, longer if workers keep dying. */
 const REPLACE_MS = [0, 100, 500, 2000, 5000, 10_000] as const;
-/** One that lived so long did not die of its start. */
+/** A worker that lived this long did not fail at its start. */
 const HEALTHY_MS = 10_000;
-/** A worker that does not say its numbers is left out. */
+/** A worker that does not send its metrics in this time is left out. */
 const MEASURE_MS = 1000;
 
 interface PoolParts {
   readonly count: number;
-  /** Closed with the workers. */
+  /** Closed together with the workers. */
   readonly port: Port;
   readonly clock: Clock;
-  /** Is given a line for each worker that dies. */
+  /** Called with a line for each worker that dies. */
   readonly tell: (line: string) => unknown;
 }
 
@@ -77,7 +79,7 @@ class Pool implements Workers {
     this.ready = new Promise((resolve) => {
       this.#onStarted = resolve;
     });
-    // The first one alone: what is wrong with the settings is said once.
+    // Only one worker at first: if the settings are invalid, that is said once.
     this.#fork();
   }
 
@@ -114,10 +116,10 @@ class Pool implements Workers {
     const worker = cluster.fork();
     this.#live.add(worker);
     worker.on("message", (message: FromWorker) => this.#hear(worker, message));
-    // A message to one that is just ending is lost, which is no failure of anybody.
+    // A message to a worker that is just ending is lost, which is not an error.
     worker.on("error", () => {});
-    // Not at its exit: what it said last may come after that. Nor when it is disconnected: Node.js does not say so
-    // while a connection is on its way to it.
+    // Not when it exits: its last message may arrive after that. And not when it is disconnected: Node.js does not
+    // report that while a connection is on its way to the worker.
     worker.process.once("close", () => this.#port.leave(worker));
     worker.once("exit", (code: number | null, signal: string | null) => {
       this.#live.delete(worker);
@@ -150,12 +152,16 @@ class Pool implements Workers {
   #hear(worker: Worker, message: FromWorker): void {
     switch (message.type) {
       case "listen":
-        // It knows before its first connection.
+        // A new worker gets this before its first connection.
         if (this.#isDamaged) tell(worker, { type: "damaged" });
         tell(worker, { type: "listening", port: this.#port.number });
         return this.#port.join(worker);
       case "accepted":
         return this.#port.taken(worker);
+      case "closed":
+        // A client that connects from now on is refused at once. It would wait until the last worker has ended.
+        if (!this.#port.leave(worker) && this.#stopped.signal.aborted) this.#port.close();
+        return;
       case "ready":
         if (this.#isReady) return;
         this.#isReady = true;
@@ -188,7 +194,7 @@ class Pool implements Workers {
     }
   }
 
-  /** Of all that answer in time. */
+  /** Collects the metrics of all workers that answer in time. */
   async #collect(): Promise<readonly Metric[]> {
     const id = this.#questions++;
     const metrics: (readonly Metric[])[] = [];

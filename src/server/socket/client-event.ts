@@ -1,6 +1,6 @@
 /**
- * What clients say on a socket. `response.create` is the body of `POST /v1/responses` beside its type;
- * what only says how an HTTP answer is sent (`stream`) is taken and means nothing here.
+ * Parses what clients send on a socket. `response.create` has the body of `POST /v1/responses` beside its type.
+ * Fields that only say how an HTTP answer is sent (`stream`) are accepted and ignored.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -10,15 +10,15 @@ export type ClientEvent = CreateEvent | InjectEvent | SteerEvent | IgnoredEvent;
 
 export interface CreateEvent {
   readonly type: "response.create";
-  /** As `POST /v1/responses` takes it. */
+  /** The body, as for `POST /v1/responses`. */
   readonly body: CreateBody;
-  /** Which of the connection's streams it belongs to. */
+  /** The stream of the connection that it belongs to. */
   readonly streamId: string | undefined;
   /** False to prepare the next turn without an answer. */
   readonly generate: boolean;
 }
 
-/** Unchecked but for what a connection itself looks at. */
+/** Unchecked, except for the fields that the connection itself reads. */
 export interface CreateBody {
   readonly [name: string]: unknown;
 }
@@ -30,19 +30,21 @@ export interface InjectEvent {
   readonly input: readonly unknown[];
 }
 
-/** More to say behind a response that runs. */
+/** A steering message for a response that runs. */
 export interface SteerEvent {
   readonly type: "response.steer";
   readonly previousResponseId: string;
   readonly input: string | readonly unknown[];
 }
 
-/** What a client reports and nobody here waits for. */
+/** An event that clients report and that has no effect here. */
 export interface IgnoredEvent {
   readonly type: "ignored";
 }
 
-/** Rejects with `invalid_request` what is not an event or not a known one. `event` is the message as JSON. */
+/**
+ * Rejects with `invalid_request` a value that is not an event or not a known one. `event` is the message as JSON.
+ */
 export function parseClientEvent(event: unknown): ClientEvent {
   if (!isRecord(event)) throw invalid("A message must be a JSON object with a `type`.", "type");
   switch (event["type"]) {
@@ -66,7 +68,7 @@ function toCreate(event: Readonly<Record<string, unknown>>): CreateEvent {
   if (stream_id !== undefined && stream_id !== null && !isName(stream_id)) {
     throw invalid("`stream_id` must be a text of 1 to 256 characters.", "stream_id");
   }
-  // Some clients put the body in a field of its own, as the realtime API has it.
+  // Some clients put the body in a field of its own, as the realtime API does.
   const body = isRecord(response) ? { ...response, ...rest } : rest;
   return {
     type: "response.create",

@@ -1,6 +1,6 @@
 /**
- * One WebSocket of a client: its messages, its streams, what it remembers, and when it ends. It closes
- * itself when it is old, idle or dead; whoever opened it may drain or destroy it.
+ * One WebSocket of a client: its messages, its streams, what it remembers, and when it ends. It closes itself when it
+ * is old, idle or dead. The code that opened it may drain or destroy it.
  */
 
 import type { Duplex } from "node:stream";
@@ -13,32 +13,31 @@ import { toErrorEvent, toLifetimeFailure } from "./error-event.ts";
 import { injectItems } from "./injector.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
-import { createPulse } from "./pulse.ts";
 import type { SocketSettings } from "./socket-settings.ts";
 import { createSteering, type Steering, type Successor } from "./steering.ts";
-import { isLeft, runTurn, type TurnParts } from "./turn.ts";
-import { createTurns, type RunningTurn, type Turns } from "./turns.ts";
+import { isLeft, runTurn, type SocketTurnParts } from "./turn.ts";
+import { createTurns, type RunningTurn, type SocketTurns } from "./turns.ts";
 
 export interface ConnectionParts
-  extends Pick<TurnParts, "api" | "guard" | "clock" | "request" | "onDefect" | "watch"> {
+  extends Pick<SocketTurnParts, "api" | "guard" | "clock" | "request" | "onDefect" | "watch"> {
   readonly socket: WebSocket;
-  /** Whose it is: tenants take turns with messages that are large. */
+  /** The tenant of the socket: tenants take turns with large messages. */
   readonly tenant: string;
-  /** What the socket writes to. */
+  /** The stream that the socket writes to. */
   readonly wire: Duplex;
   readonly settings: SocketSettings;
 }
 
-export interface Connection {
-  /** Takes no more turns, and closes when those that run have ended. */
+export interface OpenSocket {
+  /** Stops starting turns, and closes when the running ones have ended. */
   drain(): void;
-  /** Ends the turns that run: each says why. */
+  /** Ends the running turns: each says why. */
   cut(reason: Failure): void;
-  /** Ends it, whatever runs. */
+  /** Closes it at once, whatever runs. */
   destroy(): void;
 }
 
-export function openConnection(parts: ConnectionParts): Connection {
+export function openConnection(parts: ConnectionParts): OpenSocket {
   const connection = new SocketConnection(parts);
   return {
     drain: () => connection.drain(),
@@ -53,14 +52,16 @@ class SocketConnection {
   readonly #parts: ConnectionParts;
   readonly #outbox: Outbox;
   readonly #lanes: Lanes;
-  readonly #turns: Turns = createTurns();
+  readonly #turns: SocketTurns = createTurns();
   readonly #steering: Steering;
-  readonly #turnParts: TurnParts;
+  readonly #turnParts: SocketTurnParts;
   readonly #gone = new AbortController();
   readonly #idle: NodeJS.Timeout;
-  /** Resolves when all messages that have come are heard; undefined where none waits. */
+  /** Resolves when all received messages are handled; undefined if none waits. */
   #hearing: Promise<void> | undefined;
-  /** Why no more turns are taken; it closes when those that run have ended. */
+  /**
+   * The reason why no further turns are started. The socket closes when the running ones have ended.
+   */
   #ending: Failure | undefined;
 
   constructor(parts: ConnectionParts) {
@@ -75,7 +76,7 @@ class SocketConnection {
     const life = setTimeout(() => this.#expire(), settings.lifetimeMs);
     const pulse = createPulse(socket, settings.pingMs);
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
-    // Broken frames and messages that are too large: the socket closes itself, with the right code.
+    // For broken frames and messages that are too large, the socket closes itself with the right code.
     socket.on("error", () => {});
     socket.on("close", () => {
       for (const timer of [this.#idle, life]) clearTimeout(timer);
@@ -101,7 +102,7 @@ class SocketConnection {
     if (this.#lanes.isIdle()) this.#rest();
   }
 
-  /** Nothing runs. */
+  /** Called when no turn runs. */
   #rest(): void {
     this.#idle.refresh();
     if (!this.#ending) return;
@@ -111,18 +112,20 @@ class SocketConnection {
 
   #close(reason: string): void {
     if (!this.#lanes.isIdle()) return;
-    // Going away: clients of the published API connect again by themselves.
+    // 1001, going away: clients of the published API then connect again by themselves.
     this.#parts.socket.close(1001, reason);
   }
 
-  /** Messages are heard in the order in which they came: what follows a large one waits until it is parsed. */
+  /**
+   * Messages are handled in the order in which they came: one that follows a large one waits until that is parsed.
+   */
   #receive(data: RawData, isBinary: boolean): void {
     this.#idle.refresh();
     if (isBinary) {
       this.#outbox.say(toErrorEvent(new Failure("invalid_request", "Messages must be text.")));
       return;
     }
-    // A list of buffers or an `ArrayBuffer` comes to those alone who ask the socket for it.
+    // Lists of buffers or an `ArrayBuffer` come only if the socket was asked for them.
     const bytes = data as Buffer;
     if (!this.#hearing && !isLargeJson(bytes)) {
       this.#hear(bytes, () => parseJsonBytes(bytes, MESSAGE));
@@ -130,7 +133,7 @@ class SocketConnection {
     }
     const hearing = Promise.resolve(this.#hearing).then(() => this.#hearLarge(bytes));
     this.#hearing = hearing;
-    // The client writes no more than is heard.
+    // The client can send no faster than its messages are handled.
     this.#parts.socket.pause();
     void hearing.then(() => {
       if (this.#hearing !== hearing) return;
@@ -195,4 +198,26 @@ class SocketConnection {
     const run = (): Promise<void> => this.#run(next.event, bytes, next);
     this.#lanes.addFirst({ streamId, bytes, run });
   }
+}
+
+/**
+ * Sends pings to check that the client is still there. A connection without answers is cut off.
+ *
+ * A busy client answers late; one that is gone never does.
+ */
+const MAX_MISSED = 3;
+
+function createPulse(socket: WebSocket, everyMs: number): { stop(): void } {
+  let missed = 0;
+  const isAlive = (): void => {
+    missed = 0;
+  };
+  const timer = setInterval(() => {
+    if (missed >= MAX_MISSED) return socket.terminate();
+    missed++;
+    socket.ping();
+  }, everyMs);
+  socket.on("pong", isAlive);
+  socket.on("message", isAlive);
+  return { stop: () => clearInterval(timer) };
 }

@@ -1,16 +1,15 @@
 /**
- * What a connection remembers of responses that are not stored, so that the next turn sends only what
- * is new. Of each stream the last response alone; it is forgotten when a turn that went on with it
- * fails, and with the connection.
+ * The memory of a connection for responses that are not stored, so that the next turn sends only what is new. It
+ * remembers the last response of each stream, until a turn that continues it fails or the connection ends.
  */
 
-/** All that stands before the next turn. */
+/** Everything that stands before the next turn. */
 export interface Context {
-  /** The stored response that it begins behind. */
+  /** The stored response that it continues. */
   readonly after: string | undefined;
-  /** As the API takes them. */
+  /** Items as the API takes them. */
   readonly items: readonly unknown[];
-  /** About what it takes of memory. */
+  /** The context's approximate size in memory. */
   readonly bytes: number;
 }
 
@@ -18,7 +17,7 @@ export const NO_CONTEXT: Context = { after: undefined, items: [], bytes: 0 };
 
 export interface Contexts {
   find(responseId: string): Context | undefined;
-  /** In place of the stream's last one. What would be too much is not kept. */
+  /** Replaces the context of the stream. One that is too large is not kept. */
   keep(streamId: string | undefined, responseId: string, context: Context): void;
   forget(responseId: string): void;
 }
@@ -46,7 +45,7 @@ export function createContexts({ maxBytes }: { readonly maxBytes: number }): Con
   };
 }
 
-/** What is in a compaction is not needed beside it. */
+/** Items that a compaction replaces are not kept beside it. */
 export function joinContext(before: Context, items: readonly unknown[], bytes: number): Context {
   const all = [...before.items, ...items];
   const at = all.findLastIndex(

@@ -1,4 +1,6 @@
-/** Failures on a socket: the answer of an HTTP request, with its status and headers, as one event. */
+/**
+ * Writes a failure on a socket as one event: the answer that an HTTP request would get, with its status and headers.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
@@ -7,7 +9,7 @@ export interface SocketErrorEvent {
   readonly type: "error";
   readonly status: number;
   readonly error: { type: string; code: string; message: string; param: string | null };
-  /** `retry-after` and what is left of a key's limits, where there is something to say. */
+  /** `retry-after` and the remaining limits of the key, if they are known. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly stream_id?: string;
 }
@@ -30,7 +32,7 @@ export function toErrorEvent(failure: Failure, place: ErrorPlace = {}): SocketEr
   };
 }
 
-/** Clients open another connection when they see this code. */
+/** Clients open another connection when they get this code. */
 export function toLifetimeFailure(lifetimeMs: number): Failure {
   const minutes = Math.round(lifetimeMs / 60_000);
   const message = `This connection has reached its limit of ${minutes} minutes. Open another one.`;

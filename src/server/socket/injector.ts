@@ -1,15 +1,17 @@
-/** `response.inject` of the multi-agent beta: answers to calls of a response that runs on this connection. */
+/**
+ * `response.inject` of the multi-agent beta: answers to the calls of a response that runs on this connection.
+ */
 
 import { toFailure } from "../../base/failure.ts";
-import { isOwnFault, toToldMessage } from "../../base/own-fault.ts";
+import { isOwnFault, toToldMessage } from "../../base/server-fault.ts";
 import { clip } from "../../base/text.ts";
 import type { ResponsesApi } from "../../responses/api/api.ts";
 import type { InjectEvent } from "./client-event.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Turns } from "./turns.ts";
+import type { SocketTurns } from "./turns.ts";
 
 export interface InjectorParts {
-  readonly turns: Turns;
+  readonly turns: SocketTurns;
   readonly outbox: Outbox;
   readonly api: Pick<ResponsesApi, "inject">;
   readonly onDefect: (thrown: unknown) => void;
@@ -31,15 +33,15 @@ export async function injectItems(parts: InjectorParts, event: InjectEvent): Pro
 }
 
 /**
- * The published API has these two codes and no other. The first tells the client to send its items with
- * another request; the second is also what a response says that runs and has no use for them.
+ * The published API has only these two codes. The first tells the client to send its items with another request. The
+ * second also comes from a response that runs and has no use for the items.
  */
 interface InjectError {
   readonly code: "response_already_completed" | "response_not_found";
   readonly message: string;
 }
 
-/** Undefined where the items were taken. */
+/** Undefined if the items were accepted. */
 async function findError(
   { turns, api, onDefect }: InjectorParts,
   { responseId, input }: InjectEvent,

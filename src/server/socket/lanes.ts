@@ -1,6 +1,6 @@
 /**
- * The streams of a connection: turns of one stream run one behind the other, those of different ones
- * beside each other, as far as there is room.
+ * The streams of a connection: turns of one stream run one after the other, those of different streams at the same
+ * time, as far as there is room.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -9,16 +9,16 @@ import type { SocketSettings } from "./socket-settings.ts";
 
 export interface Job {
   readonly streamId: string | undefined;
-  /** What it holds while it waits. */
+  /** The memory that it holds while it waits. */
   readonly bytes: number;
   /** Must not reject. */
   run(): Promise<void>;
 }
 
 export interface Lanes {
-  /** Rejects where too much waits or there are too many streams. */
+  /** Rejects if too much waits or there are too many streams. */
   add(job: Job): void;
-  /** In front of all that wait in its stream, which is there. */
+  /** Puts the job before all that wait in its stream, which must exist. */
   addFirst(job: Job): void;
   isIdle(): boolean;
 }
@@ -47,7 +47,7 @@ export function createLanes(settings: SocketSettings, onIdle: () => void): Lanes
   };
 
   const start = (lane: Lane, job: Job): void => {
-    // To the end of the order, so that each stream has its turn where there is no room for all.
+    // Moves to the end of the order, so that each stream has its turn if there is no room for all.
     lanes.delete(job.streamId);
     lanes.set(job.streamId, lane);
     lane.isRunning = true;
@@ -90,6 +90,6 @@ export function createLanes(settings: SocketSettings, onIdle: () => void): Lanes
 
 function toFull(): Failure {
   const message =
-    "Too much of this connection waits already. Send more when a response has ended, or open another one.";
+    "Too many messages of this connection are waiting. Send more when a response has ended, or open another one.";
   return new Failure("rate_limited", message);
 }

@@ -1,7 +1,7 @@
 /**
- * What goes out on a socket. A client that reads slowly slows its own responses, and nobody else's. An event that
- * is large is one message in several frames, which are written in slices: neither this process nor the
- * socket has its text as a whole.
+ * Sends events to the client of a socket. A client that reads slowly delays only its own responses. A large event is
+ * one message in several frames, which are written in slices: neither this process nor the socket holds its whole
+ * text.
  */
 
 import type { Duplex } from "node:stream";
@@ -9,19 +9,21 @@ import type { WebSocket } from "ws";
 import { isLarge, writeInSlices } from "../../base/json-pieces.ts";
 
 export interface Outbox {
-  /** Resolves when there is room for more, or nobody to send to. */
+  /** Resolves when there is room for more, or when the client is gone. */
   send(events: readonly object[]): Promise<void>;
-  /** For what nobody waits for. Who asks for much of it and reads none of it is cut off. */
+  /**
+   * Sends an event without waiting for room. A client that asks for many such events and reads none is cut off.
+   */
   say(event: object): void;
 }
 
 export interface OutboxSettings {
   readonly maxBufferedBytes: number;
-  /** Whose socket it is: tenants take turns with what is large. */
+  /** The tenant of the socket: tenants take turns with large events. */
   readonly owner: string;
 }
 
-/** How much more may wait of what is not waited for. */
+/** How many times the usual limit may wait for events that are sent without waiting for room. */
 const PATIENCE = 4;
 
 export function createOutbox(
@@ -30,33 +32,26 @@ export function createOutbox(
   { maxBufferedBytes, owner }: OutboxSettings,
 ): Outbox {
   const isOpen = (): boolean => socket.readyState === socket.OPEN;
-  /** Resolves when the large event that is on its way is written: nothing may stand between its frames. */
+  /** Resolves when the large event in progress is written: nothing may stand between its frames. */
   let isWritten: Promise<void> | undefined;
-  /** What was said meanwhile, and how long it is. */
+  /** Texts that came meanwhile, and their length. */
   let held: string[] = [];
   let heldLength = 0;
 
   function sendTexts(texts: readonly string[]): void {
     if (!isOpen()) return;
-    // One write for a batch; the socket makes two of each message.
+    // One write for a batch; the socket itself makes two for each message.
     wire.cork();
     for (const text of texts) socket.send(text);
     wire.uncork();
   }
 
-  async function sendLarge(event: object): Promise<void> {
-    let last: string | undefined;
-    for await (const piece of writeInSlices(event, owner)) {
-      if (!isOpen()) return;
-      if (last !== undefined) socket.send(last, { fin: false });
-      last = piece;
-      if (wire.writableLength > maxBufferedBytes) await drained(wire);
-    }
-    if (isOpen() && last !== undefined) socket.send(last, { fin: true });
-  }
+  const makeRoom = async (): Promise<void> => {
+    if (wire.writableLength > maxBufferedBytes) await drained(wire);
+  };
 
   async function sendAlone(event: object): Promise<void> {
-    const done = sendLarge(event);
+    const done = sendPieces(socket, writeInSlices(event, owner), makeRoom);
     isWritten = done;
     try {
       await done;
@@ -76,7 +71,7 @@ export function createOutbox(
         if ("texts" in batch) sendTexts(batch.texts);
         else await sendAlone(batch.large);
       }
-      if (wire.writableLength > maxBufferedBytes) await drained(wire);
+      await makeRoom();
     },
     say(event) {
       const limit = PATIENCE * maxBufferedBytes;
@@ -89,9 +84,26 @@ export function createOutbox(
   };
 }
 
+/** One message in frames, as its pieces come. */
+async function sendPieces(
+  socket: WebSocket,
+  pieces: AsyncIterable<string>,
+  makeRoom: () => Promise<void>,
+): Promise<void> {
+  let last: string | undefined;
+  for await (const piece of pieces) {
+    if (socket.readyState !== socket.OPEN) return;
+    if (last !== undefined) socket.send(last, { fin: false });
+    last = piece;
+    await makeRoom();
+  }
+  const isOpen = socket.readyState === socket.OPEN;
+  if (isOpen && last !== undefined) socket.send(last, { fin: true });
+}
+
 type Batch = { readonly texts: readonly string[] } | { readonly large: object };
 
-/** The texts that go together, and the large events between them. */
+/** Texts that can be written together, and the large events between them. */
 function* toBatches(events: readonly object[]): Generator<Batch> {
   let texts: string[] = [];
   for (const event of events) {

@@ -1,9 +1,12 @@
-/** What a response that has ended waits for: its calls that the client makes, and approvals. */
+/**
+ * The input that the client must send after a response has ended: answers to the calls that the client makes, and
+ * approvals.
+ */
 
 import type { EmittedItem } from "../../protocol/emitted.ts";
 import { ANSWERS } from "../../responses/bridge/client-calls.ts";
 
-/** The item that the client must send, without what only it knows. */
+/** The item that the client must send, without the fields that only the client knows. */
 export interface RequiredInput {
   readonly type: string;
   readonly call_id?: string;
@@ -24,7 +27,8 @@ export function toRequiredInput(output: readonly EmittedItem[]): RequiredInput[]
     if (!answer || !call_id || answered.has(`${answer} ${call_id}`)) return [];
     return [
       {
-        ...{ type: answer, call_id },
+        type: answer,
+        call_id,
         ...(type === "function_call" && name !== undefined ? { name } : {}),
         ...(type === "tool_search_call" ? { execution: "client" as const } : {}),
       },

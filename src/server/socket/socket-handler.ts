@@ -1,6 +1,6 @@
 /**
- * WebSockets on `/v1/responses`. Whoever asks for one passes the guard first, as HTTP; what is refused
- * is answered as HTTP, before there is a socket.
+ * WebSockets on `/v1/responses`. A request for one passes the guard as an HTTP request; a refusal is an HTTP answer,
+ * before there is a socket.
  */
 
 import { type IncomingMessage, STATUS_CODES } from "node:http";
@@ -14,33 +14,35 @@ import type { ResponsesApi } from "../../responses/api/api.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { Guard } from "../guard.ts";
-import { type Connection, type ConnectionParts, openConnection } from "./connection.ts";
+import { type ConnectionParts, type OpenSocket, openConnection } from "./connection.ts";
 import { SOCKET_SETTINGS, type SocketSettings } from "./socket-settings.ts";
 import { REQUEST_ID, type WatchSocket } from "./watch-socket.ts";
 
 export interface SocketParts {
   readonly api: ResponsesApi;
   readonly guard: Guard;
-  /** In front of the path; none when left out. */
+  /** The path before all addresses; none when left out. */
   readonly prefix?: string | undefined;
   readonly clock: Clock;
   readonly settings?: Partial<SocketSettings> | undefined;
-  /** Told of failures that are this server's own fault. */
+  /** Called for each failure that is a defect of this server. */
   readonly onDefect: (thrown: unknown) => void;
-  /** Told of each handshake and each turn. */
+  /** Called for each handshake and each turn. */
   readonly watch?: WatchSocket | undefined;
 }
 
 export interface SocketHandler {
-  /** For the `upgrade` event of a server; the connection is this handler's from then on. */
+  /** For the `upgrade` event of a server. From then on this handler owns the connection. */
   upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void;
-  /** How many are open. */
+  /** Number of open sockets. */
   open(): number;
-  /** Takes no more; resolves when the turns that run have ended and all are closed. */
+  /**
+   * Stops accepting sockets; resolves when the running turns have ended and all sockets are closed.
+   */
   drain(): Promise<void>;
-  /** Ends the turns that run: each says why. */
+  /** Ends the running turns: each says why. */
   cut(reason: Failure): void;
-  /** Ends all of them, whatever runs. */
+  /** Closes all sockets at once, whatever runs. */
   destroy(): void;
 }
 
@@ -55,17 +57,20 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
     noServer: true,
     clientTracking: false,
     maxPayload: settings.maxMessageBytes,
-    // A third of a megabyte for each connection, and most of the CPU of a stream.
+    // Compression would cost a third of a megabyte for each connection, and most of the CPU of a stream.
     perMessageDeflate: false,
   });
   const headersOf = new WeakMap<IncomingMessage, readonly string[]>();
   server.on("headers", (lines, request) => lines.push(...(headersOf.get(request) ?? [])));
   server.on("wsClientError", ({ message }, wire) => {
-    const failure = new Failure("invalid_request", `This is no WebSocket handshake: ${message}.`);
+    const failure = new Failure(
+      "invalid_request",
+      `This is not a valid WebSocket handshake: ${message}.`,
+    );
     refuse(wire, failure, makeId("req"));
   });
-  const connections = new Set<Connection>();
-  /** Called when all are closed; there once it drains. */
+  const connections = new Set<OpenSocket>();
+  /** Called when all sockets are closed. Set while it drains. */
   const onEmpty = new Set<() => void>();
 
   const take = (taken: Pick<ConnectionParts, "socket" | "request" | "wire" | "tenant">): void => {
@@ -80,7 +85,7 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
   };
   return {
     upgrade(request, wire, head) {
-      // A client that goes away in the middle of this is nobody's failure.
+      // A client that goes away during the handshake is not an error.
       wire.on("error", () => {});
       const requestId = makeId("req");
       const route = toRoute(request, prefix);
@@ -118,7 +123,7 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
 }
 
 interface AdmittedSocket {
-  /** That the guard wants to be in the answer. */
+  /** Headers that the guard adds to the answer. */
   readonly headers: readonly string[];
   readonly caller: Caller;
 }
@@ -133,12 +138,12 @@ async function admit(
   const headers: string[] = [];
   const answer = { setHeader: (name: string, value: string) => headers.push(`${name}: ${value}`) };
   const admitted = await guard.admit(request, "responses", { route: ROUTE, answer });
-  // Only the handshake is done: each turn is let in by itself, and a silent socket takes no place.
+  // Only the handshake ends here: each turn is admitted separately, and a silent socket takes no place.
   admitted.done({ route: ROUTE, status: SWITCHED, target: undefined });
   return { headers, caller: admitted.caller };
 }
 
-/** A path that is none is the client's to make up. */
+/** An invalid path must not throw: clients may send anything. */
 function toRoute({ url = "/" }: IncomingMessage, prefix: string): string | undefined {
   return url.split("?", 1)[0] === `${prefix}${SOCKET_PATH}` ? SOCKET_PATH : undefined;
 }
@@ -154,7 +159,7 @@ function checkUpgrade({ url = "/", method, headers }: IncomingMessage, offered: 
     throw new Failure("not_found", message);
   }
   if (method !== "GET") {
-    throw new Failure("wrong_method", `A WebSocket is asked for with GET, not ${method}.`);
+    throw new Failure("wrong_method", `A WebSocket is opened with GET, not ${method}.`);
   }
 }
 

@@ -1,27 +1,27 @@
-/** What a WebSocket may take and hold. */
+/** Limits of a WebSocket. */
 
 export interface SocketSettings {
-  /** Largest message; a larger one closes the connection. */
+  /** The largest message; a larger one closes the connection. */
   readonly maxMessageBytes: number;
-  /** How long a connection lives; a turn on its way is ended first. */
+  /** How long a connection lives. A turn in progress is finished first. */
   readonly lifetimeMs: number;
-  /** How long one may be silent between two turns. */
+  /** How long a connection may be silent between two turns. */
   readonly idleMs: number;
-  /** How often it is asked whether anybody is still there. */
+  /** How often a ping is sent. */
   readonly pingMs: number;
-  /** Responses on their way at once, each in a stream of its own. */
+  /** The most responses in progress at once, each in a stream of its own. */
   readonly maxRunning: number;
-  /** Different `stream_id`s in the life of a connection. */
+  /** The most different `stream_id`s in the life of a connection. */
   readonly maxStreams: number;
-  /** Messages that wait for their turn. */
+  /** The most messages that wait for their turn. */
   readonly maxWaiting: number;
-  /** What may wait to be sent before the next event is asked for. */
+  /** The most bytes that wait to be sent before the next event is requested. */
   readonly maxBufferedBytes: number;
-  /** What is kept of unstored responses, so that the next turn can go on with them. */
+  /** The most bytes kept of unstored responses, so that the next turn can continue them. */
   readonly maxContextBytes: number;
 }
 
-/** The hour, 16 and 32 are those of the published API; the rest is this server's own. */
+/** The hour, 16 and 32 are those of the published API. The other values are this server's own. */
 export const SOCKET_SETTINGS: SocketSettings = {
   maxMessageBytes: 32_000_000,
   lifetimeMs: 60 * 60_000,

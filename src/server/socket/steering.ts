@@ -1,7 +1,7 @@
 /**
- * `response.steer`: what a person says while a response runs. It waits for the response to end and is
- * the input of the next one, which begins by itself; or, where the response ends with calls that the
- * client must answer, stands before those answers in the turn that brings them.
+ * `response.steer`: a person's message for a running response. It waits for the response to end and is the input of
+ * the next response, which begins by itself. If the response ends with calls that the client must answer, the message
+ * is placed before those answers in the turn that brings them.
  */
 
 import { makeId } from "../../base/ids.ts";
@@ -9,26 +9,26 @@ import { clip } from "../../base/text.ts";
 import type { CreateBody, CreateEvent, SteerEvent } from "./client-event.ts";
 import type { Outbox } from "./outbox.ts";
 import { type RequiredInput, toRequiredInput } from "./required-input.ts";
-import { type TurnEnd, toGiven } from "./turn.ts";
-import type { RunningTurn, Turns } from "./turns.ts";
+import { type SocketTurnEnd, toGiven } from "./turn.ts";
+import type { RunningTurn, SocketTurns } from "./turns.ts";
 
 export interface Steering {
-  /** Takes it, or says why not. */
+  /** Accepts the message, or throws with the reason why not. */
   steer(event: SteerEvent): void;
-  /** Told of every turn that has ended. Gives the one that is to come next, where one is. */
-  end(turn: RunningTurn, end: TurnEnd): Successor | undefined;
-  /** A turn with what waits for it before its own input. */
+  /** Called with every turn that has ended. Returns the turn that must follow, if there is one. */
+  end(turn: RunningTurn, end: SocketTurnEnd): Successor | undefined;
+  /** Returns the turn with the waiting messages before its own input. */
   join(event: CreateEvent): CreateEvent;
 }
 
 export interface Successor {
   readonly event: CreateEvent;
-  /** To be called where it did not come about. */
+  /** Call it if the next turn was not created. */
   fail(): void;
 }
 
 export interface SteeringParts {
-  readonly turns: Turns;
+  readonly turns: SocketTurns;
   readonly outbox: Outbox;
 }
 
@@ -38,7 +38,7 @@ interface Steer {
 }
 
 export function createSteering({ turns, outbox }: SteeringParts): Steering {
-  /** By response: those that run, and those that wait for what their client must bring. */
+  /** By response: those that run, and those that wait for input from their client. */
   const taken = new Map<string, readonly Steer[]>();
 
   const failAll = (turn: RunningTurn, steers: readonly Steer[], error: SteerError): void => {
@@ -81,14 +81,14 @@ export function createSteering({ turns, outbox }: SteeringParts): Steering {
       const steers = typeof id === "string" && !turns.find(id) ? taken.get(id) : undefined;
       if (!steers || typeof id !== "string") return event;
       taken.delete(id);
-      const input = putBehindAnswers(toInput([event.body]), toInput(steers));
+      const input = putAfterAnswers(toInput([event.body]), toInput(steers));
       return { ...event, body: { ...event.body, input } };
     },
   };
 }
 
-/** Models want the answers to their calls before anything else. */
-function putBehindAnswers(given: readonly unknown[], said: readonly unknown[]): unknown[] {
+/** Models expect the answers to their calls before anything else. */
+function putAfterAnswers(given: readonly unknown[], said: readonly unknown[]): unknown[] {
   const isAnswer = (item: unknown): boolean =>
     /_(output|response)$/.test(String((item as { type?: unknown } | null)?.type));
   const at = given.findIndex((item) => !isAnswer(item));
@@ -102,7 +102,7 @@ interface SteerError {
 
 const NOT_ACTIVE: SteerError = {
   code: "response_not_active",
-  message: "The response ended without an answer that could be gone on with.",
+  message: "The response ended without an answer that can be continued.",
 };
 
 const NO_SUCCESSOR: SteerError = {
@@ -110,7 +110,7 @@ const NO_SUCCESSOR: SteerError = {
   message: "The next response could not be created; the error before this event says why.",
 };
 
-/** More than anybody says while one response runs. */
+/** More messages than a person writes while one response runs. */
 const MAX_PENDING = 32;
 
 function findError(
@@ -148,7 +148,7 @@ function isInput(input: SteerEvent["input"]): boolean {
   return input.length > 0 && input.every(isUsers);
 }
 
-function toAbsent(turns: Turns, id: string): SteerError {
+function toAbsent(turns: SocketTurns, id: string): SteerError {
   const shown = clip(id, 80);
   if (turns.hasEnded(id)) {
     return { code: "response_already_completed", message: `Response \`${shown}\` has ended.` };
@@ -157,8 +157,8 @@ function toAbsent(turns: Turns, id: string): SteerError {
   return { code: "response_not_found", message };
 }
 
-/** What the client must bring first; undefined for a response that cannot be gone on with. */
-function toRequired(end: TurnEnd): readonly RequiredInput[] | undefined {
+/** The input that the client must send first; undefined for a response that cannot be continued. */
+function toRequired(end: SocketTurnEnd): readonly RequiredInput[] | undefined {
   if (!("response" in end)) return undefined;
   const { status, output } = end.response;
   return status === "completed" || status === "incomplete" ? toRequiredInput(output) : undefined;
@@ -200,7 +200,7 @@ function toPlace(turn: RunningTurn, { id }: Steer): object {
   return { steer: { id, previous_response_id: turn.responseId }, ...toStream(turn) };
 }
 
-/** They are no part of the response's own events, and so take none of its numbers. */
+/** These events are not part of the response, so they take none of its sequence numbers. */
 function toStream(turn: RunningTurn | undefined): object {
   const streamId = turn?.event.streamId;
   return {

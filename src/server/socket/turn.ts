@@ -1,6 +1,6 @@
 /**
- * One turn on a socket: let in as a request of its own, created as `POST /v1/responses` creates it,
- * and told event by event. What went wrong is one `error` event, and the connection goes on.
+ * One turn on a socket: admitted as a request of its own, created as `POST /v1/responses` creates it, and sent event
+ * by event. A failure is one `error` event, and the connection stays open.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -24,40 +24,40 @@ import type { Outbox } from "./outbox.ts";
 import { warmUp } from "./warm-up.ts";
 import { REQUEST_ID, type WatchSocket } from "./watch-socket.ts";
 
-export interface TurnParts {
+export interface SocketTurnParts {
   readonly api: ResponsesApi;
   readonly guard: Guard;
   readonly clock: Clock;
-  /** The upgrade's, which carries the key. */
+  /** The upgrade request, which carries the key. */
   readonly request: IncomingMessage;
   readonly outbox: Outbox;
   readonly contexts: Contexts;
   /**
-   * Aborts when the client has gone away, and with a `Failure` when the server ends the turn: a stored
-   * response goes on, others end.
+   * Aborts when the client has gone away, and with a `Failure` when the server ends the turn. A stored response
+   * continues after that; others end.
    */
   readonly signal: AbortSignal;
   readonly onDefect: (thrown: unknown) => void;
   readonly watch?: WatchSocket | undefined;
 }
 
-export interface Turn {
+export interface SocketTurn {
   readonly event: CreateEvent;
-  /** How long its message was. */
+  /** Length of its message. */
   readonly bytes: number;
   /** Called when the response has its id. */
   onBegin(responseId: string, caller: Caller): void;
-  /** Called with the number of the last event that was told. */
+  /** Called with the number of the last event that was sent. */
   onTold(sequenceNumber: number): void;
 }
 
-export type TurnEnd = { readonly response: EmittedResponse } | { readonly failure: Failure };
+export type SocketTurnEnd = { readonly response: EmittedResponse } | { readonly failure: Failure };
 
 const PATH = "/v1/responses";
 const ROUTE = `POST ${PATH}`;
 
 /** Never rejects. */
-export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
+export async function runTurn(parts: SocketTurnParts, turn: SocketTurn): Promise<SocketTurnEnd> {
   const requestId = makeId("req");
   const headers: Record<string, string> = { [REQUEST_ID]: requestId };
   const answer = {
@@ -71,7 +71,7 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
   let status = 200;
   try {
     admitted = await parts.guard.admit(parts.request, "responses", { route: ROUTE, answer });
-    const noted: Turn = {
+    const noted: SocketTurn = {
       ...turn,
       onBegin(id, caller) {
         target = id;
@@ -98,7 +98,7 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
   }
 }
 
-/** Whether nobody listens any more; a turn that the server ends has a listener. */
+/** True if the client is gone. When the server ends the turn, the client is still there. */
 export function isLeft({ aborted, reason }: AbortSignal): boolean {
   return aborted && !(reason instanceof Failure);
 }
@@ -107,18 +107,25 @@ function toStatus(failure: Failure): number {
   return toFailureAnswer(failure, "responses").status ?? 500;
 }
 
-/** A client whose turn failed sends everything again; the standard wants it told so. */
-function forgetPrevious({ contexts }: TurnParts, { previous_response_id: id }: CreateBody): void {
+/** A client whose turn failed sends everything again. The standard requires an error that says so. */
+function forgetPrevious(
+  { contexts }: SocketTurnParts,
+  { previous_response_id: id }: CreateBody,
+): void {
   if (typeof id === "string") contexts.forget(id);
 }
 
 interface AnsweredTurn {
   readonly response: EmittedResponse;
-  /** Why it failed, where it had said nothing before: over HTTP it would be the answer. */
+  /** The reason, if it failed before any output: over HTTP it would be the answer. */
   readonly failure?: Failure | undefined;
 }
 
-async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise<AnsweredTurn> {
+async function answerTurn(
+  parts: SocketTurnParts,
+  turn: SocketTurn,
+  caller: Caller,
+): Promise<AnsweredTurn> {
   const { body, streamId, generate } = turn.event;
   const { outbox, contexts } = parts;
   const { context, isKnown } = findContext(contexts, body);
@@ -144,7 +151,7 @@ async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise
   return { response, failure: live.failure() };
 }
 
-/** A turn that answers finds out by itself. */
+/** For a turn without an answer. A turn that answers finds this out by itself. */
 async function checkStored(
   api: ResponsesApi,
   id: string | undefined,
@@ -160,7 +167,7 @@ async function checkStored(
 
 interface FoundContext {
   readonly context: Context;
-  /** Whether it is this connection's own, and not a stored response's. */
+  /** True if the response is this connection's own, and not a stored one. */
   readonly isKnown: boolean;
 }
 
@@ -171,15 +178,17 @@ function findContext(contexts: Contexts, { previous_response_id: id }: CreateBod
   return { context: { ...NO_CONTEXT, after: id }, isKnown: false };
 }
 
-/** As it was sent, but for a text, which is a message. What is no input at all is refused later. */
+/**
+ * The input as it was sent, except that a text becomes a message. An invalid input is refused later.
+ */
 export function toGiven(input: unknown): readonly unknown[] {
   if (Array.isArray(input)) return input;
   return typeof input === "string" ? [{ type: "message", role: "user", content: input }] : [];
 }
 
 /**
- * What the connection remembers stands before what was sent. Nobody else keeps the reasoning of a
- * response that is not stored, so it must be in what is told.
+ * The remembered context stands before the new input. Only this connection has the reasoning of a response that is
+ * not stored, so it must be included in the output.
  */
 function toRequest(body: CreateBody, { after, items }: Context, given: readonly unknown[]): object {
   const { previous_response_id: _, generate: _generate, ...rest } = body;
@@ -197,17 +206,21 @@ const REASONING = "reasoning.encrypted_content";
 
 interface Telling {
   readonly live: LiveResponse;
-  /** The id that was asked for, where the request names it no more. */
+  /** The requested id, if the request does not name it any more. */
   readonly previous: string | undefined;
 }
 
 interface Told {
   readonly response: EmittedResponse;
-  /** About how long the event was that ended it. */
+  /** Approximate size of the event that ended it. */
   readonly bytes: number;
 }
 
-async function tell(parts: TurnParts, turn: Turn, { live, previous }: Telling): Promise<Told> {
+async function tell(
+  parts: SocketTurnParts,
+  turn: SocketTurn,
+  { live, previous }: Telling,
+): Promise<Told> {
   const { streamId } = turn.event;
   let response: EmittedResponse | undefined;
   let last: object | undefined;
@@ -223,7 +236,9 @@ async function tell(parts: TurnParts, turn: Turn, { live, previous }: Telling): 
   throw toFailure(new Error(`Response ${live.id} has no events.`));
 }
 
-/** One message ends a turn here: a failed one's is its error, and not its response behind it. */
+/**
+ * One message ends a turn on a socket: for a failed turn it is the error, without the response after it.
+ */
 function toTold(batch: readonly EmittedEvent[]): readonly EmittedEvent[] {
   if (!batch.some(({ type }) => type === "error")) return batch;
   return batch.filter(({ type }) => type !== "response.failed");
@@ -235,7 +250,7 @@ interface Spelling {
   readonly failure?: Failure | undefined;
 }
 
-/** The event as a stream of HTTP has it, with what only a socket's events carry. */
+/** The event as in an HTTP stream, plus the fields that only events of a socket have. */
 function toSaid(event: EmittedEvent, { streamId, previous, failure }: Spelling): object {
   const stream = streamId === undefined ? {} : { stream_id: streamId };
   if (event.type === "error") {

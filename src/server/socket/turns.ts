@@ -1,4 +1,6 @@
-/** The turns of a connection by the ids of their responses: those that run, and the last that have ended. */
+/**
+ * The turns of a connection by the ids of their responses: the running ones, and the last that have ended.
+ */
 
 import type { Caller } from "../../responses/tenant/caller.ts";
 import type { CreateEvent } from "./client-event.ts";
@@ -7,21 +9,21 @@ export interface RunningTurn {
   readonly responseId: string;
   readonly event: CreateEvent;
   readonly caller: Caller;
-  /** Of the last event that was told. */
+  /** Number of the last event that was sent. */
   sequenceNumber: number;
 }
 
-export interface Turns {
+export interface SocketTurns {
   begin(turn: RunningTurn): void;
   find(responseId: string): RunningTurn | undefined;
   end(responseId: string): void;
   hasEnded(responseId: string): boolean;
 }
 
-/** Clients speak of the response that has just ended, hardly of earlier ones. */
+/** Clients refer to the response that has just ended, rarely to earlier ones. */
 const MAX_ENDED = 64;
 
-export function createTurns(): Turns {
+export function createTurns(): SocketTurns {
   const running = new Map<string, RunningTurn>();
   const ended = new Set<string>();
   return {

@@ -1,6 +1,6 @@
 /**
- * A turn with `generate: false`: clients send what the next turn will begin with before they know what
- * it asks. There is nothing to prepare here but the context, so the response is empty and at once.
+ * A turn with `generate: false`: clients send the beginning of the next turn before they know its question. Here only
+ * the context can be prepared, so the response is empty and ends at once.
  */
 
 import { makeId } from "../../base/ids.ts";
@@ -16,9 +16,9 @@ export interface WarmUp {
   readonly events: readonly EmittedEvent[];
 }
 
-/** Rejects what a turn that answers would reject, as far as the request itself shows it. */
+/** Rejects what a turn with an answer would reject, as far as the request itself shows it. */
 export function warmUp(body: CreateBody, nowMs: number): WarmUp {
-  // Kept by the connection alone, whatever is asked; nothing of it runs in the background.
+  // Kept by the connection only, whatever the request says; nothing of it runs in the background.
   const alone = { ...body, input: body["input"] ?? [], store: false, background: false };
   const asked = parseAsked(alone, { store: false });
   const instructions = asked.request.instructions ?? null;

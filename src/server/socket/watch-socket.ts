@@ -1,18 +1,22 @@
-/** How what happens on sockets is told to whoever counts requests: the app sees nothing of it. */
+/**
+ * Reports what happens on sockets to the code that counts requests, because the app does not see it.
+ */
 
 import type { IncomingMessage } from "node:http";
 
-/** Called when something is asked; what it gives is called once, when that was answered. */
+/**
+ * Called when something is requested. The returned function is called once, when that was answered.
+ */
 export type WatchSocket = (asked: SocketAsked) => (answer: SocketAnswer) => void;
 
 interface SocketAsked {
   /** `GET` for the handshake, `WS` for each turn. */
   readonly method: "GET" | "WS";
-  /** Undefined where there is nothing at the address. */
+  /** Undefined if there is no route for the address. */
   readonly route: string | undefined;
-  /** The handshake's, also for a turn. */
+  /** The request of the handshake, also for a turn. */
   readonly request: IncomingMessage;
-  /** What the client is told it by, unless a response is made. */
+  /** The id in the client's answer, unless a response is made. */
   readonly requestId: string;
 }
 
@@ -23,8 +27,8 @@ export interface SocketAnswer {
   readonly status: number;
   readonly tenant?: string | undefined;
   readonly keyId?: string | null | undefined;
-  /** The response that was made. */
+  /** The id of the response that was made. */
   readonly target?: string | undefined;
-  /** Whether the client had gone before the answer was whole. */
+  /** True if the client had gone before the answer was complete. */
   readonly isLeft?: boolean | undefined;
 }

@@ -1,4 +1,7 @@
-/** What keys use, by the ids of the keys and their tenants: there are as many as somebody made, and the registry has a bound. */
+/**
+ * The usage of keys, by the ids of the keys and their tenants. There can be any number of keys, so the registry has a
+ * bound.
+ */
 
 import type { Amounts } from "../../store/spending.ts";
 import type { OnUse } from "../guard/budgets.ts";
@@ -20,7 +23,7 @@ export function createKeyMetrics(registry: Registry): OnUse {
     ),
     unpriced: registry.counter(
       "offshoot_key_unpriced_tokens_total",
-      "Of the tokens, those whose price is not known.",
+      "Tokens whose price is not known, by the id of the key and its tenant.",
     ),
   } satisfies Record<keyof Amounts, unknown>;
   return ({ keyId, tenant }, used) => {

@@ -1,5 +1,5 @@
 /**
- * Numbers of a server: a small registry, and its text form for Prometheus (format 0.0.4).
+ * The metrics of a server: a small registry, and its text form for Prometheus (format 0.0.4).
  *
  * A snapshot is plain data, so that worker processes can send theirs: `joinMetrics` adds them up.
  */
@@ -15,16 +15,18 @@ export interface Metric {
 
 export interface Sample {
   readonly labels: Labels;
-  /** The number itself; of a histogram the sum of what was observed. */
+  /** The number itself; for a histogram, the sum of the observations. */
   readonly value: number;
-  /** Of a histogram: how many were at most so much, by bound; the last one is all of them. */
+  /**
+   * For a histogram: the number of observations up to each bound; the last one counts all of them.
+   */
   readonly counts?: readonly number[] | undefined;
   readonly bounds?: readonly number[] | undefined;
 }
 
 export interface Registry {
   counter(name: string, help: string): { add(labels: Labels, amount?: number): void };
-  /** `read` is asked when somebody looks. */
+  /** `read` is called when the metrics are read. */
   gauge(name: string, help: string, read: () => readonly Sample[]): void;
   histogram(
     name: string,
@@ -34,7 +36,7 @@ export interface Registry {
   read(): Metric[];
 }
 
-/** A client that makes up routes or models must not fill the memory. */
+/** A client that invents routes or models must not fill the memory. */
 const MAX_SERIES = 2000;
 
 export function createRegistry(): Registry {
@@ -75,7 +77,7 @@ export function createRegistry(): Registry {
 }
 
 interface Series<One> {
-  /** Undefined where there are too many. */
+  /** Undefined if there are too many. */
   find(labels: Labels): One | undefined;
   read(): readonly One[];
 }
@@ -99,7 +101,9 @@ function toKey(labels: Labels): string {
   return JSON.stringify(Object.entries(labels));
 }
 
-/** The same series of several processes as one. What must not be added up has a label that tells them apart. */
+/**
+ * Joins the same series of several processes. Series that must not be added up have a label for their process.
+ */
 export function joinMetrics(snapshots: readonly (readonly Metric[])[]): Metric[] {
   const joined = new Map<string, { readonly metric: Metric; samples: Map<string, Sample> }>();
   for (const metric of snapshots.flat()) {

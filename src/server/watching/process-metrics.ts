@@ -1,9 +1,9 @@
-/** What a process itself needs: memory, processor time, and how late its loop is. */
+/** The resources that a process itself needs: memory, processor time, and the delay of its event loop. */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Registry } from "./metrics.ts";
 
-/** `worker` tells the processes apart: memory may be added up, being late may not. */
+/** `worker` identifies the process: memory may be added up over processes, delays may not. */
 export function watchProcess(registry: Registry, worker: string): () => void {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
@@ -13,7 +13,7 @@ export function watchProcess(registry: Registry, worker: string): () => void {
       labels: { ...labels, quantile: String(quantile) },
       value: delay.percentile(quantile * 100) / 1e9,
     }));
-    // Each look tells of the time since the last one.
+    // Each reading covers the time since the last one.
     delay.reset();
     return shares;
   });

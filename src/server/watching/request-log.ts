@@ -1,35 +1,43 @@
-/** A line for each request: who asked what, and what became of it. Never a body, a prompt or a key. */
+/**
+ * Writes a line for each request: who asked what, and how it ended. Never a body, a prompt or a key.
+ */
+
+import type { FailureCode } from "../../base/failure.ts";
 
 export type LogFormat = "text" | "json" | "off";
 
-/** Names are those of the JSON lines; what is not known is left out. */
+/** The field names of the JSON lines. An unknown value is left out. */
 export interface RequestRecord {
-  /** When it came, ISO 8601. */
+  /** When the request came, ISO 8601. */
   readonly time: string;
   readonly method: string;
-  /** `/v1/responses/:id`: the route and not the address, which may hold more than is to be kept. */
+  /**
+   * `/v1/responses/:id`: the route and not the address, which may contain data that must not be logged.
+   */
   readonly route: string;
   readonly status: number;
+  /** The failure's code if the request was refused (docs/errors.md); never its message, which may quote the client. */
+  readonly error?: FailureCode | undefined;
   readonly ms: number;
   readonly tenant?: string | undefined;
   readonly key_id?: string | undefined;
-  /** The response, conversation or file that it was about, or that it made. */
+  /** The response, conversation or file that the request was about, or that it made. */
   readonly target?: string | undefined;
   readonly model?: string | undefined;
-  /** Who gave the last answer, where the name that was asked has several deployments. */
+  /** The deployment that gave the last answer, if the requested name has several. */
   readonly deployment?: string | undefined;
   /** How often deployments were asked for that answer. */
   readonly tries?: number | undefined;
   readonly input_tokens?: number | undefined;
   readonly output_tokens?: number | undefined;
   readonly cost_usd?: number | undefined;
-  /** Whether the client had gone before the answer was whole. */
+  /** True if the client had gone before the answer was complete. */
   readonly left?: true | undefined;
-  /** The address that nothing is at, without its query; of others the route says enough. */
+  /** An address without a route, without its query. For other addresses the route is enough. */
   readonly path?: string | undefined;
-  /** The address that the connection comes from; behind a proxy, the proxy's. */
+  /** The address from which the connection comes; with a proxy in front, the proxy's. */
   readonly client?: string | undefined;
-  /** As the answer's header `x-request-id` has it. */
+  /** The answer's header `x-request-id`. */
   readonly request_id?: string | undefined;
   readonly trace_id?: string | undefined;
   readonly worker?: number | undefined;
@@ -43,10 +51,10 @@ export function createRequestLog(format: LogFormat, write: (line: string) => unk
   return (record) => void write(`${render(record)}\n`);
 }
 
-/** A run that another process had begun, and that this server goes on with. */
+/** A run that another process had begun, and that this server continues. */
 interface TakeoverRecord {
   readonly time: string;
-  /** The run's id. */
+  /** Id of the run. */
   readonly takeover: string;
 }
 
@@ -62,7 +70,7 @@ export function createTakeoverLog(
   };
 }
 
-/** A deployment of a name with several is not asked first for a while. */
+/** A deployment that is not asked first for a while. */
 interface CooldownRecord {
   readonly time: string;
   readonly cooldown: string;
@@ -79,7 +87,7 @@ export function createCooldownLog(
   return (record) => {
     const { time, cooldown, seconds, reason } = record;
     const text = `${time.slice(11, 19)} ${cooldown} is not asked for ${seconds} s: ${reason}`;
-    // The reason is the deployment's own words.
+    // The reason is text from the deployment.
     const line = format === "json" ? JSON.stringify(record) : text.replace(/\p{Cc}+/gu, " ");
     void write(`${line}\n`);
   };
@@ -97,11 +105,11 @@ function renderText(record: RequestRecord): string {
     record.input_tokens === undefined ? "" : `${record.input_tokens}+${record.output_tokens ?? 0}`;
   const words = [
     time.slice(11, 19),
-    ...[method, record.path ?? route, status, `${Math.round(ms)} ms`],
+    ...[method, record.path ?? route, status, record.error ?? "", `${Math.round(ms)} ms`],
     ...[tenant === undefined || tenant === "default" ? "" : tenant, target ?? "", model ?? ""],
     ...[tries > 1 ? `${tries} tries` : "", tokens, record.left ? "client left" : ""],
   ];
   const line = words.filter((word) => word !== "").join(" ");
-  // Ids come from clients: nothing in them may move the cursor or add a line.
+  // Ids come from clients: they must not move the cursor or add a line.
   return line.replace(/\p{Cc}+/gu, " ");
 }

@@ -1,39 +1,36 @@
 /**
- * A span for each request, parent of whatever run it begins; below the client's own span where it sent
- * a `traceparent`. Only where OpenTelemetry's variables name a collector.
+ * Makes an OpenTelemetry span for each request, the parent of the run that it begins. It is a child of the client's
+ * own span if the client sent a `traceparent`. Only if OpenTelemetry's variables name a collector.
  */
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import type { Environment } from "../../base/environment.ts";
 import type { Log } from "../../base/log.ts";
-import type { Attributes } from "../../delegation/telemetry/genai.ts";
+import type { SpanAttributes } from "../../delegation/telemetry/genai.ts";
 import { openTelemetry } from "../../delegation/telemetry/open-telemetry.ts";
 import type { Telemetry } from "../../delegation/telemetry/telemetry.ts";
-import {
-  parseTraceparent,
-  type TraceContext,
-  type Variables,
-} from "../../delegation/telemetry/trace-context.ts";
+import { parseTraceparent, type TraceContext } from "../../delegation/telemetry/trace-context.ts";
 import { runInTrace } from "../../delegation/telemetry/trace-scope.ts";
 
 export interface RequestTracer {
-  /** Runs what answers the request; runs that begin inside belong to its span. */
+  /** Runs `work`, which answers the request. Runs that begin inside belong to its span. */
   run<Out>(request: IncomingMessage, work: () => Out): Out;
   traceIdOf(request: IncomingMessage): string | undefined;
   /** Called once, when the answer was sent. */
-  end(request: IncomingMessage, answered: Answered): void;
-  /** Sends what is left. Never rejects. */
+  end(request: IncomingMessage, answered: AnsweredRequest): void;
+  /** Sends the remaining spans. Never rejects. */
   close(): Promise<void>;
 }
 
-export interface Answered {
-  /** `POST /v1/responses`; undefined where there is no such route. */
+export interface AnsweredRequest {
+  /** For example `POST /v1/responses`; undefined if there is no such route. */
   readonly route: string | undefined;
   readonly status: number;
-  /** The response it made or was about. */
+  /** Id of the response that it made or was about. */
   readonly target: string | undefined;
-  /** Undefined where the guard did not let it in. */
+  /** Undefined if the guard did not admit it. */
   readonly tenant: string | undefined;
   readonly keyId: string | undefined;
 }
@@ -44,9 +41,9 @@ interface TracerParts {
   readonly log: Log;
 }
 
-/** Undefined where nothing is sent anywhere. */
+/** Undefined if no collector is set. */
 export async function openRequestTracer(
-  env: Variables,
+  env: Environment,
   { version, clock, log }: TracerParts,
 ): Promise<RequestTracer | undefined> {
   const telemetry = await openTelemetry(env, { version, log });
@@ -81,7 +78,12 @@ export function createRequestTracer(
       const { context, parent, startMs } = begun;
       const { route, status } = answered;
       telemetry.send({
-        ...{ context, parent, startMs, links: [], events: [], kind: "server" },
+        context,
+        parent,
+        startMs,
+        links: [],
+        events: [],
+        kind: "server",
         name: route ?? request.method ?? "GET",
         endMs: Math.max(startMs, clock.now()),
         attributes: toAttributes(request, answered),
@@ -92,8 +94,8 @@ export function createRequestTracer(
   };
 }
 
-/** The names of OpenTelemetry's conventions for HTTP servers; those under `offshoot.` are ours. */
-function toAttributes({ method }: IncomingMessage, answered: Answered): Attributes {
+/** Names of OpenTelemetry's conventions for HTTP servers. Names under `offshoot.` are ours. */
+function toAttributes({ method }: IncomingMessage, answered: AnsweredRequest): SpanAttributes {
   const { route, status, target, tenant, keyId } = answered;
   return {
     "http.request.method": method ?? "GET",

@@ -1,14 +1,17 @@
 /**
- * Watches requests from outside the app: counts them, times them, writes their lines, gives them spans.
- * A turn on a WebSocket is a request, too, and tells of itself. What only the inside knows (whose key, which route) it hears at the guard, which all of them pass.
+ * Watches requests from outside the app: counts and times them, writes their log lines, makes their spans. A turn on
+ * a WebSocket is a request too, and reports itself. Facts that only the app knows (whose key, which route) come from
+ * the guard, which all requests pass.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import type { FailureCode } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import { clip } from "../../base/text.ts";
 import type { App } from "../app.ts";
 import type { About, Guard } from "../guard.ts";
+import { refusalOf } from "../send-answer.ts";
 import type { SocketAnswer, WatchSocket } from "../socket/watch-socket.ts";
 import type { Registry } from "./metrics.ts";
 import type { WriteRecord } from "./request-log.ts";
@@ -16,7 +19,7 @@ import type { RequestTracer } from "./request-trace.ts";
 import type { RunFacts } from "./run-metrics.ts";
 
 export interface RequestWatch {
-  /** The guard that tells whom it let in. */
+  /** Wraps the guard, to learn whom it admitted. */
   watchGuard(guard: Guard): Guard;
   watchApp(app: App): App;
   readonly watchSocket: WatchSocket;
@@ -25,12 +28,12 @@ export interface RequestWatch {
 interface WatchParts {
   readonly clock: Clock;
   readonly registry: Registry;
-  /** Asked for each line, because the settings may change. */
+  /** Read for each line, because the settings may change. */
   readonly log: () => WriteRecord;
-  /** What a response that has ended has used. */
+  /** The usage of a response that has ended. */
   readonly factsOf: (responseId: string) => RunFacts | undefined;
   readonly tracer: RequestTracer | undefined;
-  /** The number of this process among the workers. */
+  /** Number of this process among the workers. */
   readonly worker: number | undefined;
 }
 
@@ -40,7 +43,7 @@ interface Notes {
   keyId?: string | null;
 }
 
-/** Seconds: from what the cache answers to what a long run takes. */
+/** Seconds: from an answer of the cache to a long run. */
 const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 export function createRequestWatch(parts: WatchParts): RequestWatch {
@@ -50,28 +53,17 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
   const open = new Set<ServerResponse>();
   let openTurns = 0;
   const record = createRecord(parts);
-  registry.gauge("offshoot_open_requests", "Requests that are on their way.", () => [
-    { labels: {}, value: open.size + openTurns },
-  ]);
-  registry.gauge("offshoot_open_streams", "Streams that are being sent.", () => [
-    { labels: {}, value: [...open].filter(isStream).length + openTurns },
-  ]);
-
-  /** A socket that has ended does not know any more whose it was. */
-  function noteClient(request: IncomingMessage): void {
-    const { remoteAddress } = request.socket;
-    if (remoteAddress !== undefined) clients.set(request, remoteAddress);
-  }
+  showOpen(registry, () => ({ requests: open, turns: openTurns }));
 
   return {
     watchGuard: (guard) => watchGuard(guard, notes),
     watchApp: (app) => async (request, response) => {
       const startMs = clock.now();
       open.add(response);
-      // Good for every answer, and a header set here makes Node keep all of them where they can be read.
+      // Right for every answer. Besides, a header set here makes Node keep all headers readable.
       response.setHeader("x-content-type-options", "nosniff");
       response.setHeader(REQUEST_ID, makeId("req"));
-      noteClient(request);
+      noteClient(clients, request);
       const closed = onceClosed(response);
       const handle = (): Promise<void> => app(request, response);
       await (tracer ? tracer.run(request, handle) : handle());
@@ -80,24 +72,26 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
       const noted = notes.get(request) ?? {};
       record({
         ...toAsked(request, response, noted),
-        ...{ startMs, client: clients.get(request), traceId: tracer?.traceIdOf(request) },
+        startMs,
+        client: clients.get(request),
+        traceId: tracer?.traceIdOf(request),
       });
-      const { about } = noted;
-      const { statusCode: status } = response;
-      tracer?.end(request, {
-        ...{ route: about?.route, status, target: about?.target ?? toMade(response) },
-        ...{ tenant: noted.tenant, keyId: noted.keyId ?? undefined },
-      });
+      tracer?.end(request, toSpanEnd(response, noted));
     },
     watchSocket({ method, route, request, requestId }) {
       const startMs = clock.now();
       openTurns++;
-      noteClient(request);
+      noteClient(clients, request);
       return (ended) => {
         openTurns--;
         const { tenant, keyId } = notes.get(request) ?? {};
         record({
-          ...{ tenant, keyId, ...ended, method, route: route ?? UNKNOWN, startMs },
+          tenant,
+          keyId,
+          ...ended,
+          method,
+          route: route ?? UNKNOWN,
+          startMs,
           traceId: undefined,
           path: route === undefined ? toPath(request.url ?? "") : undefined,
           client: clients.get(request),
@@ -109,7 +103,37 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
   };
 }
 
-/** A request that is refused is somebody's, too, if it showed a key. */
+/** A socket that has ended no longer knows its address. */
+function noteClient(clients: WeakMap<IncomingMessage, string>, request: IncomingMessage): void {
+  const { remoteAddress } = request.socket;
+  if (remoteAddress !== undefined) clients.set(request, remoteAddress);
+}
+
+function toSpanEnd(
+  response: ServerResponse,
+  { about, tenant, keyId }: Notes,
+): Parameters<RequestTracer["end"]>[1] {
+  const { statusCode: status } = response;
+  const target = about?.target ?? toMade(response);
+  return { route: about?.route, status, target, tenant, keyId: keyId ?? undefined };
+}
+
+/** `countOpen`: the requests that are on their way, and the turns of WebSockets. */
+function showOpen(
+  registry: WatchParts["registry"],
+  countOpen: () => { readonly requests: ReadonlySet<ServerResponse>; readonly turns: number },
+): void {
+  registry.gauge("offshoot_open_requests", "Requests that are on their way.", () => {
+    const { requests, turns } = countOpen();
+    return [{ labels: {}, value: requests.size + turns }];
+  });
+  registry.gauge("offshoot_open_streams", "Streams that are being sent.", () => {
+    const { requests, turns } = countOpen();
+    return [{ labels: {}, value: [...requests].filter(isStream).length + turns }];
+  });
+}
+
+/** A refused request is attributed to the owner of its key too. */
 function watchGuard(guard: Guard, notes: WeakMap<IncomingMessage, Notes>): Guard {
   return {
     async admit(request, scope, about = {}) {
@@ -127,10 +151,10 @@ function watchGuard(guard: Guard, notes: WeakMap<IncomingMessage, Notes>): Guard
   };
 }
 
-/** Nothing is at the address. */
+/** For an address without a route. */
 const UNKNOWN = "unknown";
 
-/** What an answer that was sent, or left, says of its request. */
+/** Describes a request whose answer was sent or left. */
 function toAsked(
   request: IncomingMessage,
   response: ServerResponse,
@@ -140,11 +164,13 @@ function toAsked(
     method: toMethod(request.method ?? "GET"),
     route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? UNKNOWN,
     status: response.statusCode,
+    error: refusalOf(response),
     target: about?.target ?? toMade(response),
     isLeft: !response.writableFinished,
     path: about?.route === undefined ? toPath(request.url ?? "") : undefined,
     requestId: idOf(response),
-    ...{ tenant, keyId },
+    tenant,
+    keyId,
   };
 }
 
@@ -164,12 +190,20 @@ function createRecord(parts: WatchParts): (asked: Asked) => void {
     const facts = target === undefined ? undefined : parts.factsOf(target);
     parts.log()({
       time: new Date(startMs).toISOString(),
-      ...{ method, route, status, ms, tenant: asked.tenant, target },
+      method,
+      route,
+      status,
+      error: asked.error,
+      ms,
+      tenant: asked.tenant,
+      target,
       key_id: keyId ?? undefined,
       ...facts,
       cost_usd: facts?.cost_usd ?? undefined,
       left: isLeft ? true : undefined,
-      ...{ path: asked.path, client: asked.client, request_id: asked.requestId },
+      path: asked.path,
+      client: asked.client,
+      request_id: asked.requestId,
       trace_id: traceId,
       worker: parts.worker,
     });
@@ -184,9 +218,10 @@ interface Asked extends SocketAnswer {
   readonly path?: string | undefined;
   readonly client?: string | undefined;
   readonly requestId?: string | undefined;
+  readonly error?: FailureCode | undefined;
 }
 
-/** Answers are on their way for a moment after they were written. */
+/** An answer is in progress for a moment after it was written. */
 function onceClosed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once("close", resolve);
@@ -197,7 +232,7 @@ function isStream(response: ServerResponse): boolean {
   return String(response.getHeader("content-type") ?? "").startsWith("text/event-stream");
 }
 
-/** What a request that names no thing has made. */
+/** Id of the thing that was made by a request that names none. */
 function toMade(response: ServerResponse): string | undefined {
   const id = idOf(response);
   return id?.startsWith("req_") ? undefined : id;
@@ -210,7 +245,7 @@ function idOf(response: ServerResponse): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/** Addresses are as long as clients like, and some put a key into them. */
+/** Addresses may have any length, and some clients put a key into them. */
 const MAX_PATH_CHARS = 200;
 
 function toPath(url: string): string {
@@ -220,7 +255,7 @@ function toPath(url: string): string {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "DELETE", "OPTIONS", "HEAD"]);
 
-/** Others are made up by clients. */
+/** Clients may invent other methods. */
 function toMethod(method: string): string {
   return METHODS.has(method) ? method : "other";
 }

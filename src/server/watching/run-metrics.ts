@@ -1,4 +1,4 @@
-/** What runs do, counted from their events: responses, tokens, dollars, upstreams' failures. */
+/** Counts what runs do from their events: responses, tokens, dollars, failures of upstreams. */
 
 import type { FailureCode } from "../../base/failure.ts";
 import type { AnsweredBy } from "../../protocol/model-events.ts";
@@ -9,13 +9,13 @@ import { readResponseSettings } from "../../responses/request/response-settings.
 import type { Metric, Registry, Sample } from "./metrics.ts";
 
 export interface RunMetrics {
-  /** For `engine.watch`, and for responses that no engine runs. */
+  /** For `engine.watch`, and for responses that have no run. */
   observe(logged: LoggedEvent): void;
-  /** Counts what a request that is no run has used, and keeps it for the request's line. */
+  /** Counts the usage of a request without a run, and keeps it for the request's log line. */
   note(id: string, facts: RunFacts): void;
-  /** The run goes on in another process, or waits: it is not counted here. */
+  /** Another process continues the run, or it waits in a queue: it is not counted here. */
   leave(runId: string): void;
-  /** What a response that has just ended has used, once. */
+  /** Returns the usage of a response that has just ended, once. */
   take(responseId: string): RunFacts | undefined;
 }
 
@@ -24,28 +24,30 @@ export interface RunFacts {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd: number | null;
-  /** Who gave the last answer, and how many tries that took, where a name has several deployments. */
+  /** The deployment that gave the last answer, and its number of tries, if a name has several. */
   readonly deployment?: string | undefined;
   readonly tries?: number | undefined;
 }
 
 interface OpenRun {
   readonly model: string;
-  /** Of a request, and not of a subagent. */
+  /** True for the response of a request, false for a subagent. */
   readonly isResponse: boolean;
-  /** Whether its tokens were counted turn by turn. */
+  /** True if its tokens were counted turn by turn. */
   isCounted: boolean;
 }
 
 const RESPONSES = "offshoot_responses";
-/** The lines of requests ask for them as soon as they are answered; background ones never. */
+/**
+ * The log lines of requests read them as soon as they are answered; for background responses they are never read.
+ */
 const MAX_KEPT = 1000;
 
 export function createRunMetrics(registry: Registry): RunMetrics {
   const open = new Map<string, OpenRun>();
   const ended = new Map<string, RunFacts>();
   const { endings, errors, countRetry, count, countAnswer } = createCounters(registry);
-  registry.gauge(RESPONSES, "Responses that are on their way, by state.", () => {
+  registry.gauge(RESPONSES, "Responses in progress, by state.", () => {
     const running = [...open.values()].filter(({ isResponse }) => isResponse);
     return [{ labels: { state: "running" }, value: running.length }];
   });
@@ -59,7 +61,7 @@ export function createRunMetrics(registry: Registry): RunMetrics {
   function end(id: string, { model, isResponse, isCounted }: OpenRun, event: RunEnd): void {
     const code = event.error?.code;
     if (code !== undefined && isUpstream(code)) errors.add({ code });
-    // A response that is not stored tells of its beginning and its end alone.
+    // A response that is not stored reports only its beginning and its end.
     if (!isCounted) {
       count(event.by?.model ?? model, event.usage, event.cost_usd);
       countAnswer(event.by);
@@ -113,7 +115,7 @@ export function createRunMetrics(registry: Registry): RunMetrics {
   };
 }
 
-/** With those that wait in the record, which belong to no process. */
+/** Adds the runs that wait in the record, which belong to no process. */
 export function addQueued(metrics: readonly Metric[], queued: number): Metric[] {
   const sample: Sample = { labels: { state: "queued" }, value: queued };
   return metrics.map((metric) =>
@@ -127,7 +129,7 @@ interface Counters {
   readonly endings: Counter;
   readonly errors: Counter;
   countRetry(model: string): void;
-  /** Counts what model calls took. */
+  /** Counts the usage of model calls. */
   count(model: string, usage: Usage, costUsd: number | null): void;
   /** Counts an answer of a name with several deployments. */
   countAnswer(by: AnsweredBy | undefined): void;
@@ -142,7 +144,7 @@ function createCounters({ counter }: Registry): Counters {
   );
   const answers = counter(
     "offshoot_deployment_answers_total",
-    "Answers of names with several deployments, by who answered.",
+    "Answers of names with several deployments, by deployment.",
   );
   const tries = counter(
     "offshoot_deployment_tries_total",
@@ -155,10 +157,10 @@ function createCounters({ counter }: Registry): Counters {
       "offshoot_upstream_errors_total",
       "Runs that a model's server failed, by code.",
     ),
-    // A name that has not answered yet may be made up.
+    // A name that has not answered yet may be invented.
     countRetry: (name) => retries.add({ model: names.has(name) ? name : OTHER_MODELS }),
     count(name, usage, costUsd) {
-      // A name that nobody has costs nothing, and is not to stand beside those that somebody has.
+      // An unknown model costs nothing, and must not appear beside known ones.
       if (usage.total_tokens === 0 && !costUsd) return;
       const model = names.take(name);
       tokens.add({ model, direction: "input" }, usage.input_tokens);
@@ -173,7 +175,7 @@ function createCounters({ counter }: Registry): Counters {
   };
 }
 
-/** More models than that are one in the numbers: a client may make up names that its server takes. */
+/** Further models are counted as one: clients may invent names that the server accepts. */
 const MAX_MODELS = 500;
 const OTHER_MODELS = "other";
 
@@ -194,7 +196,7 @@ function toOpenRun({ settings }: RunStart): OpenRun {
   return { model: settings.model, isResponse: response !== undefined, isCounted: false };
 }
 
-/** What else a deployment may fail with (`deployments/failure-rules.ts`). */
+/** Other failures of a deployment (`deployments/failure-rules.ts`). */
 const OTHER_UPSTREAM: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "host_unknown",
   "context_exceeded",

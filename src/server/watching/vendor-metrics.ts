@@ -1,10 +1,10 @@
-/** What the limiters of vendors let through in this process, and what waits for them. */
+/** The calls that the limiters of vendors admit in this process, and those that wait. */
 
 import type { Limiter } from "../../providers/limits/limiter.ts";
 import type { Limiters } from "../../providers/limits/limiters.ts";
 import type { Registry, Sample } from "./metrics.ts";
 
-/** Several accounts at one vendor count together. */
+/** Several accounts at one vendor are counted together. */
 export function watchVendors(
   { gauge }: Registry,
   { limiters, worker }: { readonly limiters: Limiters; readonly worker: string },
@@ -28,7 +28,7 @@ export function watchVendors(
   gauge("offshoot_vendor_waiting", "Model calls that wait for a slot.", () =>
     read(({ waiting }) => waiting),
   );
-  gauge("offshoot_vendor_paused_seconds", "For how long the vendor asks everybody to wait.", () =>
+  gauge("offshoot_vendor_paused_seconds", "For how long the vendor asks all clients to wait.", () =>
     read(({ pausedForMs }) => pausedForMs / 1000, Math.max),
   );
 }

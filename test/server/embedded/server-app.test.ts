@@ -15,7 +15,7 @@ import {
 } from "../../../src/server/index.ts";
 import { createScriptedProvider, reply } from "../../../src/testing/index.ts";
 import { untilTrue } from "../../patience.ts";
-import { readEvents } from "../server-bench.ts";
+import { readEvents } from "../server-fixture.ts";
 import { openTestApp } from "./test-app.ts";
 
 const HELLO = { model: "any", input: "Hello" };
@@ -97,7 +97,7 @@ describe("a server inside a program's own server", () => {
       const { provider, aborted } = watchCalls(createScriptedProvider(reply.silence("I am think")));
       const { app, key } = await openTestApp(t, [], { provider });
       const stop = new AbortController();
-      // One that is stored goes on without its client.
+      // A stored response would continue without its client.
       const body = { ...HELLO, stream: true, store: false };
       const asked = toRequest("/v1/responses", body, key, stop.signal);
       const answer = await app.fetch(asked);
@@ -119,7 +119,7 @@ describe("a server inside a program's own server", () => {
     assert.equal(said.join("").length, text.length);
   });
 
-  it("asks the program who a caller is, and refuses strangers and what they may not do", async (t) => {
+  it("asks the program who a caller is, and refuses unknown ones and what they may not do", async (t) => {
     const { app } = await openTestApp(t, [reply.text("For Ann."), reply.text("For Bob.")], {
       caller: ({ headers }) => {
         const name = headers["x-user"];
@@ -139,7 +139,7 @@ describe("a server inside a program's own server", () => {
     assert.equal((await askAs("reader", "/v1/responses", HELLO)).status, 403);
   });
 
-  it("reads no settings but those it is given, and refuses what is wrong with them", async () => {
+  it("reads only the settings that it is given, and refuses invalid ones", async () => {
     await assert.rejects(createServerApp({ settings: { server: { prot: 1 } } }), {
       code: "invalid_request",
       message: /prot/,

@@ -13,7 +13,7 @@ export interface TestApp {
   readonly app: ServerApp;
   /** A key that may ask for responses. */
   readonly key: string;
-  /** What the model was asked, oldest first. */
+  /** The requests to the model, oldest first. */
   readonly asked: readonly ModelRequest[];
 }
 

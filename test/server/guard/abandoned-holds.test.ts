@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createGuardBench } from "./guard-bench.ts";
+import { createGuardBench } from "./guard-fixture.ts";
 
 const LIMITS = { day: { tokens: 1_000_000 } };
 const ONE = { tokens: 1, usd: 0 };
 const MINUTES_11 = 660_000;
 
 describe("holds of a process that died", () => {
-  it("go after a while, page by page, but for those of runs that are still on their way", async () => {
+  it("go after a while, page by page, except for those of runs in progress", async () => {
     const bench = createGuardBench();
     const ids = Array.from({ length: 350 }, (_, n) => `run_${String(n).padStart(3, "0")}`);
     const hold = async (id: string): Promise<unknown> =>

@@ -4,7 +4,7 @@ import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { KeyLimits } from "../../../src/server/guard/key.ts";
 import type { KeyWish } from "../../../src/server/guard/keys.ts";
 import type { Admitted } from "../../../src/server/guard.ts";
-import { createGuardBench, type GuardBench } from "./guard-bench.ts";
+import { createGuardBench, type GuardBench } from "./guard-fixture.ts";
 
 interface Asking extends GuardBench {
   /** The headers of the last answer. */
@@ -29,7 +29,7 @@ async function openKey(limits: KeyLimits, wish: Partial<KeyWish> = {}): Promise<
 }
 
 describe("what a key may use", () => {
-  it("is told with each answer, as clients of the API know it", async () => {
+  it("is sent with each answer, in the headers that clients of the API know", async () => {
     const limits = { requests_per_minute: 2, tokens_per_day: 1000 };
     const { ask, told, clock, spend } = await openKey(limits);
     await ask();
@@ -54,7 +54,7 @@ describe("what a key may use", () => {
     await ask();
   });
 
-  it("is nothing that is asked for where there is no limit", async () => {
+  it("is neither sent in headers nor counted for a key without limits", async () => {
     const { ask, told, spending, spend } = await openKey({});
     const { caller } = await ask();
     await spend(5, 1);
@@ -69,7 +69,7 @@ describe("what a key may use", () => {
     assert.deepEqual(total, { requests: 0, tokens: 5, usd: 1, unpriced: 0 });
   });
 
-  it("bounds each response by what is left", async () => {
+  it("limits each response to what remains", async () => {
     const limits = { tokens_per_day: 1000, usd_per_day: 2, usd_total: 3 };
     const { ask, clock, spend } = await openKey(limits, {
       responseLimits: { tokens: 600, turns: 5 },
@@ -88,7 +88,7 @@ describe("what a key may use", () => {
     });
   });
 
-  it("ends with the money, but for reading, cancelling and deleting", async () => {
+  it("ends with the money, except for reading, cancelling and deleting", async () => {
     const { ask, spend } = await openKey({ usd_total: 1 });
     await ask();
     await spend(10, 1.25);
@@ -112,14 +112,15 @@ describe("what a key may use", () => {
   it("is so many requests at once, until they are answered", async () => {
     const { ask } = await openKey({ concurrent: 2, requests_per_minute: 3 });
     const done = { route: "", status: 200, target: undefined };
-    const [first, second] = [await ask(), await ask()];
+    const first = await ask();
+    const second = await ask();
     await assert.rejects(ask(), { code: "rate_limited", retryAfterMs: 1000 });
     first.done(done);
     first.done(done);
     await ask();
     await assert.rejects(ask(), /2 requests at once/);
     second.done(done);
-    // One that the rate refuses gives its place back.
+    // A request that the rate limit refuses gives its place back.
     await assert.rejects(ask(), /3 requests in a minute/);
     await assert.rejects(ask(), /3 requests in a minute/);
   });

@@ -1,4 +1,4 @@
-/** What a response has used is booked once, whatever happens while it ends. */
+/** The usage of a response is booked once, whatever happens while it ends. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,10 +12,10 @@ import type { Spending } from "../../../src/store/spending.ts";
 import { openDatabase } from "../../../src/store/sqlite/sqlite-database.ts";
 import { reply, respond, script } from "../../../src/testing/index.ts";
 import { until } from "../../patience.ts";
-import { createGuardBench, type GuardBench, openFileBench, startGuarded } from "./guard-bench.ts";
+import { createGuardBench, type GuardBench, openFileBench, startGuarded } from "./guard-fixture.ts";
 
 const USAGE = { input: 100, output: 10 };
-/** With a budget, which holds; with a limit that does not; with none, which is counted. */
+/** With a budget, which is reserved; with a limit that is not; with none, which is only counted. */
 const KEYS: Readonly<Record<string, Record<string, number>>> = {
   "a budget": { tokens_per_day: 3000 },
   "a limit of a minute": { tokens_per_minute: 3000 },
@@ -74,7 +74,7 @@ describe("a stored response", () => {
         id: string;
       };
       const refuse = () => Promise.reject(new Failure("store_failed", "It cannot be kept."));
-      Object.assign(server.responses.shelf, { putAll: refuse });
+      for (const { shelf } of server.replicas) Object.assign(shelf, { putAll: refuse });
       const body = { input: "Hi", conversation: id };
       const { status, usage } = JSON.parse((await server.send({ token, body })).text);
       assert.deepEqual([status, usage.total_tokens], ["failed", 110]);
@@ -106,7 +106,7 @@ describe("a stored response", () => {
 });
 
 describe("a response that is not stored", () => {
-  it("is booked once where nobody hears that it was", async (t) => {
+  it("is booked once if its client never learns that it was", async (t) => {
     const spending = createMemorySpending();
     const silent: Spending = {
       ...spending,

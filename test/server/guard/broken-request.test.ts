@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from "node:test";
 import { answerBrokenRequest } from "../../../src/server/guard/broken-request.ts";
 import { whenClosed } from "../../closing.ts";
 
-/** What a server says to these bytes, until it closes the connection. */
+/** The server's answer to these bytes, until it closes the connection. */
 async function say(t: TestContext, text: string): Promise<string> {
   const server = createServer((_, response) => response.end("fine"));
   server.on("clientError", answerBrokenRequest);
@@ -18,7 +18,7 @@ async function say(t: TestContext, text: string): Promise<string> {
   socket.setEncoding("utf8").on("data", (piece: string) => {
     answer += piece;
   });
-  // What the server no longer reads resets the connection; the answer was there before.
+  // Bytes that the server no longer reads reset the connection; the answer was there before.
   socket.on("error", () => {});
   socket.write(text);
   await whenClosed(socket);
@@ -44,7 +44,7 @@ const CASES: Readonly<Record<string, readonly [string, number, string]>> = {
   ],
 };
 
-describe("what is no request", () => {
+describe("an invalid request", () => {
   for (const [name, [text, status, code]] of Object.entries(CASES)) {
     it(`is answered in the API's form: ${name}`, async (t) => {
       const [head = "", body = ""] = (await say(t, text)).split("\r\n\r\n");

@@ -1,4 +1,4 @@
-/** The length that a budget pays for, sent to a server whose window nobody has told us. */
+/** The length that a budget pays for, sent to a server with an unknown window. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -6,11 +6,11 @@ import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { reply, script } from "../../../src/testing/index.ts";
 import { type OpenUpstream, type Said, startOpenUpstream } from "../../open-upstream.ts";
-import { startServer, type TestServer } from "../server-bench.ts";
+import { startServer, type TestServer } from "../server-fixture.ts";
 
 const WINDOW = 4096;
 
-/** As vLLM: the question and the longest answer must fit into the window together. */
+/** As vLLM: the question and the longest answer must fit in the window together. */
 function refuseLong({ max_tokens = 0 }: JsonObject): Said {
   if (Number(max_tokens) < WINDOW) return {};
   const refusal = `This model's maximum context length is ${WINDOW} tokens, and ${max_tokens} were requested.`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { createGuardBench, errorOf, startGuarded } from "./guard-bench.ts";
+import { createGuardBench, errorOf, startGuarded } from "./guard-fixture.ts";
 
 describe("a key's budget", () => {
   for (const background of [false, true]) {
@@ -45,7 +45,7 @@ describe("a key's budget", () => {
     assert.equal(errorOf(refused).code, "rate_limit_exceeded");
   });
 
-  it("in dollars is not spent on a model whose price nobody knows", async (t) => {
+  it("in dollars is not spent on a model with an unknown price", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(
       t,
@@ -82,7 +82,7 @@ describe("a key's budget", () => {
     assert.match(errorOf(answer).message, /price is not known/);
   });
 
-  it("says when there is more, once nobody else holds a part of it", async (t) => {
+  it("says when there is more, once no other response holds a part of it", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(
       t,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NOTHING } from "../../../src/agent/limits.ts";
 import { type KeyChange, rotateKey, updateKey } from "../../../src/server/guard/keys.ts";
-import { createGuardBench, type GuardBench } from "./guard-bench.ts";
+import { createGuardBench, type GuardBench } from "./guard-fixture.ts";
 
 /** How long a process remembers a key. */
 const REMEMBERED_MS = 2000;
@@ -44,7 +44,9 @@ describe("a key that is changed while it is used", () => {
     const bench = createGuardBench();
     const { key, token } = await bench.makeKey({ limits: { concurrent: 1 } });
     (await bench.admit({ token, method: "GET", about: { route: "GET /v1/models" } })).done({
-      ...{ route: "GET /v1/models", status: 200, target: undefined },
+      route: "GET /v1/models",
+      status: 200,
+      target: undefined,
     });
     assert.ok(await bench.guard.enterPlace(key.id));
     assert.equal(await bench.guard.enterPlace(key.id), undefined);

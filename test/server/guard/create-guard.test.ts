@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import { SAMPLING_FIELDS } from "../../../src/providers/carried-fields.ts";
 import { findKey, revokeKey } from "../../../src/server/guard/keys.ts";
-import { CATALOGUE, createGuardBench } from "./guard-bench.ts";
+import { untilTrue } from "../../patience.ts";
+import { CATALOGUE, createGuardBench } from "./guard-fixture.ts";
 
 const DONE = { route: "POST /v1/responses", status: 200, target: "resp_1" };
 
@@ -25,7 +26,7 @@ describe("the guard's keys", () => {
     });
   });
 
-  it("are told to whoever logs the request, also where it is refused", async () => {
+  it("are reported to the request log, also if the request is refused", async () => {
     const bench = createGuardBench();
     const { token, key } = await bench.makeKey({ tenant: "a" });
     const told: string[] = [];
@@ -104,7 +105,7 @@ describe("the guard's keys", () => {
     await assert.rejects(bench.admit({ token }), { code: "unauthorized", message: /is revoked/ });
   });
 
-  it("need the scope", async () => {
+  it("a key without the scope of a route is refused", async () => {
     const bench = createGuardBench();
     const { token } = await bench.makeKey({ scopes: ["files"] });
     await bench.admit({ token, scope: "files" });
@@ -119,14 +120,17 @@ describe("the guard's keys", () => {
     const { token, key } = await bench.makeKey();
     const lastUsed = async () => (await findKey(bench.shelf, key.id))?.last_used_ms;
     const firstMs = bench.clock.now();
+    // No request waits for it.
+    const untilUsed = (atMs: number) =>
+      untilTrue(async () => (await lastUsed()) === atMs, "its use is written down");
     await bench.admit({ token });
-    assert.equal(await lastUsed(), firstMs);
+    await untilUsed(firstMs);
     await bench.clock.advance(59_000);
     await bench.admit({ token });
     assert.equal(await lastUsed(), firstMs);
     await bench.clock.advance(1000);
     await bench.admit({ token });
-    assert.equal(await lastUsed(), firstMs + 60_000);
+    await untilUsed(firstMs + 60_000);
   });
 
   it("include the one of the environment, which may do everything", async () => {
@@ -139,7 +143,7 @@ describe("the guard's keys", () => {
     await assert.rejects(empty.admit({ headers: { "api-key": "" } }), { code: "unauthorized" });
   });
 
-  it("are not asked for where anybody may ask, or where that was said", async () => {
+  it("are not required where all may ask, or if the settings say so", async () => {
     const bench = createGuardBench();
     await bench.admit({ scope: null });
     await assert.rejects(bench.admit({}), { code: "unauthorized" });
@@ -153,7 +157,7 @@ describe("the guard's keys", () => {
     });
   });
 
-  it("come behind the host and the origin", async () => {
+  it("are checked after the host and the origin", async () => {
     const bench = createGuardBench();
     const { token } = await bench.makeKey();
     for (const headers of [{ host: "evil.example" }, { origin: "https://evil.example" }]) {

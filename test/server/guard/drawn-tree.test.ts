@@ -50,7 +50,8 @@ interface Bench {
 
 /** A key with a budget, in a record that answers when `delay` lets it, and is busy when `isBusy` says so. */
 async function openBench(delay: Delay, isBusy: () => boolean): Promise<Bench> {
-  const [shelf, clock] = [createMemoryShelf(), createManualClock(Date.UTC(2030, 0, 1, 12))];
+  const shelf = createMemoryShelf();
+  const clock = createManualClock(Date.UTC(2030, 0, 1, 12));
   const kept = createMemorySpending();
   const spending: Spending = {
     ...kept,
@@ -70,11 +71,12 @@ async function openBench(delay: Delay, isBusy: () => boolean): Promise<Bench> {
   return {
     openPurse: (runId) => openPurse(key.id, runId),
     end: (runId, tokens) => charge(key.id, { tokens, usd: 0 }, runId),
-    ...{ spending: kept, keyId: key.id },
+    spending: kept,
+    keyId: key.id,
   };
 }
 
-/** What all trees together spend, at every moment. */
+/** The spending of all trees together, at every moment. */
 class Watch {
   readonly #bench: Bench;
   readonly #roots = new Map<string, Account>();
@@ -89,7 +91,7 @@ class Watch {
     this.#roots.set(runId, account);
   }
 
-  /** Tokens that somebody may spend now, or has spent. */
+  /** Tokens that may be spent now, or were spent. */
   move(tokens: number): void {
     this.#outThere += tokens;
     assert.ok(this.#outThere <= BUDGET, `${this.#outThere} tokens of ${BUDGET}`);
@@ -172,7 +174,7 @@ async function runChild(
 }
 
 describe("trees whose money comes from a slow record", () => {
-  it("spend no more than there is at any moment, in whatever order it answers", async () => {
+  it("never spend more than there is, in whatever order it answers", async () => {
     const busy = fc.array(fc.boolean(), { maxLength: 30 });
     const roots = fc.array(plan, { minLength: 1, maxLength: 3 });
     await fc.assert(
@@ -193,7 +195,7 @@ describe("trees whose money comes from a slow record", () => {
             assertRefused(thrown);
           }
         });
-        // All come to their ends: nobody waits for money that cannot come.
+        // All of them end: none waits for money that cannot come.
         let ended = 0;
         const all = Promise.all(runs.map((run) => run.then(() => ended++)));
         all.catch(() => {});
@@ -216,7 +218,8 @@ describe("a hold that the record does not give", () => {
   const busy = { code: "store_busy", message: /./ };
 
   async function openOne(hold: (kept: Spending) => Spending["hold"]) {
-    const [shelf, clock] = [createMemoryShelf(), createManualClock(Date.UTC(2030, 0, 1, 12))];
+    const shelf = createMemoryShelf();
+    const clock = createManualClock(Date.UTC(2030, 0, 1, 12));
     const kept = createMemorySpending();
     const limits = { tokens_per_day: BUDGET };
     const { key } = await createKey({ shelf, clock }, { name: "test", limits });

@@ -1,12 +1,12 @@
-/** What every key uses is counted, and what runs counts among its requests at once. */
+/** The use of every key is counted, and work in progress counts among its requests at once. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { OnUse } from "../../../src/server/guard/budgets.ts";
 import type { Amounts } from "../../../src/store/spending.ts";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { ANYBODY } from "../server-bench.ts";
-import { createGuardBench, startGuarded } from "./guard-bench.ts";
+import { ANYBODY } from "../server-fixture.ts";
+import { createGuardBench, startGuarded } from "./guard-fixture.ts";
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -87,7 +87,7 @@ describe("a key with places for some requests at once", () => {
 });
 
 describe("what keys use", () => {
-  it("is told as it is booked, by key and tenant", async (t) => {
+  it("is reported as it is booked, by key and tenant", async (t) => {
     const told = new Map<string, Pick<Amounts, "requests" | "tokens">>();
     const tenants = new Set<string>();
     const onUse: OnUse = ({ keyId, tenant }, { requests = 0, tokens = 0 }) => {

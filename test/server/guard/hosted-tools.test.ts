@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { createGuardBench, errorOf, startGuarded } from "./guard-bench.ts";
+import { createGuardBench, errorOf, startGuarded } from "./guard-fixture.ts";
 
 const SHELL = { type: "shell", environment: { type: "container_auto" } };
 const HOSTED: readonly [string, object][] = [
@@ -76,7 +76,8 @@ describe("a key with a list of tools", () => {
       bench,
       respond(() => reply.text("Hello.")),
     );
-    const [all, none] = [await bench.makeKey(), await bench.makeKey({ catalogue: [] })];
+    const all = await bench.makeKey();
+    const none = await bench.makeKey({ catalogue: [] });
     const brought = {
       type: "additional_tools",
       role: "developer",

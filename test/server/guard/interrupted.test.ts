@@ -1,4 +1,4 @@
-/** What answers that do not end cost their key. */
+/** The cost of answers that do not end. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import {
   openFileBench,
   startGuarded,
   toBearer,
-} from "./guard-bench.ts";
+} from "./guard-fixture.ts";
 
 const LIMITS = { tokens_per_day: 100_000 };
 /** 90 characters, which are about 30 tokens. */
@@ -47,7 +47,7 @@ function leaveStream(url: string, token: string, body: object): Promise<void> {
   });
 }
 
-/** What the estimate of a short question and 90 characters may be. */
+/** The estimate of a short question and 90 characters. */
 function assertAbout(used: number): void {
   assert.ok(used >= 30 && used < 100, `${used} tokens`);
 }
@@ -58,7 +58,7 @@ describe("an answer that is interrupted", () => {
     ["not stored", LIMITS, { store: false }],
     ["without a run", { tokens_per_minute: 100_000 }, { store: false }],
   ];
-  // A stored one goes on without its client.
+  // A stored response would continue without its client.
   for (const [name, limits, asked] of ways.slice(1)) {
     it(`costs what it used when its client leaves: ${name}`, async (t) => {
       const bench = createGuardBench();
@@ -141,7 +141,7 @@ describe("an answer that is interrupted", () => {
     assert.equal(await readUsed(bench, key.id), 707);
   });
 
-  it("is paid for by the process that goes on with it, beside what that one asks", async (t) => {
+  it("is paid for by the process that continues it, besides its own calls", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-interrupted-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const storePath = join(folder, "runs.db");

@@ -26,7 +26,7 @@ describe("keys", () => {
     assert.ok(!JSON.stringify(await listKeys(parts.shelf)).includes(secret));
   });
 
-  it("may do what clients do, and not what whoever runs the server does", async () => {
+  it("may do what clients do, and not what the operator does", async () => {
     const { key } = await createKey(openParts(), { name: "mine" });
     assert.deepEqual(key.scopes, ["responses", "files", "models"]);
     assert.equal(key.tenant, "default");

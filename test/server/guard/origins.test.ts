@@ -29,7 +29,7 @@ describe("the check of origins", () => {
     });
   }
 
-  it("refuses what pages send without saying whose they are", () => {
+  it("refuses a page's request without an origin", () => {
     for (const site of ["cross-site", "same-site"]) {
       const headers = { host: HOST, "sec-fetch-site": site };
       assert.throws(() => none.check(headers), { code: "forbidden" });

@@ -11,7 +11,7 @@ import {
   type GuardBench,
   type GuardedServer,
   startGuarded,
-} from "./guard-bench.ts";
+} from "./guard-fixture.ts";
 
 /** Counts 50 tokens for each request, at a dollar for a thousand where it has a price. */
 function createEmbedder(price?: number): Embedder & { readonly asked: string[] } {
@@ -127,7 +127,7 @@ describe("embeddings", () => {
 describe("model calls that a request does not show", () => {
   const usage = { input: 100, output: 10 };
 
-  it("of subagents side by side take no more together than the key has", async (t) => {
+  it("of subagents side by side together take at most what the key has", async (t) => {
     const bench = createGuardBench();
     const big = { input: 200, output: 1_800 };
     const tasks = Array.from({ length: 40 }, (_, at) => `part ${at}`);

@@ -11,6 +11,7 @@ import { holdCall } from "../../../src/agent/call-cost.ts";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { toRunId } from "../../../src/responses/fold/response-object.ts";
+import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
 import {
   createScriptedProvider,
   type Reply,
@@ -25,7 +26,7 @@ import {
   type GuardBench,
   openFileBench,
   startGuarded,
-} from "./guard-bench.ts";
+} from "./guard-fixture.ts";
 
 /** A model that takes every token it may, and answers when it is told to. */
 function createGreedyModel(): { engine: ScriptEngine; asked(): number; answer(): void } {
@@ -122,7 +123,7 @@ describe("a budget that responses share", () => {
     assert.deepEqual(await bench.spending.readHolds(key.id), []);
   });
 
-  it("is booked once for a response that another process goes on with", async (t) => {
+  it("is booked once for a response that another process continues", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-budget-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const storePath = join(folder, "runs.db");
@@ -185,9 +186,9 @@ interface Act {
   readonly run: number;
   readonly input: number;
   readonly output: number | undefined;
-  /** Of what was set aside, how much was used. */
+  /** The used share of the reservation. */
   readonly share: number;
-  /** What nobody had foreseen. */
+  /** Use that was not foreseen. */
   readonly more: number;
 }
 
@@ -208,7 +209,9 @@ interface Running {
   readonly holds: Hold[];
 }
 
-/** Plays responses of one key, and says how much was booked and how much of that nobody had foreseen. */
+/**
+ * Plays responses of one key, and returns how much was booked and how much of that was not foreseen.
+ */
 async function play(bench: GuardBench, done: readonly Act[]): Promise<[number, number]> {
   const { key } = await bench.makeKey({ limits: { tokens_per_day: 1000 } });
   const { openPurse, charge } = bench.guard.budgets;
@@ -251,10 +254,13 @@ function answer({ holds }: Running, { share, more }: Act): number {
 }
 
 describe("responses that run at once, whatever comes in which order", () => {
-  it("book no more than the budget, and what their calls took beyond the estimate", async () => {
+  it("book at most the budget, plus what their calls took beyond the estimate", async () => {
     await fc.assert(
       fc.asyncProperty(acts, async (done) => {
-        const [used, unforeseen] = await play(createGuardBench(), done);
+        const [used, unforeseen] = await play(
+          createGuardBench({}, { spending: createMemorySpending() }),
+          done,
+        );
         assert.ok(used <= 1000 + unforeseen, `${used} tokens, ${unforeseen} unforeseen`);
       }),
     );
@@ -262,13 +268,16 @@ describe("responses that run at once, whatever comes in which order", () => {
 });
 
 const REQUEST: ModelRequest = {
-  ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
-  ...{
-    tool_choice: "auto",
-    parallel_tool_calls: undefined,
-    temperature: undefined,
-    top_p: undefined,
-  },
-  ...{ max_output_tokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  model: "m",
+  instructions: undefined,
+  items: [],
+  tools: [],
+  format: { type: "text" },
+  tool_choice: "auto",
+  parallel_tool_calls: undefined,
+  temperature: undefined,
+  top_p: undefined,
+  max_output_tokens: undefined,
+  reasoning: { effort: undefined, summary: undefined },
   previous: undefined,
 };

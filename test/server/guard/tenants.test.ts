@@ -1,6 +1,6 @@
 /**
- * What belongs to another tenant is not there: on every route of the server, by an id in the path or in
- * the body, the answer is word for word the one for an id that nobody has.
+ * Data of another tenant does not exist for a request: on every route of the server, by an id in the path or in the
+ * body, the answer is word for word the one for an unknown id.
  */
 
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import type { Route } from "../../../src/server/route.ts";
 import { createRoutes } from "../../../src/server/routes.ts";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { createGuardBench, type Received, type Sent, startGuarded } from "./guard-bench.ts";
+import { createGuardBench, type Received, type Sent, startGuarded } from "./guard-fixture.ts";
 
 type Send = (asked: Sent) => Promise<Received>;
 
@@ -40,7 +40,7 @@ const MAKERS: Readonly<Record<string, (send: Send) => Promise<string[]>>> = {
   },
 };
 
-/** What nobody owns. */
+/** Things without an owner. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set(["models"]);
 
 describe("two tenants", () => {
@@ -62,7 +62,8 @@ describe("two tenants", () => {
       const unknown = ids.map(toUnknown);
       const ask = (some: readonly string[]): Promise<Received> =>
         server.send({ method, path: fill(path, some), token: theirs, ...bodyFor(method) });
-      const [foreign, nobody] = [await ask(ids), await ask(unknown)];
+      const foreign = await ask(ids);
+      const nobody = await ask(unknown);
       assert.ok(foreign.status >= 400, `${name}: ${foreign.status}`);
       if (method !== "POST") assert.equal(foreign.status, 404, name);
       assert.deepEqual(without(foreign, ids), without(nobody, unknown), name);
@@ -74,7 +75,7 @@ describe("two tenants", () => {
     }
   });
 
-  it("cannot go on with each other's things", async (t) => {
+  it("cannot continue each other's conversations and responses", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(
       t,
@@ -91,7 +92,8 @@ describe("two tenants", () => {
     };
     for (const [param, toBody] of Object.entries(bodies)) {
       const ask = (name: string) => server.send({ token: theirs, body: toBody(name) });
-      const [foreign, nobody] = [await ask(id), await ask(toUnknown(id))];
+      const foreign = await ask(id);
+      const nobody = await ask(toUnknown(id));
       assert.ok(foreign.status === 400 || foreign.status === 404, `${param}: ${foreign.text}`);
       assert.deepEqual(without(foreign, [id]), without(nobody, [toUnknown(id)]), param);
     }
@@ -140,7 +142,8 @@ async function makeThings(routes: readonly Route[], send: Send): Promise<Map<str
 async function makeTenants(
   makeKey: ReturnType<typeof createGuardBench>["makeKey"],
 ): Promise<[string, string]> {
-  const [mine, theirs] = [await makeKey({ tenant: "mine" }), await makeKey({ tenant: "theirs" })];
+  const mine = await makeKey({ tenant: "mine" });
+  const theirs = await makeKey({ tenant: "theirs" });
   return [mine.token, theirs.token];
 }
 
@@ -174,7 +177,7 @@ function fill(path: string, ids: readonly string[]): string {
   return path.replace(/:\w+/g, () => ids[at++] ?? assert.fail(`${path}: one more id is needed`));
 }
 
-/** An id of the same form that nobody has. */
+/** An unknown id of the same form. */
 function toUnknown(id: string): string {
   return `${id.slice(0, -4)}zzzz`;
 }

@@ -1,4 +1,4 @@
-/** What a router says that an answer cost, in the books of the key that asked. */
+/** The cost that a router reports for an answer, booked on the key of the request. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -6,14 +6,17 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import type { KeyWish } from "../../../src/server/guard/keys.ts";
 import { reply, script } from "../../../src/testing/index.ts";
 import { startOpenUpstream } from "../../open-upstream.ts";
-import { createGuardBench, startGuarded } from "./guard-bench.ts";
+import { createGuardBench, startGuarded } from "./guard-fixture.ts";
 
 async function start(t: TestContext, wish: Partial<KeyWish>, cost = 0.4) {
   const vendor = await startOpenUpstream(() => ({ usage: { cost } }));
   t.after(() => vendor.close());
   const bench = createGuardBench();
   const usual = {
-    ...{ model: "openrouter/a/b", provider: null, url: vendor.url, api_key_name: null },
+    model: "openrouter/a/b",
+    provider: null,
+    url: vendor.url,
+    api_key_name: null,
   };
   const settings = { models: { named: [], usual } };
   const env = { OPENROUTER_API_KEY: "k" };
@@ -38,7 +41,7 @@ describe("the cost that a vendor tells", () => {
     }
   });
 
-  it("keeps a key to its dollars, though nobody knows the price before", async (t) => {
+  it("keeps a key to its dollars, though the price is not known before", async (t) => {
     const { send, used, vendor } = await start(t, { limits: { usd_total: 1 } });
     const statuses: number[] = [];
     for (let count = 0; count < 5; count++) {
@@ -59,7 +62,7 @@ describe("the cost that a vendor tells", () => {
     });
   }
 
-  it("that cannot be true uses up no more than was reserved", async (t) => {
+  it("that cannot be true uses up at most what was reserved", async (t) => {
     const { send, used } = await start(t, { limits: { usd_total: 1 } }, 1e300);
     assert.equal((await send({ input: "Hi" })).status, 200);
     assert.ok((await used()) <= 1, `${await used()}`);

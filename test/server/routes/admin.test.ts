@@ -1,4 +1,4 @@
-/** What administrators do with keys and see of a server, over HTTP. */
+/** Administration over HTTP: keys, and the state of a server. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -8,17 +8,19 @@ import { createAdminRoutes } from "../../../src/server/routes/admin.ts";
 import { createToolRoutes } from "../../../src/server/routes/tools.ts";
 import type { Metric } from "../../../src/server/watching/metrics.ts";
 import { createScriptedProvider, reply } from "../../../src/testing/index.ts";
-import { type RunsBench, startRuns } from "./runs-bench.ts";
+import { type RunsBench, startRuns } from "./runs-fixture.ts";
 
 const fits = (name: keyof typeof ADMIN_ANSWERS, body: unknown): void =>
   void (ADMIN_ANSWERS[name] as z.ZodType).parse(body);
 
 const gauge = (name: string, ...samples: [Record<string, string>, number][]): Metric => ({
-  ...{ name, help: "", type: "gauge" },
+  name,
+  help: "",
+  type: "gauge",
   samples: samples.map(([labels, value]) => ({ labels, value })),
 });
 
-/** Of two processes, one of which finds a deployment broken. */
+/** Metrics of two processes, one of which finds a deployment broken. */
 const METRICS: readonly Metric[] = [
   gauge(
     "offshoot_deployment_ready",
@@ -83,8 +85,12 @@ describe("keys over HTTP", () => {
     const made = await ask(
       "/v1/admin/keys",
       post({
-        ...{ name: "app", tenant: "acme", scopes: ["runs", "responses"], models: ["fast"] },
-        ...{ limits: { usd_per_day: 5, concurrent: 2 }, expires_in_s: 3600 },
+        name: "app",
+        tenant: "acme",
+        scopes: ["runs", "responses"],
+        models: ["fast"],
+        limits: { usd_per_day: 5, concurrent: 2 },
+        expires_in_s: 3600,
       }),
     );
     fits("ServerKey", made.body);
@@ -147,7 +153,7 @@ describe("keys over HTTP", () => {
 });
 
 describe("the state of a server over HTTP", () => {
-  it("is told to administrators alone", async (t) => {
+  it("is shown only to administrators", async (t) => {
     const { ask, admin, key } = await start(t);
     const told = async (path: string, name: keyof typeof ADMIN_ANSWERS) => {
       const { body, status, text } = await ask(`/v1/admin/${path}`, { token: admin });

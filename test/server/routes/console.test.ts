@@ -15,7 +15,7 @@ import { hasKeys } from "../../../src/server/guard/keys.ts";
 import { createAdminRoutes } from "../../../src/server/routes/admin.ts";
 import { createConsoleRoutes } from "../../../src/server/routes/console.ts";
 import { createScriptedProvider, reply } from "../../../src/testing/index.ts";
-import { type RunsBench, type RunsSetup, startRuns } from "./runs-bench.ts";
+import { type RunsBench, type RunsSetup, startRuns } from "./runs-fixture.ts";
 
 async function start(
   t: TestContext,
@@ -23,12 +23,15 @@ async function start(
 ): Promise<RunsBench> {
   const { auth = true } = setup;
   return await startRuns(t, {
-    ...{ provider: createScriptedProvider(reply.text("Yes."), reply.text("Yes.")), ...setup },
+    provider: createScriptedProvider(reply.text("Yes."), reply.text("Yes.")),
+    ...setup,
     more: ({ guard }) => [
       ...createConsoleRoutes({
         sessions: createConsoleSessions({ ...guard, fixedToken: () => undefined }),
         makeCode: (whose) => makeConsoleCode(guard, whose),
-        ...{ refusal, auth, prefix: "" },
+        refusal,
+        auth,
+        prefix: "",
       }),
       ...createAdminRoutes({
         ...guard,
@@ -38,14 +41,19 @@ async function start(
   });
 }
 
-/** What admin routes tell of a server that this bench does not have. */
+/** Answers of admin routes that this bench cannot compute. */
 const ADMIN_STATE = {
   state: {
-    ...{ listWorkers: async () => [], listLanes: async () => [] },
-    ...{ listStorage: async () => [], countKinds: async () => [] },
+    listWorkers: async () => [],
+    listLanes: async () => [],
+    listStorage: async () => [],
+    countKinds: async () => [],
   },
-  ...{ collectMetrics: async () => [], named: [], factsOf: () => undefined },
-  ...{ queues: { background: 4 }, readSettings: () => [] },
+  collectMetrics: async () => [],
+  named: [],
+  factsOf: () => undefined,
+  queues: { background: 4 },
+  readSettings: () => [],
 };
 
 const post = (body: object) => ({ method: "POST", body });
@@ -109,7 +117,7 @@ describe("sessions of the console", () => {
     assert.match(text, /"error":.*revoked/);
   });
 
-  it("can do no more than the key that they were given for", async (t) => {
+  it("have at most the rights of the key that they were given for", async (t) => {
     const bench = await start(t);
     const plain = await bench.key({ scopes: ["responses"] });
     assert.equal((await bench.ask("/v1/console/sessions", post({ key: plain }))).status, 403);
@@ -192,23 +200,21 @@ describe("the page of the console", () => {
   });
 });
 
-describe("who is kept out of runs", () => {
+describe("who may not see runs", () => {
   it("a key of another tenant, on every address, as if the run were not there", async (t) => {
     const bench = await start(t);
     const run = await bench.runtime.run({ model: "test/model", input: "Secret plan" });
     await run.result();
     const all = ["runs", "approve"] as const;
-    const [mine, theirs] = [
-      await bench.key({ scopes: all }),
-      await bench.key({ scopes: all, tenant: "other" }),
-    ];
+    const mine = await bench.key({ scopes: all });
+    const theirs = await bench.key({ scopes: all, tenant: "other" });
     const gets = ["", "/tree", "/events", "/events/0", "/follow", `/compare?with=${run.id}`];
     for (const path of gets) {
-      const [own, foreign, nobody] = [
-        await bench.ask(`/v1/runs/${run.id}${path}`, { token: mine }),
-        await bench.ask(`/v1/runs/${run.id}${path}`, { token: theirs }),
-        await bench.ask(`/v1/runs/run_none${path.replace(run.id, "run_none")}`, { token: theirs }),
-      ];
+      const own = await bench.ask(`/v1/runs/${run.id}${path}`, { token: mine });
+      const foreign = await bench.ask(`/v1/runs/${run.id}${path}`, { token: theirs });
+      const nobody = await bench.ask(`/v1/runs/run_none${path.replace(run.id, "run_none")}`, {
+        token: theirs,
+      });
       assert.equal(own.status, 200, path);
       assert.deepEqual([foreign.status, nobody.status], [404, 404], path);
       assert.equal(foreign.text.replaceAll(run.id, "run_none"), nobody.text, path);
@@ -264,7 +270,7 @@ describe("who is kept out of runs", () => {
     assert.equal((await bench.ask("/v1/runs")).status, 401);
   });
 
-  it("anybody who wants to change something where no key is asked for", async (t) => {
+  it("changes without a key on a server that asks for none", async (t) => {
     const bench = await start(t, { auth: false });
     const run = await bench.runtime.run({ model: "test/model", input: "Begin" });
     await run.result();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Caller } from "../../../src/responses/tenant/caller.ts";
-import type { JsonAnswer, RouteCall } from "../../../src/server/route.ts";
+import type { JsonAnswer, RouteAnswer, RouteCall } from "../../../src/server/route.ts";
 import { createModelRoutes } from "../../../src/server/routes/models.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { ANYBODY } from "../server-bench.ts";
+import { ANYBODY } from "../server-fixture.ts";
 
 const TARGET = { model: "openai/gpt-5.1", provider: null, url: null, api_key_name: null };
 
@@ -49,7 +49,8 @@ describe("the models over HTTP", () => {
   it("are the one that makes vectors too", async () => {
     const [all = assert.fail()] = createModelRoutes({
       routes: { named: [["fast", TARGET]], usual: undefined },
-      ...{ env: {}, embeddings: "text-embedding-3-small" },
+      env: {},
+      embeddings: "text-embedding-3-small",
     });
     const { body } = (await all.handle({ ...ASKED, caller: ANYBODY } as RouteCall)) as JsonAnswer;
     assert.deepEqual(idsOf(body as Record<string, unknown>).slice(0, 2), [
@@ -58,7 +59,7 @@ describe("the models over HTTP", () => {
     ]);
   });
 
-  it("are those of the server behind it too, under the names it gives them", async () => {
+  it("are those of the server that it asks too, under that server's names", async () => {
     const listed = createModelRoutes({
       routes: { named: [["fast", TARGET]], usual: { ...TARGET, model: "custom/own" } },
       env: {},
@@ -100,6 +101,20 @@ describe("the models over HTTP", () => {
     });
   });
 
+  it("have an id for clients of the Messages API, and no version that was never published", async () => {
+    for (const path of ["/v1/models", "/v1/models/:id"]) {
+      const answerOf = (version: string): Promise<RouteAnswer> => {
+        const request = { headers: { "anthropic-version": version } };
+        const asked = { ...ASKED, request, params: { id: "fast" }, caller: ANYBODY };
+        const route = routes.find((one) => one.path === path) ?? assert.fail(path);
+        return route.handle(asked as unknown as RouteCall);
+      };
+      const { headers } = await answerOf("2023-06-01");
+      assert.match(headers?.["request-id"] ?? "", /^req_/);
+      await assert.rejects(answerOf("2031-01-01"), { code: "invalid_request" });
+    }
+  });
+
   it("have the shape of the Messages API for clients that name its version", async () => {
     const request = { headers: { "anthropic-version": "2023-06-01" } };
     const route = (path: string) => routes.find((one) => one.path === path) ?? assert.fail(path);
@@ -109,9 +124,17 @@ describe("the models over HTTP", () => {
       return (answer as JsonAnswer).body;
     };
     const shown = {
-      ...{ type: "model", id: "fast", display_name: "fast", created_at: "1970-01-01T00:00:00Z" },
-      ...{ lifecycle: "active", max_input_tokens: 400_000, max_tokens: 128_000 },
-      ...{ capabilities: null, line: null, deprecated_at: null, retires_at: null },
+      type: "model",
+      id: "fast",
+      display_name: "fast",
+      created_at: "1970-01-01T00:00:00Z",
+      lifecycle: "active",
+      max_input_tokens: 400_000,
+      max_tokens: 128_000,
+      capabilities: null,
+      line: null,
+      deprecated_at: null,
+      retires_at: null,
     };
     const first = { data: [shown], has_more: true, first_id: "fast", last_id: "fast" };
     assert.deepEqual(await answerOf("/v1/models", "limit=1"), first);

@@ -11,7 +11,7 @@ import { createScriptedProvider, type Reply, reply } from "../../../src/testing/
 import { parseRule } from "../../../src/tools/gate/rules.ts";
 import { until } from "../../patience.ts";
 import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
-import { framesOf, type RunsBench, startRuns } from "./runs-bench.ts";
+import { framesOf, type RunsBench, startRuns } from "./runs-fixture.ts";
 
 const fits = (name: keyof typeof RUN_ANSWERS, body: unknown): void =>
   void (RUN_ANSWERS[name] as z.ZodType).parse(body);
@@ -62,8 +62,13 @@ async function writing(t: TestContext, more: object = {}) {
   );
   const bench = await startRuns(t, { provider, ...more });
   const run = await bench.runtime.run({
-    ...{ model: "test/model", input: "Write them", tools: ["write", "edit"], root: folder.root },
-    ...{ instructions: "Be brief.", approve: "auto", temperature: 0.5 },
+    model: "test/model",
+    input: "Write them",
+    tools: ["write", "edit"],
+    root: folder.root,
+    instructions: "Be brief.",
+    approve: "auto",
+    temperature: 0.5,
   });
   await run.result();
   return { bench, id: run.id, asked, token: await bench.key() };
@@ -103,7 +108,7 @@ describe("a step of a run", () => {
     assert.equal(last.body.reason, "stop");
   });
 
-  it("goes on with what its session held before the run", async (t) => {
+  it("continues from what its session held before the run", async (t) => {
     const { provider, asked } = listening((_, turn) => reply.text(`Answer ${turn}.`));
     const bench = await startRuns(t, { provider });
     const token = await bench.key();
@@ -158,7 +163,9 @@ describe("a step of a run", () => {
     const bench = await startRuns(t, { provider, rules });
     const token = await bench.key();
     const run = await bench.runtime.run({
-      ...{ model: "test/model", input: "Remove it", tools: ["shell"] },
+      model: "test/model",
+      input: "Remove it",
+      tools: ["shell"],
     });
     await run.result();
     const failures = await bench.ask("/v1/usage/failures?status=denied", { token });
@@ -173,7 +180,7 @@ describe("a step of a run", () => {
     assert.equal((await bench.ask("/v1/usage/failures?status=x", { token })).status, 400);
   });
 
-  it("is cut where it is long, and told in pieces; anything else is not found", async (t) => {
+  it("is shortened if it is long, and sent in pieces; anything else is not found", async (t) => {
     const long = "字".repeat(700_000);
     const { provider } = listening(() => reply.text(long, { pieceLength: 50_000 }));
     const bench = await startRuns(t, { provider });
@@ -288,7 +295,7 @@ describe("a run over HTTP", () => {
     assert.match(rows[at].b.text, /Say hello/);
   });
 
-  it("is followed with those below it from now on", async (t) => {
+  it("is followed with those below it from the present on", async (t) => {
     let goOn = (): void => {};
     const waits = new Promise<void>((resolve) => {
       goOn = resolve;

@@ -8,7 +8,7 @@ import { RUN_ANSWERS } from "../../../src/server/openapi/run-answers.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
 import { until } from "../../patience.ts";
 import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
-import { framesOf, type RunsBench, startRuns } from "./runs-bench.ts";
+import { framesOf, type RunsBench, startRuns } from "./runs-fixture.ts";
 
 const START = { model: "test/model", input: "Begin here", tools: ["subagent"] };
 
@@ -114,7 +114,7 @@ describe("the API of runs", () => {
     assert.equal(below.body.parent_id, id);
   });
 
-  it("gives the log with joined deltas, cut texts, and the rest of them in pieces", async (t) => {
+  it("gives the log with joined deltas, shortened texts, and the rest of them in pieces", async (t) => {
     const long = "word ".repeat(40_000);
     const bench = await startRuns(t, {
       provider: answering(() => reply.text(long, { pieceLength: 500 })),
@@ -145,7 +145,7 @@ describe("the API of runs", () => {
     );
   });
 
-  it("follows a whole tree as one stream, children that begin meanwhile included", async (t) => {
+  it("follows a whole tree as one stream, including children that begin meanwhile", async (t) => {
     let goOn = (): void => {};
     const waits = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -209,7 +209,9 @@ describe("the API of runs", () => {
     const provider = answering(() => reply.text(++count === 2 ? "Other." : "Same."));
     const bench = await startRuns(t, { provider });
     const token = await bench.key();
-    const [a, b, c] = [await runOne(bench), await runOne(bench), await runOne(bench)];
+    const a = await runOne(bench);
+    const b = await runOne(bench);
+    const c = await runOne(bench);
     const other = await bench.ask(`/v1/runs/${a}/compare?with=${b}`, { token });
     fits("RunComparison", other.body);
     const { rows, first_difference } = other.body;

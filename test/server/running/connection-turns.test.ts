@@ -6,7 +6,7 @@ import {
 } from "../../../src/server/running/connection-turns.ts";
 
 interface Bench extends ConnectionTurns<string, number> {
-  /** Who was given what, in order. */
+  /** Which worker got which connection, in order. */
   readonly given: readonly string[];
 }
 
@@ -64,12 +64,27 @@ describe("turns of connections", () => {
     assert.deepEqual(given, ["b1", "b2"]);
   });
 
-  it("hand back what nobody has taken", () => {
+  it("return what no worker has taken", () => {
     const { add, taken, takeAll, given } = open("a");
     for (const connection of [1, 2, 3]) add(connection);
     taken("a");
     assert.deepEqual(takeAll(), [2, 3]);
     assert.deepEqual(takeAll(), []);
     assert.deepEqual(given, ["a1", "a2"]);
+  });
+
+  it("are given to another worker once theirs takes no more, and to none once all have said so", () => {
+    const { add, leave, takeAll, given } = open("a", "b");
+    add(1);
+    add(2);
+    add(3);
+    assert.equal(leave("a"), true);
+    assert.equal(leave("b"), false);
+    assert.deepEqual(
+      takeAll().toSorted((a, b) => a - b),
+      [1, 2, 3],
+    );
+    assert.equal(given.length, 2);
+    assert.equal(leave("b"), false, "a second time changes nothing");
   });
 });

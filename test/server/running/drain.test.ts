@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { App } from "../../../src/server/app.ts";
 import { createDrain } from "../../../src/server/running/drain.ts";
 import { openListener } from "../../../src/server/running/listener.ts";
-import { createGate } from "../../engine/engine-bench.ts";
+import { createGate } from "../../engine/engine-fixture.ts";
 
 describe("draining", () => {
   const start = async (t: TestContext, app: App) => {
@@ -19,7 +19,8 @@ describe("draining", () => {
   };
 
   it("waits for what is on its way, and refuses what is new", async (t) => {
-    const [asked, goOn] = [createGate(), createGate()];
+    const asked = createGate();
+    const goOn = createGate();
     const { drain, url } = await start(t, async (request, response) => {
       if (request.url === "/slow") {
         asked.open();
@@ -59,7 +60,7 @@ describe("draining", () => {
     t.after(async () => assert.equal(await slow, "cut"));
   });
 
-  it("has nothing to wait for where nothing is on its way, but for others", async () => {
+  it("has nothing to wait for if nothing is in progress, except for others", async () => {
     assert.equal(await createDrain().begin(10_000, systemClock), true);
     const never = new Promise<void>(() => {});
     assert.equal(await createDrain().begin(1, systemClock, never), false);

@@ -8,6 +8,10 @@ import { createHealth } from "../../../src/server/running/health.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 
+interface Told {
+  readonly notice?: string;
+}
+
 describe("health", () => {
   const open = () => {
     const clock = createManualClock();
@@ -44,6 +48,21 @@ describe("health", () => {
     state.isFull = false;
     clock.advance(1000);
     assert.equal((await ask("/readyz"))[0], 200);
+  });
+
+  it("says that the clock of this machine is wrong, and is ready all the same", async () => {
+    const { clock, ask } = open();
+    const rows: [number, RegExp][] = [
+      [9000, /^$/],
+      [-60_000, /is 60 seconds behind that of the database/],
+      [5 * 3_600_000, /is 5 hours ahead of that of the database.*Set it \(NTP\)/],
+    ];
+    for (const [machineAheadMs, line] of rows) {
+      Object.assign(clock, { machineAheadMs });
+      const [status, { notice = "", ...rest }] = (await ask("/readyz")) as [number, Told];
+      assert.deepEqual([status, rest], [200, { status: "ready" }]);
+      assert.match(notice, line);
+    }
   });
 
   it("lives, but is not ready, once its record was found damaged", async () => {

@@ -14,7 +14,7 @@ import {
 } from "../../../src/server/running/listener.ts";
 import { whenClosed } from "../../closing.ts";
 
-/** What another process does: it accepts, and gives each connection on. */
+/** The part of another process: it accepts connections and passes each on. */
 function createGiven(t: TestContext): GivenConnections {
   const server = createServer();
   t.after(() => server.close());
@@ -95,7 +95,7 @@ for (const [source, open] of Object.entries(SOURCES)) {
       assert.match(await read(socket), /^HTTP\/1\.1 400 /);
     });
 
-    it("speaks HTTPS", async (t) => {
+    it("the listener speaks HTTPS with a certificate", async (t) => {
       const given = open(t);
       const tls = { key: fixture("server-key.pem"), cert: fixture("server.pem") };
       const listener = await openListener(
@@ -120,7 +120,7 @@ for (const [source, open] of Object.entries(SOURCES)) {
       assert.match(await read(first), /\r\n\r\nanswer$/);
     });
 
-    it("is closed when the answers on their way are sent", async (t) => {
+    it("is closed when the answers in progress are sent", async (t) => {
       const order: string[] = [];
       const { url, close } = await listen(t, {}, () => order.push("answered"));
       const socket = dial(url);

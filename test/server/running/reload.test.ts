@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createReloader, watchFiles } from "../../../src/server/running/reload.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
-import { createGate, settle } from "../../engine/engine-bench.ts";
+import { createGate, settle } from "../../engine/engine-fixture.ts";
 import { untilTrue } from "../../patience.ts";
 
 describe("new settings", () => {
   it("are looked for when a file changes, appears or goes", async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "offshoot-reload-"));
     t.after(() => rm(folder, { recursive: true }));
-    const [file, other] = [join(folder, "a"), join(folder, "b")];
+    const file = join(folder, "a");
+    const other = join(folder, "b");
     await writeFile(file, "one");
     const clock = createManualClock();
     let heard = createGate();

@@ -20,7 +20,7 @@ describe("the server's settings", () => {
     return toServerSettings(config, { env, cwd: sandbox.cwd, stderr: { isTerminal }, noStore });
   };
 
-  it("are safe where nobody says anything", async (t) => {
+  it("are safe by default", async (t) => {
     const { host, port, workers, guard, responses, log, tls, auditKeptMs } = await read(t, "");
     assert.deepEqual([auditKeptMs, responses.maxQueued], [90 * 86_400_000, 1000]);
     assert.deepEqual([host, port, workers, tls], ["127.0.0.1", 8484, 1, undefined]);
@@ -101,7 +101,7 @@ describe("the server's settings", () => {
     }
   });
 
-  it("of a project's file count for nothing", async (t) => {
+  it("of a project's file have no effect", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, "server: { auth: false, host: 0.0.0.0, origins: ['*'] }\n");
     const config = await loadConfig({ ...sandbox, env: {} });

@@ -14,7 +14,7 @@ import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
 import { countTurns } from "../../base/count-turns.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
-import { startServer } from "../server-bench.ts";
+import { startServer } from "../server-fixture.ts";
 
 /** Nothing in these sweeps has a run. */
 const NO_RUNS = {} as Engine;
@@ -34,7 +34,7 @@ async function addExpired(path: string, count: number): Promise<void> {
   const { chunksDb: db, close } = await openSqliteStores(path);
   const numbers = `with recursive numbers (n) as
     (values (1) union all select n + 1 from numbers where n < ${count})`;
-  db.transact("process", () => {
+  db.transact(() => {
     db.run(`insert into runs (id, path, name, title, created_at_ms, status, ending, ended_at_ms)
       ${numbers} select 'run_' || n, '/root', 'response', '', 0, 'ended', 'completed', 0 from numbers`);
     db.run(`insert into events (run_id, first_seq, count, epoch, body)
@@ -92,15 +92,20 @@ describe("the sweep", () => {
   it("of many responses in SQLite has health checks answered between its pages", async (t) => {
     const storePath = newDatabasePath();
     const health = createHealth({
-      ...{ clock: createManualClock(), isDraining: () => false, isDamaged: () => false },
+      clock: createManualClock(),
+      isDraining: () => false,
+      isDamaged: () => false,
       engine: () => assert.fail("whether it lives is known without the record"),
     });
     const server = await startServer(t, script(), {
-      ...{ storePath, server: { routes: createHealthRoutes(health) } },
+      storePath,
+      server: { routes: createHealthRoutes(health) },
     });
     await addExpired(storePath, 4000);
     const { shelf, durable } = server.responses;
-    let [pages, answers, between] = [0, 0, 0];
+    let pages = 0;
+    let answers = 0;
+    let between = 0;
     const removeAll = shelf.removeAll.bind(shelf);
     shelf.removeAll = async (...doomed) => {
       pages++;
@@ -173,7 +178,10 @@ describe("the sweep", () => {
     }
     let isClosing = false;
     const removed = await sweep({
-      ...{ shelf, durable: NO_RUNS, clock: createManualClock(5), log: silentLog },
+      shelf,
+      durable: NO_RUNS,
+      clock: createManualClock(5),
+      log: silentLog,
       isOver: () => isClosing,
       yieldTurn: async () => {
         isClosing = true;
@@ -210,7 +218,7 @@ describe("the sweep", () => {
     await close();
   });
 
-  it("removes what the audit has kept for long enough, and all of it stays where nothing is said", async () => {
+  it("removes audit entries after their time, and keeps all of them by default", async () => {
     const audit = createMemoryAudit();
     const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
     for (const at_ms of [1, 400, 900]) audit.write({ ...rest, at_ms, action: "POST /v1/files" });

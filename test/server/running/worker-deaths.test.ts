@@ -4,12 +4,14 @@ import { createWorkerDeaths } from "../../../src/server/running/worker-deaths.ts
 import { joinMetrics, renderMetrics } from "../../../src/server/watching/metrics.ts";
 
 const metric = (name: string, type: "counter" | "gauge", value: number) => ({
-  ...{ name, type, help: "Helps." },
+  name,
+  type,
+  help: "Helps.",
   samples: [{ labels: {}, value }],
 });
 
 describe("workers that died", () => {
-  it("are told of in one line: who, how, and what happens next", () => {
+  it("are reported in one line: which one, how, and what happens next", () => {
     const deaths = createWorkerDeaths();
     const killed = { worker: 2, pid: 123, code: null, signal: "SIGKILL", pauseMs: 0 };
     assert.equal(

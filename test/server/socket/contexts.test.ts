@@ -20,7 +20,7 @@ describe("what a connection remembers", () => {
     assert.deepEqual(known, ["a", "c"]);
   });
 
-  it("is no more than it may be, and has room again for what was forgotten", () => {
+  it("stays within its limit, and has room again for what was forgotten", () => {
     const contexts = createContexts({ maxBytes: 100 });
     contexts.keep("1", "a", contextOf(60));
     contexts.keep("2", "b", contextOf(60));

@@ -5,9 +5,9 @@ import { describe, it } from "node:test";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { reply } from "../../../src/testing/index.ts";
 import { startSmallServer } from "../../runtime/small-mcp-server.ts";
-import { playSlowly, spawn } from "../team-bench.ts";
-import { type Asked, ask, says, thinking, twoAgents } from "./inject-bench.ts";
-import { createGate, startSocketServer } from "./socket-bench.ts";
+import { playSlowly, spawn } from "../team-fixture.ts";
+import { type Asked, ask, says, thinking, twoAgents } from "./inject-fixture.ts";
+import { createGate, startSocketServer } from "./socket-fixture.ts";
 
 /** Calls a tool once, and repeats what came of it. */
 const calling =
@@ -112,7 +112,10 @@ describe("injecting the answers of other kinds of tools", () => {
     const asked = await ask(server, { tools: [{ type: "tool_search", execution: "client" }] });
     const found = { type: "function", name: "scale", parameters: { type: "object" } };
     const toOutput = (call_id: string) => ({
-      ...{ type: "tool_search_output", call_id, execution: "client", tools: [found] },
+      type: "tool_search_output",
+      call_id,
+      execution: "client",
+      tools: [found],
     });
     const own = await nextItem(asked, "tool_search_call");
     const refused = await asked.inject([toOutput(own.call_id)]);

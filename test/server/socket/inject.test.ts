@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { reply, respond } from "../../../src/testing/index.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { callsOf, playSlowly, spawn, team, told, wait } from "../team-bench.ts";
+import { callsOf, playSlowly, spawn, team, told, wait } from "../team-fixture.ts";
 import {
   agentOf,
   answer,
@@ -18,8 +18,8 @@ import {
   tools,
   twoAgents,
   weigh,
-} from "./inject-bench.ts";
-import { createGate, startSocketServer } from "./socket-bench.ts";
+} from "./inject-fixture.ts";
+import { createGate, startSocketServer } from "./socket-fixture.ts";
 
 const list = reply.calls([{ name: "list_agents", arguments: {} }]);
 const repeat = ({ items }: ModelRequest) => {
@@ -29,7 +29,7 @@ const repeat = ({ items }: ModelRequest) => {
 
 describe("injecting answers", () => {
   for (const store of [true, false]) {
-    it(`lets an agent go on at once, ${store ? "stored" : "not stored"}`, async (t) => {
+    it(`lets an agent continue at once, ${store ? "stored" : "not stored"}`, async (t) => {
       const gate = createGate();
       const { engine, requests } = playSlowly([...twoAgents, list, repeat], {
         "/root/a": asking("call_1"),
@@ -61,7 +61,11 @@ describe("injecting answers", () => {
       );
       assert.equal(requests.length, 6);
       const next = await asked.socket.turn({
-        ...{ ...team, tools, store, input: "Thanks.", previous_response_id: asked.id },
+        ...team,
+        tools,
+        store,
+        input: "Thanks.",
+        previous_response_id: asked.id,
       });
       const { output_text = "" } = next.at(-1)?.response ?? {};
       assert.match(output_text, /"\/root\/a","agent_status":"completed"/);
@@ -82,7 +86,7 @@ describe("injecting answers", () => {
     });
   }
 
-  it("lets the first go on whose others still work", async (t) => {
+  it("lets the first agent continue while others still work", async (t) => {
     const gate = createGate();
     const { engine } = playSlowly(
       [
@@ -128,7 +132,7 @@ describe("injecting answers", () => {
     assert.equal(countOf(requests, "/root/a"), 2);
   });
 
-  it("stands in the conversation behind its call", async (t) => {
+  it("stands in the conversation after its call", async (t) => {
     const gate = createGate();
     const { engine } = playSlowly(twoAgents, {
       "/root/a": asking("call_1"),
@@ -152,7 +156,7 @@ describe("injecting answers", () => {
     ]);
   });
 
-  it("is waited for by whoever waits for the agent alone", async (t) => {
+  it("is waited for only by the agent that waits for the answered one", async (t) => {
     const { engine, requests } = playSlowly(
       [reply.calls([spawn("a", "Weigh a."), spawn("b", "Think.")]), wait({ targets: ["a"] }), join],
       { "/root/a": asking("call_1"), "/root/b": thinking(createGate()) },
@@ -164,7 +168,7 @@ describe("injecting answers", () => {
     assert.equal(requests.length, 6);
   });
 
-  it("is asked again by a model that counts its calls anew", async (t) => {
+  it("is asked again by a model that counts its calls from the beginning", async (t) => {
     const gate = createGate();
     const { engine, requests } = playSlowly(twoAgents, {
       "/root/a": ({ items }) => {
@@ -238,20 +242,21 @@ describe("injecting answers", () => {
   });
 
   it("says that a response without a team waits for nothing", async (t) => {
-    const gate = createGate();
-    const engine = playSlowly([
-      async () => {
+    // Each response works until its injection is refused.
+    const gates = [true, false].map((store) => ({ store, gate: createGate() }));
+    const engine = playSlowly(
+      gates.map(({ gate }) => async () => {
         await gate.opened;
         return reply.text("Hello.");
-      },
-      reply.text("Hello."),
-    ]).engine;
+      }),
+    ).engine;
     const server = await startSocketServer(t, engine);
-    for (const store of [true, false]) {
+    for (const { store, gate } of gates) {
       const asked = await ask(server, { multi_agent: undefined, store });
       const failed = await asked.inject([answer("call_1", "7")]);
       assert.deepEqual(failed.error, {
-        ...{ code: "response_not_found", message: "This response waits for no call." },
+        code: "response_not_found",
+        message: "This response waits for no call.",
       });
       gate.open();
       await asked.end();
@@ -292,7 +297,7 @@ describe("injecting answers to agents further down", () => {
     return join(request);
   };
 
-  it("lets one go on whose parent waits for it", async (t) => {
+  it("lets one continue whose parent waits for it", async (t) => {
     const gate = createGate();
     const { engine } = playSlowly([reply.calls([spawn("a", "Go.")]), wait(), join], {
       "/root/a": middle,
@@ -339,7 +344,7 @@ describe("injecting answers to agents further down", () => {
 });
 
 describe("an injection that comes at the wrong time", () => {
-  it("is refused when nobody works any more", async (t) => {
+  it("is refused when no agent works any more", async (t) => {
     const server = await startSocketServer(
       t,
       respond(() => weigh("call_1")),

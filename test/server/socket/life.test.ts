@@ -5,8 +5,8 @@ import { Failure } from "../../../src/base/failure.ts";
 import type { Guard, Outcome } from "../../../src/server/guard.ts";
 import { reply, respond, script } from "../../../src/testing/index.ts";
 import { withGrowingLimit } from "../../patience.ts";
-import { ANYBODY } from "../server-bench.ts";
-import { createHeldModel, startSocketServer } from "./socket-bench.ts";
+import { ANYBODY } from "../server-fixture.ts";
+import { createHeldModel, startSocketServer } from "./socket-fixture.ts";
 
 /** Lets in who shows the key, as long as it is not revoked. */
 function createKeyGuard(): Guard & { revoke(): void; readonly done: Outcome[] } {
@@ -36,13 +36,15 @@ interface Answer {
   readonly body: { error?: { code: string; type: string } };
 }
 
-/** The answer of HTTP to somebody who asks for a socket. */
+/** The HTTP answer to a request for a socket. */
 type HeaderTexts = Readonly<Record<string, string>>;
 
 function askUpgrade(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const handshake = {
-    ...{ connection: "Upgrade", upgrade: "websocket" },
-    ...{ "sec-websocket-version": "13", "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==" },
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
   };
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers: { ...handshake, ...headers } }, (response) => {
@@ -109,7 +111,7 @@ describe("the life of a socket", () => {
       const busy = await server.connect();
       const idle = await server.connect();
       busy.send({ type: "response.create", input: "Long" });
-      // A socket whose time was over before has nothing more to say, and nobody would hear the rest.
+      // A socket whose time was over before sends nothing more.
       const begun = model.asked("Long").then(() => true);
       assert.ok(
         await Promise.race([begun, busy.closed.then(() => false)]),
@@ -127,7 +129,7 @@ describe("the life of a socket", () => {
     });
   });
 
-  it("closes when nothing is asked, and when nobody answers", async (t) => {
+  it("closes when it is not used, and when the client does not answer", async (t) => {
     const server = await startSocketServer(t, script(), { socket: { settings: { idleMs: 20 } } });
     const socket = await server.connect();
     assert.equal(await socket.closed, 1001);
@@ -140,7 +142,7 @@ describe("the life of a socket", () => {
     assert.ok(pings >= 3, `${pings} pings`);
   });
 
-  it("drains: what runs is ended, what waits is refused, what is new is turned away", async (t) => {
+  it("drains: running turns are finished, waiting ones are refused, new ones are turned away", async (t) => {
     const model = createHeldModel((text) => reply.text(text));
     const server = await startSocketServer(t, model.engine);
     const [idle, busy] = await Promise.all([server.connect(), server.connect()]);
@@ -180,7 +182,7 @@ describe("the life of a socket", () => {
     await drained;
   });
 
-  it("goes on with a stored response without its client, and ends others", async (t) => {
+  it("continues a stored response without its client, and ends others", async (t) => {
     const model = createHeldModel((text) => reply.text(text));
     const server = await startSocketServer(t, model.engine);
     const socket = await server.connect();

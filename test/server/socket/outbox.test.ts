@@ -23,14 +23,15 @@ function openWire(): { wire: Duplex; socket: WebSocket; written: string[]; read(
   const socket = { readyState: 1, OPEN: 1, terminate: () => wire.destroy() };
   const send = (text: string): boolean => wire.write(text);
   return {
-    ...{ wire, written },
+    wire,
+    written,
     socket: Object.assign(socket, { send }) as unknown as WebSocket,
     read: () => read(),
   };
 }
 
 describe("what goes out on a socket", () => {
-  it("is one write a batch, and waits where too much is on its way", async () => {
+  it("is one write for each batch, and waits if too much is unsent", async () => {
     const { wire, socket, written, read } = openWire();
     const outbox = createOutbox(socket, wire, SETTINGS);
     await outbox.send([{ n: 1 }, { n: 2 }]);
@@ -57,7 +58,7 @@ describe("what goes out on a socket", () => {
     await outbox.send([{ n: 1 }]);
   });
 
-  it("cuts off who asks for more than is read", async () => {
+  it("cuts off a client that asks for more than it reads", async () => {
     const { wire, socket } = openWire();
     const outbox = createOutbox(socket, wire, SETTINGS);
     for (let count = 0; count < 20; count++) outbox.say({ number: count });

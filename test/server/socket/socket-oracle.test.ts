@@ -1,4 +1,4 @@
-/** What a socket says, held against both published descriptions. */
+/** The events of a socket, compared with both published descriptions. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,7 +6,7 @@ import { MODEL_RETRY } from "../../../src/base/retry.ts";
 import { reply, script, startMessagesUpstream } from "../../../src/testing/index.ts";
 import { checkEvents, checkPublished } from "../../conformance/check.ts";
 import { findFaults } from "../../conformance/oracles.ts";
-import { startSocketServer } from "./socket-bench.ts";
+import { startSocketServer } from "./socket-fixture.ts";
 
 describe("what a socket says", () => {
   it("is published: turns, preparations and streams", async (t) => {
@@ -42,14 +42,16 @@ describe("what a socket says", () => {
     checkPublished("BetaResponseInjectFailedEvent", await socket.next());
   });
 
-  it("has what a model needs of its reasoning to go on, stored or not", async (t) => {
+  it("contains the reasoning that a model needs to continue, stored or not", async (t) => {
     const call = reply.calls([{ name: "add", arguments: {}, call_id: "call_1" }]);
     const upstream = await startMessagesUpstream({
       engine: script(reply.reasoning("Adding.", call), reply.text("Two.")),
     });
     t.after(() => upstream.close());
     const usual = {
-      ...{ model: "anthropic/claude-sonnet-4-5", provider: "anthropic", url: upstream.url },
+      model: "anthropic/claude-sonnet-4-5",
+      provider: "anthropic",
+      url: upstream.url,
       api_key_name: "TEST_KEY",
     };
     const server = await startSocketServer(t, script(), {

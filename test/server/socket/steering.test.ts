@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MODEL_RETRY } from "../../../src/base/retry.ts";
 import { reply } from "../../../src/testing/index.ts";
-import { createHeldModel, lastAsked, type SocketEvent, startSocketServer } from "./socket-bench.ts";
+import {
+  createHeldModel,
+  lastAsked,
+  type SocketEvent,
+  startSocketServer,
+} from "./socket-fixture.ts";
 
 const idOf = (events: readonly SocketEvent[]): string => events.at(-1)?.response?.id ?? "";
 
@@ -12,7 +17,7 @@ function steerOf(event: SocketEvent | undefined): { id: string; previous_respons
 
 describe("steering a response", () => {
   for (const store of [true, false]) {
-    it(`goes on with what was said meanwhile, ${store ? "stored" : "not stored"}`, async (t) => {
+    it(`continues with the message, ${store ? "stored" : "not stored"}`, async (t) => {
       const model = createHeldModel((text) => reply.text(`${text}!`));
       const server = await startSocketServer(t, model.engine);
       const socket = await server.connect();
@@ -61,7 +66,10 @@ describe("steering a response", () => {
     model.release("And be quick.");
     const output = { type: "function_call_output", call_id: "call_1", output: "2" };
     const done = await socket.turn({
-      ...{ input: [output], store: false, tools, previous_response_id: id },
+      input: [output],
+      store: false,
+      tools,
+      previous_response_id: id,
     });
     assert.equal(done.at(-1)?.response?.output_text, "Done.");
     assert.deepEqual(lastAsked(server).slice(-2), ["tool: 2", "user: And be quick."]);

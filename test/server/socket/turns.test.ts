@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond, script } from "../../../src/testing/index.ts";
-import { createHeldModel, lastAsked, type SocketEvent, startSocketServer } from "./socket-bench.ts";
+import {
+  createHeldModel,
+  lastAsked,
+  type SocketEvent,
+  startSocketServer,
+} from "./socket-fixture.ts";
 
 const idOf = (events: readonly SocketEvent[]): string => events.at(-1)?.response?.id ?? "";
 const textOf = (events: readonly SocketEvent[]): string =>
@@ -33,11 +38,12 @@ describe("a turn on a socket", () => {
     assert.equal(textOf(events), "Hello.");
     assert.deepEqual(events.at(-1)?.response, {
       ...events.at(-1)?.response,
-      ...{ metadata: {}, background: false },
+      metadata: {},
+      background: false,
     });
   });
 
-  it("goes on with a response that is not stored, and with a stored one", async (t) => {
+  it("continues a response that is not stored, and a stored one", async (t) => {
     const server = await startSocketServer(
       t,
       script(reply.text("A."), reply.text("B."), reply.text("C."), reply.text("D.")),
@@ -45,23 +51,29 @@ describe("a turn on a socket", () => {
     const socket = await server.connect();
     const first = await socket.turn({ input: "1", store: true });
     const second = await socket.turn({
-      ...{ input: "2", store: false, previous_response_id: idOf(first) },
+      input: "2",
+      store: false,
+      previous_response_id: idOf(first),
     });
     const third = await socket.turn({
-      ...{ input: "3", store: false, previous_response_id: idOf(second) },
+      input: "3",
+      store: false,
+      previous_response_id: idOf(second),
     });
     assert.equal(third.at(-1)?.response?.previous_response_id, idOf(second));
     const whole = ["user: 1", "assistant: A.", "user: 2", "assistant: B.", "user: 3"];
     assert.deepEqual(lastAsked(server), whole);
     const fourth = await socket.turn({
-      ...{ input: "4", store: true, previous_response_id: idOf(third) },
+      input: "4",
+      store: true,
+      previous_response_id: idOf(third),
     });
     assert.deepEqual(lastAsked(server), [...whole, "assistant: C.", "user: 4"]);
     assert.equal((await server.ask("GET", `/v1/responses/${idOf(fourth)}`)).status, 200);
     assert.equal((await server.ask("GET", `/v1/responses/${idOf(third)}`)).status, 404);
   });
 
-  it("goes on with a call's result", async (t) => {
+  it("continues with a call's result", async (t) => {
     const call = reply.calls([{ name: "add", arguments: { a: 1 }, call_id: "call_1" }]);
     const server = await startSocketServer(
       t,
@@ -72,7 +84,10 @@ describe("a turn on a socket", () => {
     const first = await socket.turn({ input: "1+1", store: false, tools });
     const output = { type: "function_call_output", call_id: "call_1", output: "2" };
     const second = await socket.turn({
-      ...{ input: [output], store: false, tools, previous_response_id: idOf(first) },
+      input: [output],
+      store: false,
+      tools,
+      previous_response_id: idOf(first),
     });
     assert.equal(textOf(second), "2");
     assert.deepEqual(lastAsked(server), ["user: 1+1", "assistant: ", "tool: 2"]);
@@ -95,7 +110,7 @@ describe("a turn on a socket", () => {
     assert.equal((await socket.turn(asked)).at(-1)?.error?.code, "previous_response_not_found");
   });
 
-  it("forgets what a turn went on with that failed", async (t) => {
+  it("forgets what a failed turn continued", async (t) => {
     const server = await startSocketServer(
       t,
       script(reply.text("Yes."), reply.status(400, "{}"), reply.text("No.")),
@@ -116,7 +131,11 @@ describe("a turn on a socket", () => {
     const server = await startSocketServer(t, script(reply.text("Hello.")));
     const socket = await server.connect();
     const warm = await socket.turn({
-      ...{ model: "m", input: "Hi", store: false, generate: false, instructions: "Short." },
+      model: "m",
+      input: "Hi",
+      store: false,
+      generate: false,
+      instructions: "Short.",
     });
     assert.deepEqual(
       warm.map(({ type }) => type),
@@ -133,7 +152,7 @@ describe("a turn on a socket", () => {
     assert.equal(unknown[0]?.error?.code, "previous_response_not_found");
   });
 
-  it("answers what is wrong with an error, and goes on", async (t) => {
+  it("answers a mistake with an error, and continues", async (t) => {
     const server = await startSocketServer(t, script(reply.text("Hello.")));
     const socket = await server.connect();
     const wrong: [unknown, string, string | null][] = [

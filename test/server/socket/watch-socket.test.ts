@@ -7,14 +7,16 @@ import { createRegistry, renderMetrics } from "../../../src/server/watching/metr
 import type { RequestRecord } from "../../../src/server/watching/request-log.ts";
 import { createRequestWatch } from "../../../src/server/watching/request-watch.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
-import { ANYBODY } from "../server-bench.ts";
-import { startSocketServer } from "./socket-bench.ts";
+import { ANYBODY } from "../server-fixture.ts";
+import { startSocketServer } from "./socket-fixture.ts";
 
 /** The `x-request-id` of a handshake that is refused. */
 function askUpgrade(url: string): Promise<unknown> {
   const headers = {
-    ...{ connection: "upgrade", upgrade: "websocket" },
-    ...{ "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" },
+    connection: "upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
   };
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers }, (response) => {
@@ -33,7 +35,10 @@ describe("what is asked on sockets", () => {
     const records: RequestRecord[] = [];
     const facts = { model: "custom/x", input_tokens: 1, output_tokens: 2, cost_usd: null };
     const { watchSocket: watch } = createRequestWatch({
-      ...{ clock, registry, tracer: undefined, worker: undefined },
+      clock,
+      registry,
+      tracer: undefined,
+      worker: undefined,
       log: () => (record) => void records.push(record),
       factsOf: () => facts,
     });

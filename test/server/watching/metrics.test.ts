@@ -38,13 +38,13 @@ describe("metrics", () => {
     );
   });
 
-  it("of several processes are added up, but for those a label tells apart", () => {
+  it("of several processes are added up, except those that a label distinguishes", () => {
     const [first, second] = ["1", "2"].map((worker) => {
       const registry = createRegistry();
       registry.counter("total", "").add({ a: "x" }, Number(worker));
       registry.histogram("time", "", [1]).observe({}, Number(worker));
       registry.gauge("memory", "", () => [{ labels: { worker }, value: 7 }]);
-      // As they come from another process.
+      // As from another process.
       return JSON.parse(JSON.stringify(registry.read())) as ReturnType<typeof registry.read>;
     });
     const text = renderMetrics(joinMetrics([first ?? [], second ?? []]));
@@ -56,7 +56,7 @@ describe("metrics", () => {
     assert.match(text, /^memory\{worker="1"\} 7\nmemory\{worker="2"\} 7$/m);
   });
 
-  it("do not grow without end, whatever clients make up", () => {
+  it("do not grow without end, whatever clients invent", () => {
     const registry = createRegistry();
     const counter = registry.counter("total", "");
     for (let at = 0; at < 5000; at++) counter.add({ route: String(at) });

@@ -22,7 +22,7 @@ const RECORD: RequestRecord = {
 };
 
 describe("the lines of takeovers", () => {
-  it("say which run the server goes on with, in the format of the settings", () => {
+  it("say which run the server continues, in the format of the settings", () => {
     const lines: string[] = [];
     const record = { time: "2026-01-02T03:04:05.678Z", takeover: "run_1" };
     for (const format of ["text", "json", "off"] as const) {
@@ -71,7 +71,15 @@ describe("the lines of requests", () => {
     );
   });
 
-  it("name the deployment that answered, and its tries where it was not the first", () => {
+  it("say why a request was refused", () => {
+    const refused = { ...RECORD, status: 503, error: "key_missing" as const, target: "r" };
+    assert.match(
+      write("text", refused),
+      /^03:04:05 POST \/v1\/responses 503 key_missing 312 ms r /,
+    );
+  });
+
+  it("name the deployment that answered, and its tries if it was not the first", () => {
     const record = { ...RECORD, target: "resp_1", deployment: "custom/a@gpu-1:8000" };
     assert.match(write("text", { ...record, tries: 1 }), / custom\/a@gpu-1:8000 120\+45\n$/);
     assert.match(write("text", { ...record, tries: 2 }), /@gpu-1:8000 2 tries 120\+45\n$/);

@@ -12,14 +12,17 @@ import { createRequestTracer } from "../../../src/server/watching/request-trace.
 import { createRequestWatch } from "../../../src/server/watching/request-watch.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import { PATIENCE_MS } from "../../patience.ts";
-import { ANYBODY, createOpenGuard } from "../server-bench.ts";
+import { ANYBODY, createOpenGuard } from "../server-fixture.ts";
 
 describe("the watch over requests", () => {
   it("names the key of a request that is refused", async (t) => {
     const records: RequestRecord[] = [];
     const watch = createRequestWatch({
-      ...{ clock: createManualClock(), registry: createRegistry() },
-      ...{ tracer: undefined, worker: undefined, factsOf: () => undefined },
+      clock: createManualClock(),
+      registry: createRegistry(),
+      tracer: undefined,
+      worker: undefined,
+      factsOf: () => undefined,
       log: () => (record) => void records.push(record),
     });
     const guard = watch.watchGuard({
@@ -29,12 +32,18 @@ describe("the watch over requests", () => {
       },
     });
     const route: Route = {
-      ...{ method: "GET", path: "/things", summary: "", scope: "responses" },
+      method: "GET",
+      path: "/things",
+      summary: "",
+      scope: "responses",
       handle: async () => toJson({}),
     };
     const app = createApp({
-      ...{ routes: [route], guard, body: { maxBytes: 100, timeoutMs: PATIENCE_MS } },
-      ...{ send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS }, onDefect: () => {} },
+      routes: [route],
+      guard,
+      body: { maxBytes: 100, timeoutMs: PATIENCE_MS },
+      send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
+      onDefect: () => {},
     });
     const listener = await openListener({ host: "127.0.0.1", port: 0 }, watch.watchApp(app));
     t.after(() => listener.close());
@@ -42,6 +51,7 @@ describe("the watch over requests", () => {
     await (await fetch(`${listener.url}/things`, { headers })).text();
     const [line] = records;
     assert.deepEqual([line?.status, line?.tenant, line?.key_id], [429, "team", "key_1"]);
+    assert.equal(line?.error, "rate_limited");
   });
 
   it("tells of each, with what only the inside knows, and gives it a span", async (t) => {
@@ -55,7 +65,10 @@ describe("the watch over requests", () => {
     );
     const facts = { model: "custom/x", input_tokens: 1, output_tokens: 2, cost_usd: null };
     const watch = createRequestWatch({
-      ...{ clock, registry, tracer, worker: 7 },
+      clock,
+      registry,
+      tracer,
+      worker: 7,
       log: () => (record) => void records.push(record),
       factsOf: (id) => (id === "resp_9" ? facts : undefined),
     });
@@ -94,14 +107,33 @@ describe("the watch over requests", () => {
     const client = "127.0.0.1";
     assert.deepEqual(told, [
       {
-        ...{ method: "GET", route: "/make", status: 200, ms: 20, ...who, target: "resp_9" },
-        ...{ model: "custom/x", input_tokens: 1, output_tokens: 2, worker: 7, client },
+        method: "GET",
+        route: "/make",
+        status: 200,
+        ms: 20,
+        ...who,
+        target: "resp_9",
+        model: "custom/x",
+        input_tokens: 1,
+        output_tokens: 2,
+        worker: 7,
+        client,
       },
       {
-        ...{ method: "GET", route: "/things/:id", status: 400, ms: 0, ...who, target: "bad" },
-        ...{ worker: 7, client },
+        method: "GET",
+        route: "/things/:id",
+        status: 400,
+        error: "invalid_request",
+        ms: 0,
+        ...who,
+        target: "bad",
+        worker: 7,
+        client,
       },
-      { method: "GET", route: "unknown", status: 404, ms: 0, worker: 7, client, path: "/nowhere" },
+      {
+        ...{ method: "GET", route: "unknown", status: 404, error: "not_found", ms: 0 },
+        ...{ worker: 7, client, path: "/nowhere" },
+      },
     ]);
     const text = renderMetrics(registry.read());
     assert.match(text, /requests_total\{method="GET",route="\/things\/:id",status="400"\} 1\n/);

@@ -7,15 +7,18 @@ import { createRegistry, renderMetrics } from "../../../src/server/watching/metr
 import { createRunMetrics } from "../../../src/server/watching/run-metrics.ts";
 import { reply, script } from "../../../src/testing/index.ts";
 import { compaction } from "../../responses/logged-run.ts";
-import { startServer } from "../server-bench.ts";
+import { startServer } from "../server-fixture.ts";
 
 describe("the numbers of runs", () => {
   it("count responses, tokens and failures", async (t) => {
-    const server = await startServer(t, script(reply.text("Hello."), reply.text("Hello.")));
+    const hello = reply.text("Hello.");
+    // A status that no client repeats: a repeated one would wait in real time.
+    const server = await startServer(t, script(hello, hello, reply.status(400, "No.")));
     const registry = createRegistry();
     const metrics = createRunMetrics(registry);
-    const { durable, passing } = server.responses;
-    for (const engine of [durable, passing]) engine.watch(metrics.observe);
+    for (const { durable, passing } of server.replicas) {
+      for (const engine of [durable, passing]) engine.watch(metrics.observe);
+    }
     const first = await server.create({ input: "Hi" });
     const second = await server.create({ input: "Hi" });
     const text = renderMetrics(registry.read());
@@ -32,7 +35,6 @@ describe("the numbers of runs", () => {
       ["custom/scripted", first.usage?.output_tokens],
     );
     assert.equal(metrics.take(first.id), undefined, "told once");
-    // The script has no more to say, which the model's server tells as its failure.
     assert.notEqual((await server.ask("POST", "/v1/responses", { input: "Hi" })).status, 200);
     assert.match(
       renderMetrics(registry.read()),
@@ -43,7 +45,8 @@ describe("the numbers of runs", () => {
   it("count what the summary of a subagent's conversation took", () => {
     const registry = createRegistry();
     const metrics = createRunMetrics(registry);
-    const [run_id, settings] = ["run_1/reader-1.0", { ...NO_RUN, model: "custom/any" }];
+    const run_id = "run_1/reader-1.0";
+    const settings = { ...NO_RUN, model: "custom/any" };
     const start = { type: "run_start", run_id, created_at_ms: 0, settings };
     for (const event of [start, compaction(4)]) metrics.observe({ run_id, event } as never);
     const text = renderMetrics(registry.read());
@@ -96,7 +99,7 @@ describe("the numbers of runs", () => {
     assert.doesNotMatch(text, /refused/);
   });
 
-  it("count a response of which only the beginning and the end is told", async (t) => {
+  it("count a response that reports only its beginning and its end", async (t) => {
     const server = await startServer(t, script(reply.text("Hello.")));
     const { id } = await server.create({ input: "Hi" });
     const registry = createRegistry();

@@ -20,7 +20,7 @@ export const spawn = (task_name: string, message: string, more: object = {}) => 
 export const wait = (args: object = {}) =>
   reply.calls([{ name: "wait_agent", arguments: { ...args } }]);
 
-/** The words of a request's last message, whoever said it. */
+/** The words of a request's last message, whoever wrote it. */
 export function lastWords({ items }: Pick<ModelRequest, "items">): string {
   const last = items.findLast((item) => item.type === "message");
   if (last?.type !== "message") return "";
@@ -55,7 +55,7 @@ export function play(
 
 type Speaks = Says | ((request: ModelRequest) => Promise<Reply>);
 
-/** As `play`, of agents that may take their time. */
+/** As `play`, with agents that may take their time. */
 export function playSlowly(
   turns: readonly Speaks[],
   agents: Readonly<Record<string, Speaks>> = {},

@@ -1,4 +1,6 @@
-/** What the tests of streams share: a model that says what it is told to, and a client on a bare socket. */
+/**
+ * Shared by the tests of streams: a model that says what it is told to, and a client on a bare socket.
+ */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -23,7 +25,8 @@ export interface GatedModel {
 /** Says as many pieces as it is allowed to; everything when it is told `Infinity`. */
 export function createGatedModel(choose: (request: ModelRequest) => Said): GatedModel {
   const { makeId } = script();
-  let [free, given] = [0, 0];
+  let free = 0;
+  let given = 0;
   let wakes: (() => void)[] = [];
   const wake = (): void => {
     const sleeping = wakes;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Failure } from "../../../src/base/failure.ts";
-import { createPlaces } from "../../../src/server/guard/places.ts";
+import { createPlaces } from "../../../src/server/guard/key-places.ts";
 
 const KEY = { id: "key_1", limits: { concurrent: 2 } };
 
@@ -22,7 +22,7 @@ describe("the places of a key's requests", () => {
       reasons.map(({ code }) => code),
       ["rate_limited"],
     );
-    assert.match(reasons[0]?.message ?? "", /stood still .* among the 2 that its key may have/);
+    assert.match(reasons[0]?.message ?? "", /stood still .* its key may have 2 at once/);
   });
 
   it("refuse a request where all are taken, and count none of a key without a limit", async () => {

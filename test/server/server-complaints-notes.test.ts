@@ -1,6 +1,6 @@
 /**
- * Defects that comparisons of other servers name in passing: the notes below their table of parameters,
- * and what is said behind them. The names are those of docs/server-complaints.md.
+ * Defects that comparisons of other servers mention: the notes below their table of parameters. The names are those
+ * of docs/server-complaints.md.
  */
 
 import assert from "node:assert/strict";
@@ -8,15 +8,19 @@ import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { SCRIPTED_NAMES } from "../conformance/provider-servers.ts";
-import { createServers, lastOf, typesOf } from "./complaints-bench.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
-import { createHeldModel } from "./socket/socket-bench.ts";
+import { createServers, lastOf, typesOf } from "./server-complaints-fixture.ts";
+import { startServer, type TestServer } from "./server-fixture.ts";
+import { createHeldModel } from "./socket/socket-fixture.ts";
 
 const LOOK = {
-  ...{ type: "function", name: "look", description: "Looks." },
+  type: "function",
+  name: "look",
+  description: "Looks.",
   parameters: {
-    ...{ type: "object", properties: { at: { type: "string" } } },
-    ...{ required: ["at"], additionalProperties: false },
+    type: "object",
+    properties: { at: { type: "string" } },
+    required: ["at"],
+    additionalProperties: false,
   },
   strict: true,
 };
@@ -31,7 +35,7 @@ const bodyOf = ({ upstream }: TestServer): ChatBody =>
   upstream.requests.at(-1)?.body as unknown as ChatBody;
 
 describe("what is kept", () => {
-  it("note 1: is kept unless somebody says no, and the answer says which", async (t) => {
+  it("note 1: is stored unless the request says no, and the answer says which", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("Ok.")),
@@ -62,7 +66,7 @@ describe("what is kept", () => {
     );
   });
 
-  it("note 4: is in no conversation that nobody asked for", async (t) => {
+  it("note 4: is in no conversation unless requested", async (t) => {
     const server = await startServer(t, script(reply.text("Ok.")));
     const made = await server.create({ input: "Hi" });
     assert.equal(made.conversation ?? null, null);
@@ -101,17 +105,28 @@ describe("the background", () => {
   it("note 6: asks the model what the foreground asks", async () => {
     const { server, upstream } = await ask("responses", () => reply.text("{}"));
     const asked = {
-      ...{ input: "Hi", instructions: "Be brief.", temperature: 0.5, top_p: 0.9, top_logprobs: 2 },
-      ...{ prompt_cache_key: "key", safety_identifier: "who", service_tier: "flex", user: "me" },
-      ...{ max_output_tokens: 50, tools: [LOOK], tool_choice: "none", parallel_tool_calls: false },
-      ...{ reasoning: { effort: "low" }, text: { format: { type: "json_object" } } },
+      input: "Hi",
+      instructions: "Be brief.",
+      temperature: 0.5,
+      top_p: 0.9,
+      top_logprobs: 2,
+      prompt_cache_key: "key",
+      safety_identifier: "who",
+      service_tier: "flex",
+      user: "me",
+      max_output_tokens: 50,
+      tools: [LOOK],
+      tool_choice: "none",
+      parallel_tool_calls: false,
+      reasoning: { effort: "low" },
+      text: { format: { type: "json_object" } },
       include: ["message.output_text.logprobs"],
     };
     await server.create(asked);
     const { id } = await server.create({ ...asked, background: true });
     await server.ask("GET", `/v1/responses/${id}?stream=true`);
     const [first, second] = upstream?.requests.map(({ body }) => body) ?? [];
-    // What somebody may watch later is asked for as a stream.
+    // A response that can be followed later is requested as a stream.
     assert.deepEqual({ ...second, stream: false }, first);
     const { top_p, top_logprobs, prompt_cache_key } = first ?? {};
     assert.deepEqual([top_p, top_logprobs, prompt_cache_key], [0.9, 2, "key"]);
@@ -157,7 +172,7 @@ describe("tools and formats", () => {
         const choice = asked[0]?.tool_choice;
         const named = typeof choice === "object" && "name" in choice ? choice.name : choice;
         const offered = asked[0]?.tools.length;
-        // What has no word for it offers nothing, or the one tool that is meant, or says so.
+        // A wire without it offers nothing, or only the meant tool, or reports it.
         const isMeant =
           named === expected ||
           (expected === "none" && offered === 0) ||
@@ -172,7 +187,8 @@ describe("tools and formats", () => {
     it(`note 9: \`allowed_tools\` hides the others (${name})`, async () => {
       const { server, asked, sent } = await ask(name, reply.text("Ok."));
       const tool_choice = {
-        ...{ type: "allowed_tools", mode: "auto" },
+        type: "allowed_tools",
+        mode: "auto",
         tools: [{ type: "function", name: "look" }],
       };
       await server.create({ input: "Hi", tools: [LOOK, FIND], tool_choice });
@@ -207,7 +223,7 @@ describe("tools and formats", () => {
 describe("items", () => {
   const ask = createServers({ files: { "a.txt": "The colour is blue." } });
 
-  it("a model's call is told again as its own words, and developers are heard", async (t) => {
+  it("a model's call is repeated as its own words, and developer messages count", async (t) => {
     const server = await startServer(t, script(reply.text("Ok.")));
     const input = [
       { role: "developer", content: "Be brief." },

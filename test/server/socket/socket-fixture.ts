@@ -22,7 +22,7 @@ import {
   type ServerSetup,
   startServer,
   type TestServer,
-} from "../server-bench.ts";
+} from "../server-fixture.ts";
 
 export interface SocketServer extends TestServer {
   readonly sockets: SocketHandler;
@@ -59,7 +59,7 @@ export async function startSocketServer(
   return { ...server, sockets, connect };
 }
 
-/** What a socket says, loosely typed: tests look at what they know is there. */
+/** An event of a socket, loosely typed: tests read fields that they know are there. */
 export interface SocketEvent {
   readonly type: string;
   readonly sequence_number?: number;
@@ -137,7 +137,11 @@ export async function connectSocket(
   const send = (event: unknown): void =>
     raw.send(typeof event === "string" ? event : JSON.stringify(event));
   return {
-    ...{ raw, send, next, until, closed },
+    raw,
+    send,
+    next,
+    until,
+    closed,
     turn(body) {
       send({ type: "response.create", ...body });
       return until(...ENDINGS);

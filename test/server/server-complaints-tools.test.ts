@@ -1,4 +1,6 @@
-/** What users of other servers complain about: tools. The numbers are those of docs/server-complaints.md. */
+/**
+ * Complaints of users of other servers: tools. The numbers are those of docs/server-complaints.md.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -8,20 +10,24 @@ import { type Reply, reply, script, startChatUpstream } from "../../src/testing/
 import { nativeReply } from "../conformance/native-reply.ts";
 import { PROVIDER_NAMES, SCRIPTED_NAMES } from "../conformance/provider-servers.ts";
 import { newDatabasePath } from "../store/database-path.ts";
-import { createServers, lastOf, modelAt, typesOf } from "./complaints-bench.ts";
-import { startServer } from "./server-bench.ts";
+import { createServers, lastOf, modelAt, typesOf } from "./server-complaints-fixture.ts";
+import { startServer } from "./server-fixture.ts";
 
 const LOOK = {
-  ...{ type: "function", name: "look", description: "Looks." },
+  type: "function",
+  name: "look",
+  description: "Looks.",
   parameters: { type: "object", properties: { at: { type: "string" } } },
 };
 const PATCH = {
-  ...{ type: "custom", name: "apply_patch", description: "Changes files." },
+  type: "custom",
+  name: "apply_patch",
+  description: "Changes files.",
   format: { type: "grammar", syntax: "lark", definition: 'start: "*** Begin Patch" /.+/s' },
 };
 /** Quotes, line ends and what only looks like JSON. */
 const PATCH_TEXT = '*** Begin Patch\n+say("hi", \'there\')\t{"input": "no"}\n*** End Patch\n';
-/** Those that know functions alone. */
+/** Wires that know only functions. */
 const BRIDGED = SCRIPTED_NAMES.filter((name) => name !== "responses");
 
 const namesOf = ({ tools }: ModelRequest): string[] =>
@@ -68,7 +74,7 @@ describe("1: tool kinds beyond functions", () => {
     });
   }
 
-  it("stay there for the responses that go on", async () => {
+  it("stay there for the responses that continue", async () => {
     const { server, asked } = await ask("chat", () => reply.text("Ok."));
     const brought = { type: "additional_tools", role: "developer", tools: [LOOK] };
     const first = await server.create({ input: [brought, { role: "user", content: "Hi" }] });
@@ -111,7 +117,7 @@ describe("1: tool kinds beyond functions", () => {
 describe("2: freeform tools over a model that knows functions alone", () => {
   const ask = createServers();
   for (const name of BRIDGED) {
-    it(`are called with their text and nothing around it, and go on with the result (${name})`, async () => {
+    it(`are called with only their text, and continue with the result (${name})`, async () => {
       const { server, asked } = await ask(name, (request) =>
         request.items.some(({ type }) => type === "function_call_output")
           ? reply.text("Patched.")
@@ -136,7 +142,7 @@ describe("2: freeform tools over a model that knows functions alone", () => {
     });
   }
 
-  it("are told of their grammar", async () => {
+  it("freeform tools keep their grammar in the description", async () => {
     const { server, asked } = await ask("messages", reply.text("Ok."));
     await server.create({ input: "Hi", tools: [PATCH] });
     assert.match(JSON.stringify(asked[0]?.tools), /\*\*\* Begin Patch/);
@@ -170,8 +176,12 @@ describe("2: freeform tools over a model that knows functions alone", () => {
 
   it("are handed on as they are to a model that knows them", async () => {
     const item = {
-      ...{ type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "apply_patch" },
-      ...{ input: PATCH_TEXT, status: "completed" },
+      type: "custom_tool_call",
+      id: "ctc_1",
+      call_id: "call_1",
+      name: "apply_patch",
+      input: PATCH_TEXT,
+      status: "completed",
     };
     const { server, sent } = await ask("responses", nativeReply([item]));
     const [call] = (await server.create({ input: "Patch.", tools: [PATCH] })).output;
@@ -241,11 +251,14 @@ describe("15: calls side by side", () => {
   const piece = (tool_calls: readonly object[], finish_reason: string | null = null): string =>
     JSON.stringify({ id: "c", choices: [{ index: 0, delta: { tool_calls }, finish_reason }] });
   const begin = (index: number, id: string): object => ({
-    ...{ index, id, type: "function" },
+    index,
+    id,
+    type: "function",
     function: { name: "look", arguments: "" },
   });
   const more = (index: number, text: string, id?: string): object => ({
-    ...{ index, ...(id ? { id } : {}) },
+    index,
+    ...(id ? { id } : {}),
     function: { arguments: text },
   });
 
@@ -263,7 +276,7 @@ describe("15: calls side by side", () => {
       piece([more(0, '{"at":"b"}')]),
     ],
   })) {
-    it(`are told apart where their pieces come ${how}`, async (t) => {
+    it(`are kept apart where their pieces come ${how}`, async (t) => {
       const body = [...pieces, piece([], "tool_calls"), "[DONE]"];
       const upstream = await startChatUpstream({ engine: script(reply.raw(body)) });
       t.after(() => upstream.close());
@@ -283,7 +296,7 @@ describe("15: calls side by side", () => {
 describe("21: any provider behind the Responses API", () => {
   const ask = createServers();
   for (const name of PROVIDER_NAMES) {
-    it(`answers plainly, streamed, with a call, and goes on (${name})`, async () => {
+    it(`answers plainly, streamed, with a call, and continues (${name})`, async () => {
       const answer = (request: ModelRequest): Reply =>
         request.tools.length > 0 && request.items.length === 1
           ? reply.calls([{ name: "look", arguments: { at: "it" } }])

@@ -10,7 +10,7 @@ import { createRecordRoutes } from "../../../src/server/routes.ts";
 import { openServer } from "../../../src/server/running/open-server.ts";
 import { PATIENCE_MS } from "../../patience.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
-import { createGuardBench, type GuardBench } from "../guard/guard-bench.ts";
+import { createGuardBench, type GuardBench } from "../guard/guard-fixture.ts";
 
 export interface Asked {
   readonly method?: string;
@@ -53,7 +53,9 @@ export async function startRuns(
   const runtime = await createRuntime({ env: {}, storePath, ...options });
   const guard = createGuardBench({ auth });
   const opened = await openServer({
-    ...{ host: "127.0.0.1", port: 0, guard: guard.guard },
+    host: "127.0.0.1",
+    port: 0,
+    guard: guard.guard,
     routes: [...createRecordRoutes(await runtime.openRecord()), ...more({ runtime, guard })],
     body: { maxBytes: 1_000_000, timeoutMs: PATIENCE_MS },
     send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
@@ -67,7 +69,10 @@ export async function startRuns(
     await runtime.close();
   });
   return {
-    ...{ runtime, guard, storePath, url: opened.url },
+    runtime,
+    guard,
+    storePath,
+    url: opened.url,
     key: async (wish = {}) => (await guard.makeKey({ scopes: ["runs"], ...wish })).token,
     ask: (path, asked) => ask(`${opened.url}${path}`, asked),
   };

@@ -2,13 +2,14 @@
 
 import type { TestContext } from "node:test";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { OpenedResponses } from "../../src/responses/api/open-responses.ts";
 import type { Caller } from "../../src/responses/tenant/caller.ts";
 import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
 import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
 import type { Guard } from "../../src/server/guard.ts";
-import type { McpSettings } from "../../src/server/mcp/http-door.ts";
+import type { McpDoorSettings } from "../../src/server/mcp/http-door.ts";
 import type { Scope } from "../../src/server/route.ts";
 import { createMcpRoutes } from "../../src/server/routes/mcp.ts";
 import { createRoutes } from "../../src/server/routes.ts";
@@ -29,6 +30,8 @@ export interface TestServer {
   readonly url: string;
   readonly runtime: Runtime;
   readonly responses: OpenedResponses;
+  /** Of all servers that answer at this address: one, or three. */
+  readonly replicas: readonly OpenedResponses[];
   readonly upstream: Upstream;
   readonly root: string;
   /** `POST /v1/responses`, plain. Fails on a status of 300 and up. */
@@ -39,44 +42,62 @@ export interface TestServer {
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
 }
 
+/** The clock is that of the waits of calls over `/mcp`. */
+type McpSetup = Partial<McpDoorSettings> & { readonly clock?: Clock };
+
 export interface ServerSetup extends RuntimeOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Partial<ResponsesSettings>;
   readonly caller?: Partial<Caller>;
   readonly scopes?: readonly Scope[];
-  readonly mcp?: Partial<McpSettings>;
+  readonly mcp?: McpSetup;
   readonly faults?: Faults;
   readonly server?: Partial<ServerOptions>;
+  /** Where three servers are asked for: the record that they share, a new one when left out. */
+  readonly record?: (() => Promise<string>) | undefined;
+  /** Likewise: what each of the others has in place of these; the same when left out. */
+  readonly another?: (() => Pick<ServerSetup, "settings" | "server">) | undefined;
 }
 
 /** `engine` says what the model answers: `script(...)`, `respond(...)` or `createEmbeddedEngine()`. */
 export async function startServer(
   t: TestContext,
   engine: ScriptEngine | Script,
-  { files = {}, settings, caller, scopes, mcp, faults, server, ...options }: ServerSetup = {},
+  { files = {}, caller, scopes, mcp, faults, record, another, ...setup }: ServerSetup = {},
 ): Promise<TestServer> {
+  const { settings: _, server: __, ...options } = setup;
   const folder = createWorkspaceFolder(files);
   const upstream = await startChatUpstream({ engine, ...(faults ? { faults } : {}) });
-  const open = (given: RuntimeOptions): Promise<OpenedReplica> =>
+  const open: Open = (given, { settings, server } = setup) =>
     openReplica(given, {
       settings: {
         models: { named: [], usual: toTarget(upstream) },
-        ...{ store: true, ttlMs: null, root: folder.root, maxBackground: 4 },
+        store: true,
+        ttlMs: null,
+        root: folder.root,
+        maxBackground: 4,
         sealKey: new Uint8Array(32),
         ...settings,
       },
       server: { guard: createOpenGuard({ ...ANYBODY, ...caller }, scopes), ...server },
       mcp,
     });
-  const { url, all, close } = await openAll(options, open);
+  const { url, all, close } = await openAll(options, { open, record, another });
   t.after(async () => {
     await close();
     await upstream.close();
     folder[Symbol.dispose]();
   });
   const [{ runtime, responses }] = all;
+  const replicas = all.map((one) => one.responses);
+  waitForAll(replicas);
   return {
-    ...{ url, runtime, responses, upstream, root: folder.root },
+    url,
+    runtime,
+    responses,
+    replicas,
+    upstream,
+    root: folder.root,
     async create(body) {
       const answer = await post(url, body);
       if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
@@ -96,7 +117,7 @@ export async function startServer(
   };
 }
 
-/** One server, and what it is made of. */
+/** One server, and its parts. */
 interface OpenedReplica {
   readonly url: string;
   readonly runtime: Runtime;
@@ -107,12 +128,12 @@ interface OpenedReplica {
 interface ReplicaSetup {
   readonly settings: ResponsesSettings;
   readonly server: Partial<ServerOptions> & Pick<ServerOptions, "guard">;
-  readonly mcp: Partial<McpSettings> | undefined;
+  readonly mcp: McpSetup | undefined;
 }
 
 async function openReplica(
   options: RuntimeOptions,
-  { settings, server, mcp }: ReplicaSetup,
+  { settings, server, mcp: { clock, ...mcp } = {} }: ReplicaSetup,
 ): Promise<OpenedReplica> {
   const runtime = await createRuntime({ env: { PATH: process.env["PATH"] }, ...options });
   const responses = await runtime.openResponses(settings);
@@ -122,8 +143,11 @@ async function openReplica(
     routes: [
       ...createRoutes(responses),
       ...createMcpRoutes({
-        ...{ responses, record: await runtime.openRecord(), agents: runtime.agents },
+        responses,
+        record: await runtime.openRecord(),
+        agents: runtime.agents,
         settings: { ...PATIENT_MCP, promptsDir: settings.promptsDir, ...mcp },
+        clock,
       }),
     ],
     body: { maxBytes: 32_000_000, timeoutMs: PATIENCE_MS },
@@ -133,7 +157,9 @@ async function openReplica(
     ...server,
   });
   return {
-    ...{ url: opened.url, runtime, responses },
+    url: opened.url,
+    runtime,
+    responses,
     async close() {
       const closed = opened.close();
       // A connection whose answer has just been read may not count as idle yet.
@@ -145,7 +171,9 @@ async function openReplica(
 }
 
 const PATIENT_MCP = {
-  ...{ waitMs: PATIENCE_MS, keepAliveMs: PATIENCE_MS, approvalWaitMs: undefined },
+  waitMs: PATIENCE_MS,
+  keepAliveMs: PATIENCE_MS,
+  approvalWaitMs: undefined,
 };
 
 interface OpenedServers {
@@ -154,26 +182,46 @@ interface OpenedServers {
   close(): Promise<void>;
 }
 
+type Open = (
+  options: RuntimeOptions,
+  own?: Pick<ServerSetup, "settings" | "server">,
+) => Promise<OpenedReplica>;
+
+interface Opening extends Pick<ServerSetup, "record" | "another"> {
+  readonly open: Open;
+}
+
 /** One; or three on one Postgres, where that is asked for and the test names no record of its own. */
 async function openAll(
   options: RuntimeOptions,
-  open: (options: RuntimeOptions) => Promise<OpenedReplica>,
+  { open, record = newSharedRecord, another }: Opening,
 ): Promise<OpenedServers> {
   if (!IS_REPLICATED || options.storePath !== undefined) {
     const one = await open(options);
     return { url: one.url, all: [one], close: one.close };
   }
-  const storePath = await newSharedRecord();
+  const storePath = await record();
   const first = await open({ ...options, storePath });
-  const others = [await open({ ...options, storePath }), await open({ ...options, storePath })];
+  const openOther = (): Promise<OpenedReplica> => open({ ...options, storePath }, another?.());
+  const others = [await openOther(), await openOther()];
   const all = [first, ...others] as const;
   const front = await putInFront(all.map(({ url }) => url));
   return {
-    ...{ url: front.url, all },
+    url: front.url,
+    all,
     async close() {
       await front[Symbol.asyncDispose]();
       for (const one of all) await one.close();
     },
+  };
+}
+
+/** Whoever waits until one of them is idle waits for all: any of them may have the run. */
+function waitForAll([first, ...others]: readonly OpenedResponses[]): void {
+  if (!first || others.length === 0) return;
+  const all = [first, ...others].map(({ durable }) => durable.idle.bind(durable));
+  first.durable.idle = async () => {
+    for (const idle of all) await idle();
   };
 }
 

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { reply } from "../../../src/testing/index.ts";
-import { lastWords, spawn, team, wait } from "../team-bench.ts";
+import { lastWords, spawn, team, wait } from "../team-fixture.ts";
 import {
   ENDINGS,
   type Gate,
   type SocketEvent,
   type SocketServer,
   type TestSocket,
-} from "./socket-bench.ts";
+} from "./socket-fixture.ts";
 
 export const tools = [
   { type: "function", name: "weigh", parameters: { type: "object" }, strict: false },
@@ -36,7 +36,7 @@ function isWeighed(items: ModelRequest["items"], callId: string): boolean {
   );
 }
 
-/** What the first was sent, joined. */
+/** The joined input of the first agent. */
 export const join = ({ items }: ModelRequest) =>
   reply.text(
     items
@@ -52,20 +52,22 @@ export const twoAgents = [
   join,
 ];
 
-/** One that says something once it is let. */
+/** An agent that says something when the gate opens. */
 export const thinking = (gate: Gate) => async () => {
   await gate.opened;
   return reply.text("Thought.");
 };
 
 export const answer = (call_id: string | undefined, output: string) => ({
-  ...{ type: "function_call_output", call_id, output },
+  type: "function_call_output",
+  call_id,
+  output,
 });
 
 export interface Asked {
   readonly socket: TestSocket;
   readonly id: string;
-  /** All that was told, in order, but for what answers injections. */
+  /** All events in order, except answers to injections. */
   readonly events: SocketEvent[];
   /** The next call of an agent that the client has to make. */
   nextCall(agent: string): Promise<string>;
@@ -91,7 +93,10 @@ export async function ask(server: SocketServer, body: object): Promise<Asked> {
   const created = await until(({ type }) => type === "response.created");
   const id = created.response?.id ?? "";
   return {
-    ...{ socket, id, events, until },
+    socket,
+    id,
+    events,
+    until,
     async nextCall(agent) {
       const { item } = await until((event) => {
         const { type } = (event["item"] ?? {}) as { type?: string };

@@ -9,13 +9,10 @@ import {
   createGuard,
   type GuardSettings,
 } from "../../../src/server/guard/create-guard.ts";
-import { createKey, type KeyWish, type NewKey } from "../../../src/server/guard/keys.ts";
+import { createKey, type KeyWish, type NewClientKey } from "../../../src/server/guard/keys.ts";
 import type { About, Admitted } from "../../../src/server/guard.ts";
 import type { Scope } from "../../../src/server/route.ts";
 import type { Audit } from "../../../src/store/audit.ts";
-import { createMemoryAudit } from "../../../src/store/memory/memory-audit.ts";
-import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
-import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import type { Shelf } from "../../../src/store/shelf.ts";
 import type { Spending } from "../../../src/store/spending.ts";
@@ -25,7 +22,8 @@ import {
   type Script,
   type ScriptEngine,
 } from "../../../src/testing/index.ts";
-import { type ServerSetup, startServer, type TestServer } from "../server-bench.ts";
+import { type ServerSetup, startServer, type TestServer } from "../server-fixture.ts";
+import { createTestBooks, type TestBooks } from "./test-books.ts";
 
 export const CATALOGUE = ["bash_read", "bash_find", "subagent"];
 
@@ -36,7 +34,11 @@ export interface GuardBench {
   readonly audit: Audit;
   readonly clock: ManualClock;
   readonly settings: GuardSettings;
-  makeKey(wish?: Partial<KeyWish>): Promise<NewKey>;
+  /** The record that servers share; undefined where the books are in memory. */
+  readonly record: TestBooks["record"];
+  /** The guard of another server on the same books. */
+  openOther(): ConfigurableGuard;
+  makeKey(wish?: Partial<KeyWish>): Promise<NewClientKey>;
   /** A request of a key, of which nothing but its head counts. */
   admit(asked: AskedHead): Promise<Admitted>;
 }
@@ -56,23 +58,60 @@ interface BenchParts {
 }
 
 export function createGuardBench(
-  given: Partial<GuardSettings> = {},
-  { onUse, spending = createMemorySpending() }: BenchParts = {},
+  rules: Partial<GuardSettings> = {},
+  { onUse, spending: given }: BenchParts = {},
 ): GuardBench {
-  const shelf = createMemoryShelf();
-  const audit = createMemoryAudit();
+  const books = createTestBooks();
+  const { shelf, audit, places, record } = books;
+  const spending = given ?? books.spending;
   // In the middle of a minute and of a day.
   const clock = createManualClock(Date.UTC(2030, 0, 1, 12, 0, 30));
   const settings: GuardSettings = {
-    ...{ auth: true, host: "127.0.0.1", hosts: [], origins: [], catalogue: CATALOGUE },
-    ...given,
+    auth: true,
+    host: "127.0.0.1",
+    hosts: [],
+    origins: [],
+    catalogue: CATALOGUE,
+    ...rules,
   };
-  const guard = createGuard({ shelf, spending, audit, clock, settings, onUse });
+  const all: ConfigurableGuard[] = [];
+  const openOther = (): ConfigurableGuard => {
+    const opened = createGuard({ shelf, spending, audit, clock, settings, onUse, places });
+    all.push(opened);
+    return opened;
+  };
+  const guard = joinGuards(openOther(), all);
   return {
-    ...{ guard, shelf, spending, audit, clock, settings },
+    guard,
+    record,
+    openOther,
+    shelf,
+    spending,
+    audit,
+    clock,
+    settings,
     makeKey: (wish) => createKey({ shelf, clock }, { name: "test", ...wish }),
     admit: ({ token, method = "POST", scope = "responses", about = ABOUT, headers = {} }) =>
       guard.admit(toMessage(method, { ...toBearer(token), ...headers }), scope, about),
+  };
+}
+
+/** The first of them; what a test does to it by hand is done to all. */
+function joinGuards(
+  first: ConfigurableGuard,
+  all: readonly ConfigurableGuard[],
+): ConfigurableGuard {
+  return {
+    ...first,
+    configure(settings) {
+      for (const guard of all) guard.configure(settings);
+    },
+    budgets: {
+      ...first.budgets,
+      async flush() {
+        for (const guard of all) await guard.budgets.flush();
+      },
+    },
   };
 }
 
@@ -105,26 +144,34 @@ export interface GuardedServer extends TestServer {
 
 export async function startGuarded(
   t: TestContext,
-  { guard, spending }: GuardBench,
+  { guard, spending, record, openOther }: GuardBench,
   engine: ScriptEngine | Script,
   setup: ServerSetup = {},
 ): Promise<GuardedServer> {
-  const { charge, settle, openPurse, payerOf } = guard.budgets;
-  const { quotaOf, enterPlace } = guard;
+  const behind = (own: ConfigurableGuard): Pick<ServerSetup, "settings" | "server"> => ({
+    settings: { spending, ...toMoney(own), ...setup.settings },
+    server: { guard: own, ...setup.server },
+  });
   const server = await startServer(t, engine, {
     ...setup,
-    settings: {
-      ...{ spending, charge, settle, openPurse, payerOf, enterPlace, quotaOf },
-      ...setup.settings,
-    },
-    server: { guard, ...setup.server },
+    ...behind(guard),
+    record,
+    another: () => behind(openOther()),
   });
   return { ...server, send: (asked) => send(server.url, asked) };
 }
 
+function toMoney({
+  budgets: { charge, settle, openPurse, payerOf },
+  quotaOf,
+  enterPlace,
+}: ConfigurableGuard): ServerSetup["settings"] {
+  return { charge, settle, openPurse, payerOf, enterPlace, quotaOf };
+}
+
 export interface Sent {
   readonly method?: string;
-  /** As it stands on the wire: nothing is made shorter or escaped. */
+  /** As on the wire: nothing is shortened or escaped. */
   readonly path?: string;
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string | string[]>>;

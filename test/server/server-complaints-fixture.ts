@@ -1,4 +1,6 @@
-/** What the tests of complaints share: one server for each provider in a suite, and how answers are read. */
+/**
+ * Shared by the tests of complaints: one server for each provider in a suite, and functions that read answers.
+ */
 
 import assert from "node:assert/strict";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
@@ -17,13 +19,13 @@ import {
   startProviderServer,
   suiteContext,
 } from "../conformance/provider-servers.ts";
-import type { ServerSetup, TestServer } from "./server-bench.ts";
+import type { ServerSetup, TestServer } from "./server-fixture.ts";
 
 export type Answer = (request: ModelRequest) => Reply;
 
 export interface Asked {
   readonly server: ProviderServer["server"];
-  /** What the model was asked since this test began, as its own server understood it. */
+  /** The requests to the model since this test began, as its own server understood them. */
   readonly asked: ModelRequest[];
   /** Where it is; undefined for the embedded model. */
   readonly upstream: Upstream | undefined;
@@ -72,7 +74,7 @@ export function lastOf(events: readonly EmittedEvent[]): EmittedResponse {
   return last.response;
 }
 
-/** Of the response that the events tell. */
+/** The id of the response of these events. */
 export function idOf(events: readonly EmittedEvent[]): string {
   const [first] = events;
   assert.ok(first && "response" in first);
@@ -85,6 +87,7 @@ export function typesOf(items: readonly { readonly type: string }[]): string[] {
 
 export interface OpenStream {
   readonly status: number;
+  readonly headers: Headers;
   /** The bytes so far, as text. */
   readonly text: string;
   /** Reads on until the text so far fits. */
@@ -116,6 +119,7 @@ export async function openStream(
   };
   return {
     status: answer.status,
+    headers: answer.headers,
     get text() {
       return text;
     },
@@ -172,7 +176,9 @@ export function createStepModel(): StepModel {
     const content = [{ type: "output_text" as const, text: said, annotations: [], logprobs: [] }];
     yield [{ type: "item_end", index: 0, item: { ...item, status: "completed", content } }];
     const usage = {
-      ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+      input_tokens: 1,
+      output_tokens: 1,
+      total_tokens: 2,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
       output_tokens_details: { reasoning_tokens: 0 },
     };

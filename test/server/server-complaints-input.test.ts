@@ -1,4 +1,6 @@
-/** What users of other servers complain about: requests and answers. The numbers are those of docs/server-complaints.md. */
+/**
+ * Complaints of users of other servers: requests and answers. The numbers are those of docs/server-complaints.md.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,12 +15,14 @@ import {
 import { checkEvents, checkResponse } from "../conformance/check.ts";
 import { createPdf } from "../conformance/pdf.ts";
 import { SCRIPTED_NAMES } from "../conformance/provider-servers.ts";
-import { createServers, lastOf, modelAt } from "./complaints-bench.ts";
-import { startServer } from "./server-bench.ts";
-import { startSocketServer } from "./socket/socket-bench.ts";
+import { createServers, lastOf, modelAt } from "./server-complaints-fixture.ts";
+import { startServer } from "./server-fixture.ts";
+import { startSocketServer } from "./socket/socket-fixture.ts";
 
 const LOOK = {
-  ...{ type: "function", name: "look", description: "Looks." },
+  type: "function",
+  name: "look",
+  description: "Looks.",
   parameters: { type: "object", properties: { at: { type: "string" } } },
 };
 const PNG_URL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==";
@@ -103,7 +107,9 @@ describe("20: WebSocket", () => {
       assert.equal(made?.status, "completed");
       previous_response_id = made.id;
       input = made.output.map(({ call_id }) => ({
-        ...{ type: "function_call_output", call_id, output: "A cat." },
+        type: "function_call_output",
+        call_id,
+        output: "A cat.",
       }));
     }
     const body = server.upstream.requests.at(-1)?.body as { messages: unknown[] };
@@ -113,7 +119,9 @@ describe("20: WebSocket", () => {
 
 describe("22: every value of `include`", () => {
   const search = {
-    ...{ type: "web_search_call", id: "ws_1", status: "completed" },
+    type: "web_search_call",
+    id: "ws_1",
+    status: "completed",
     action: { type: "search", query: "q", sources: [{ type: "url", url: "https://SECRET-1" }] },
     results: [{ title: "SECRET-2" }],
   };
@@ -123,23 +131,37 @@ describe("22: every value of `include`", () => {
     search,
     { type: "file_search_call", id: "fs_1", status: "completed", queries: ["q"], results: [found] },
     {
-      ...{ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "1" },
-      ...{ container_id: "cntr_1", outputs: [{ type: "logs", logs: "SECRET-4" }] },
+      type: "code_interpreter_call",
+      id: "ci_1",
+      status: "completed",
+      code: "1",
+      container_id: "cntr_1",
+      outputs: [{ type: "logs", logs: "SECRET-4" }],
     },
     {
-      ...{ type: "computer_call", id: "cu_1", call_id: "call_1", status: "completed" },
-      ...{ pending_safety_checks: [], action: { type: "screenshot" } },
+      type: "computer_call",
+      id: "cu_1",
+      call_id: "call_1",
+      status: "completed",
+      pending_safety_checks: [],
+      action: { type: "screenshot" },
     },
     {
-      ...{ type: "computer_call_output", call_id: "call_1" },
+      type: "computer_call_output",
+      call_id: "call_1",
       output: { type: "computer_screenshot", image_url: `${PNG_URL}#SECRET-5` },
     },
     { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "SECRET-6" },
     {
-      ...{ type: "message", role: "assistant", id: "msg_1", status: "completed" },
+      type: "message",
+      role: "assistant",
+      id: "msg_1",
+      status: "completed",
       content: [
         {
-          ...{ type: "output_text", text: "Hello.", annotations: [] },
+          type: "output_text",
+          text: "Hello.",
+          annotations: [],
           logprobs: [{ token: "SECRET-7", logprob: -1, bytes: [], top_logprobs: [] }],
         },
       ],

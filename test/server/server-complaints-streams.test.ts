@@ -1,4 +1,6 @@
-/** What users of other servers complain about: streams. The numbers are those of docs/server-complaints.md. */
+/**
+ * Complaints of users of other servers: streams. The numbers are those of docs/server-complaints.md.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -27,12 +29,14 @@ import {
   modelAt,
   openStream,
   typesOf,
-} from "./complaints-bench.ts";
-import { readEvents, startServer, type TestServer } from "./server-bench.ts";
-import { createHeldModel } from "./socket/socket-bench.ts";
+} from "./server-complaints-fixture.ts";
+import { readEvents, startServer, type TestServer } from "./server-fixture.ts";
+import { createHeldModel } from "./socket/socket-fixture.ts";
 
 const LOOK = {
-  ...{ type: "function", name: "look", description: "Looks." },
+  type: "function",
+  name: "look",
+  description: "Looks.",
   parameters: { type: "object", properties: { at: { type: "string" } } },
 };
 const LONG = "One two three four five six seven eight nine ten. ".repeat(8);
@@ -112,10 +116,11 @@ describe("4: silence while a model thinks", () => {
     [reply.status(429, { error: { message: "Slow down." } }), 429],
     [reply.status(400, { error: { message: "Wrong." } }), 400],
   ] as const) {
-    it(`is no 200 before there is something to say: ${answer.status} of the model`, async (t) => {
+    it(`is not a 200 before there is something to send: ${answer.status} of the model`, async (t) => {
       const server = await startServer(t, script(answer), { retry: ONE_TRY });
       const { status: given, body } = await server.ask("POST", "/v1/responses", {
-        ...{ input: "Hi", stream: true },
+        input: "Hi",
+        stream: true,
       });
       assert.ok(given >= 400 && given < 600, `${given}`);
       assert.equal(Math.floor(given / 100), Math.floor(status / 100));
@@ -126,7 +131,7 @@ describe("4: silence while a model thinks", () => {
 
 describe("5: a dropped stream", () => {
   for (const background of [false, true]) {
-    it(`goes on from where it was dropped (background ${background})`, async (t) => {
+    it(`continues from where it was dropped (background ${background})`, async (t) => {
       const model = createStepModel();
       const server = await startServer(t, model.engine);
       const body = { input: "Hi", stream: true, background };
@@ -269,7 +274,7 @@ describe("17: streams that are held back", () => {
     for (const store of [true, false]) {
       it(`every piece comes while the next is not said yet (${name}, store ${store})`, async (t) => {
         const model = createStepModel();
-        // What is held back for longer than it takes to know whether it fails is held back for good.
+        // Withheld for far longer than it takes to know if it fails.
         const send = { keepAliveMs: 15_000, commitMs: 600_000 };
         const { server } = await startProviderServer(t, name, model.engine, { server: { send } });
         const body = { input: "Hi", stream: true, store };
@@ -288,7 +293,7 @@ describe("17: streams that are held back", () => {
   }
 });
 
-describe("24: going on with a response that was streamed", () => {
+describe("24: continuing a response that was streamed", () => {
   const ask = createServers();
   for (const name of SCRIPTED_NAMES) {
     it(`works from its first event's id, streamed again (${name})`, async () => {

@@ -1,4 +1,6 @@
-/** What users of other servers complain about: state. The numbers are those of docs/server-complaints.md. */
+/**
+ * Complaints of users of other servers: state. The numbers are those of docs/server-complaints.md.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -23,8 +25,8 @@ import {
   modelAt,
   openStream,
   typesOf,
-} from "./complaints-bench.ts";
-import { readEvents, startServer } from "./server-bench.ts";
+} from "./server-complaints-fixture.ts";
+import { readEvents, startServer } from "./server-fixture.ts";
 
 const LOOK = {
   ...{ type: "function", name: "look", description: "Looks." },
@@ -79,7 +81,7 @@ describe("6: background mode", () => {
     await ended.text();
   });
 
-  it("goes on after a restart, and is seen by every server of one file", async (t) => {
+  it("continues after a restart, and is seen by every server of one file", async (t) => {
     const storePath = newDatabasePath();
     const replies = [reply.silence("I begin"), reply.silence("Again")];
     const first = await startServer(t, script(...replies), { storePath });
@@ -99,7 +101,7 @@ describe("6: background mode", () => {
 });
 
 describe("a run of the command line whose process died", () => {
-  it("is left to `offshoot runs resume`: a server of the same file does not go on with it", async (t) => {
+  it("is left to `offshoot runs resume`: a server of the same file does not continue it", async (t) => {
     const storePath = newDatabasePath();
     const upstream = await startChatUpstream({ engine: script(reply.silence("I begin")) });
     t.after(() => upstream.close());
@@ -156,7 +158,7 @@ describe("9: what is stored", () => {
     assert.deepEqual(await server.responses.passing.record.listRuns({ limit: 10 }), []);
   });
 
-  it("does not vanish: not behind others, not with a restart", async (t) => {
+  it("does not vanish: not after other requests, not with a restart", async (t) => {
     const storePath = newDatabasePath();
     const engine = respond(() => reply.text("Ok."));
     const server = await startServer(t, engine, { storePath });
@@ -170,7 +172,7 @@ describe("9: what is stored", () => {
     assert.equal(made.status, "completed");
   });
 
-  it("is named in the refusal of a chain that goes on with what is not there", async (t) => {
+  it("is named in the refusal of a chain that continues a missing response", async (t) => {
     const server = await startServer(t, script());
     const body = { input: "Hi", previous_response_id: "resp_gone" };
     checkError(await server.ask("POST", "/v1/responses", body), {
@@ -264,7 +266,7 @@ describe("12: reasoning over several turns", () => {
   const thinking = (at: string): Reply =>
     reply.reasoning(`Hm, ${at}.`, reply.calls([{ name: "look", arguments: { at } }]));
   const answers = (): Reply[] => [thinking("one"), thinking("two"), reply.text("A cat.")];
-  /** What each wire calls the proof that a thought is its own. */
+  /** The field of each wire that proves a thought to be its own. */
   const PROOFS: Readonly<Partial<Record<string, RegExp>>> = {
     messages: /"signature":"ErUB/g,
     bedrock: /"signature":"/g,
@@ -275,7 +277,7 @@ describe("12: reasoning over several turns", () => {
   for (const [name, proof] of Object.entries(PROOFS) as [keyof typeof PROVIDERS, RegExp][]) {
     const countProofs = (text: string): number => text.match(proof)?.length ?? 0;
 
-    it(`goes on in a stored chain, although nobody asked to see it (${name})`, async () => {
+    it(`continues in a stored chain, although the client did not ask to see it (${name})`, async () => {
       const { server, sent } = await ask(name, ...answers());
       const first = await server.create({ input: "Look.", ...words, include: [] });
       assert.ok(!JSON.stringify(first).includes('encrypted_content":"'), "nobody asked for it");
@@ -286,7 +288,7 @@ describe("12: reasoning over several turns", () => {
       assert.equal(countProofs(sent()), 2, sent());
     });
 
-    it(`goes on over one WebSocket that nothing is stored for (${name})`, async () => {
+    it(`continues over one WebSocket without storage (${name})`, async () => {
       const { server, sent } = await ask(name, ...answers());
       const socket = await server.connect();
       const asked = { tools: [LOOK], reasoning: words.reasoning, store: false };
@@ -304,7 +306,7 @@ describe("12: reasoning over several turns", () => {
       await socket.closed;
     });
 
-    it(`goes on around calls that this server makes (${name})`, async () => {
+    it(`continues around calls that this server makes (${name})`, async () => {
       const answer = (request: ModelRequest): Reply => {
         if (request.items.some(({ type }) => type === "function_call_output")) {
           return reply.text("It is blue.");
@@ -324,7 +326,7 @@ describe("12: reasoning over several turns", () => {
       assert.ok(countProofs(sent()) >= 1, "and behind it");
     });
 
-    it(`goes on through \`encrypted_content\`, on another server, too (${name})`, async (t) => {
+    it(`continues through \`encrypted_content\`, on another server, too (${name})`, async (t) => {
       const { server, upstream } = await ask(name, ...answers());
       const question = { role: "user", content: "Look." };
       const first = await server.create({ input: [question], store: false, ...words });
@@ -344,7 +346,7 @@ describe("12: reasoning over several turns", () => {
   }
 
   for (const name of SCRIPTED_NAMES) {
-    it(`is left behind, not refused, where another vendor has sealed it (${name})`, async () => {
+    it(`is left out, not refused, where another vendor has sealed it (${name})`, async () => {
       const { server } = await ask(name, reply.text("Ok."));
       for (const encrypted_content of ["gAAAAA_of_openai", "sealed.messages.eyJhIjoxfQ"]) {
         const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content };
