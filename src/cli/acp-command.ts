@@ -1,9 +1,9 @@
-/** `offshoot acp` as data. */
+/** The row of `offshoot acp` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const ACP_COMMAND: Command = {
+export const ACP_COMMAND: CliCommand = {
   summary: "Serve agents to an editor over the Agent Client Protocol",
   usage: "",
   options: {
@@ -14,20 +14,20 @@ export const ACP_COMMAND: Command = {
       complete: "models",
       summary: "The model to ask",
     },
-    tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` none" },
+    tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` for none" },
     approve: {
       type: "string",
       value: "MODE",
       summary: "How calls are approved at first: ask, auto, deny",
     },
-    sandbox: { type: "string", value: "LEVEL", summary: "What holds the commands it runs" },
+    sandbox: { type: "string", value: "LEVEL", summary: "How commands are isolated" },
     allow: { type: "string", value: "RULE", multiple: true, summary: "As for `run`" },
     deny: { type: "string", value: "RULE", multiple: true, summary: "As for `run`" },
     setup: {
       type: "boolean",
       summary: "Set up a model on this terminal instead, as `offshoot setup` does",
     },
-    "max-cost": { type: "string", value: "USD", summary: "The most dollars of one prompt" },
+    "max-cost": { type: "string", value: "USD", summary: "Limit in dollars for one prompt" },
     ...STORE_OPTION,
   },
   examples: ["offshoot acp", "offshoot acp -m anthropic/claude-sonnet-5-5 --sandbox sandbox"],

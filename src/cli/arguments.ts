@@ -1,17 +1,17 @@
 /**
- * What a person typed behind a command, read by the command's row. Anything wrong is refused with the
- * nearest thing that would have been right.
+ * Reads the arguments that a person typed after a command, by the command's row. A mistake is refused with the
+ * nearest valid word.
  */
 
 import { parseArgs } from "node:util";
 import { Failure } from "../base/failure.ts";
 import { clip, nearest } from "../base/text.ts";
-import type { Command, CommandCall, Option } from "./command.ts";
+import type { CliCommand, CommandCall, CommandOption } from "./command.ts";
 
-/** Undefined when the help was asked for, whatever else is there. */
+/** Undefined when the help was requested, whatever the other words are. */
 export function parseArguments(
   name: string,
-  command: Command,
+  command: CliCommand,
   args: readonly string[],
 ): CommandCall | undefined {
   const options = Object.fromEntries(
@@ -45,14 +45,16 @@ export function parseArguments(
 
 interface Typed {
   readonly args: readonly string[];
-  /** The places of words that belong to a flag before them. */
+  /** The positions of words that belong to a flag before them. */
   readonly taken: Set<number>;
 }
 
-/** The value of a flag that may stand alone: joined to it, or the next word if it looks like one. */
+/**
+ * The value of a flag whose value is optional: joined to it, or the next word if it looks like one.
+ */
 function readOptional(
   { index, value }: Token & { readonly index: number },
-  { optional }: Option,
+  { optional }: CommandOption,
   { args, taken }: Typed,
 ): string | undefined {
   if (!optional) return undefined;
@@ -69,12 +71,12 @@ interface Token {
   /** As typed: `-m`, `--model`. */
   readonly rawName: string;
   readonly value?: string | undefined;
-  /** Whether the value was joined to the flag: `--model=x`, `-mx`. */
+  /** True if the value was joined to the flag: `--model=x`, `-mx`. */
   readonly inlineValue?: boolean | undefined;
 }
 
-function toParsed({ type, short, multiple }: Option): {
-  type: Option["type"];
+function toParsed({ type, short, multiple }: CommandOption): {
+  type: CommandOption["type"];
   multiple: boolean;
   short?: string;
 } {
@@ -83,15 +85,15 @@ function toParsed({ type, short, multiple }: Option): {
 
 function findOption(
   name: string,
-  { options, usage }: Command,
+  { options, usage }: CliCommand,
   { token, typed = "" }: { readonly token: Token; readonly typed: string | undefined },
-): Option {
+): CommandOption {
   const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
   if (option) return option;
   const known = [...Object.keys(options), "help"];
   // A prompt that begins with a dash, as `-1 + 2`.
   if (usage.includes("PROMPT") && /^-\d|\s/.test(typed)) {
-    const message = `\`${clip(typed, 60)}\` begins with a dash and is no flag. Put \`--\` before a prompt like that: \`offshoot ${name} -- "${clip(typed, 60)}"\`.`;
+    const message = `\`${clip(typed, 60)}\` begins with a dash and is not a flag. Put \`--\` before a prompt like that: \`offshoot ${name} -- "${clip(typed, 60)}"\`.`;
     throw refuse(message, name);
   }
   const guess = token.rawName.startsWith("--") ? nearest(token.name, known) : undefined;
@@ -102,7 +104,7 @@ function findOption(
 function readValue(
   name: string,
   { rawName, value, inlineValue }: Token,
-  option: Option,
+  option: CommandOption,
 ): string | boolean {
   if (option.type === "boolean") {
     if (value === undefined) return true;
@@ -124,7 +126,11 @@ function readValue(
   throw refuse(`\`${rawName}\` takes one of ${choices}, not \`${clip(value, 40)}\`.${hint}`, name);
 }
 
-function checkWords(name: string, { subcommands, usage }: Command, words: readonly string[]): void {
+function checkWords(
+  name: string,
+  { subcommands, usage }: CliCommand,
+  words: readonly string[],
+): void {
   const [first] = words;
   if (first === undefined) return;
   if (usage === "")
@@ -135,14 +141,14 @@ function checkWords(name: string, { subcommands, usage }: Command, words: readon
   throw refuse(`There is no \`offshoot ${name} ${clip(first, 60)}\`.${hint}`, name);
 }
 
-/** A flag that its subcommand does not know would be left out in silence. */
+/** A flag that its subcommand does not know would be ignored in silence. */
 function checkOnly(
   name: string,
-  { options, subcommands = {} }: Command,
+  { options, subcommands = {} }: CliCommand,
   { token, words }: { readonly token: Token; readonly words: readonly string[] },
 ): void {
   const { only } = options[token.name] ?? {};
-  // The first row is what a command does without a word.
+  // Without a word, a command does what its first row says.
   const subcommand = words[0] ?? Object.keys(subcommands)[0] ?? "";
   if (!only || only.includes(subcommand)) return;
   const others = only.map((other) => `\`${name} ${other}\``).join(", ");

@@ -1,9 +1,9 @@
 /**
- * Questions to the person, on the terminal itself: not on standard input, which may be a file, and not
- * on standard output, which may be a pipe. One at a time.
+ * Asks the person on the terminal itself: not on standard input, which may be a file, and not on standard output,
+ * which may be a pipe. One question at a time.
  *
- * What a model wrote is shown escaped, each argument on its own indented line, so that it cannot draw
- * a question or an answer of its own; and what was typed before the question is thrown away.
+ * Text that a model wrote is shown escaped, each argument on its own indented line, so that it cannot imitate a
+ * question or an answer. Keys typed before the question are thrown away.
  */
 
 import { setImmediate as nextRound } from "node:timers/promises";
@@ -24,11 +24,15 @@ import type { LiveBlock } from "./output/live-block.ts";
 
 export interface TerminalAsk {
   readonly ask: Ask;
-  /** Resolves when no question is on the screen: what is shown meanwhile would stand behind it. */
+  /**
+   * Resolves when no question is on the screen: output in the meantime would follow the question.
+   */
   quiet(): Promise<void>;
 }
 
-/** Undefined when there is no terminal. `live`: what is drawn on it and must make way for a question. */
+/**
+ * Undefined when there is no terminal. `live`: what is drawn on it and must be removed for a question.
+ */
 export function createAskOnTerminal(
   io: Pick<Io, "openTerminal">,
   live?: LiveBlock,
@@ -42,7 +46,7 @@ export function createAskOnTerminal(
     throwIfAborted(signal);
     const release = live?.hold();
     try {
-      // Whoever ends the run has answered what else it would ask.
+      // A person who ends the run has answered its other questions too.
       const answer = isCancelled ? "cancel" : await askOn(terminal as Terminal, question, signal);
       isCancelled ||= answer === "cancel";
       return answer;
@@ -54,7 +58,7 @@ export function createAskOnTerminal(
   return {
     ask(question, signal) {
       const answer = last.then(() => askNext(question, signal));
-      // An answer for the whole tree settles the next question before that is shown.
+      // An answer for the whole tree settles the next question before it is shown.
       last = answer.then(nextRound, nextRound);
       return answer;
     },
@@ -73,7 +77,7 @@ async function askOn(
   const { choices, keys } = question.child ? OF_CHILD : OF_ROOT;
   for (;;) {
     const line = await readAnswer(terminal, `${shown}${choices}`, { question, signal });
-    // The end of the input: whoever was there has left.
+    // The end of the input: the person has left.
     if (line === undefined) return "cancel";
     const answer = readAnswerLine(line.trim());
     if (answer) return answer;
@@ -81,7 +85,7 @@ async function askOn(
   }
 }
 
-/** A no may go on with what the model is to know: `n, use the test folder`. */
+/** After a no there may be a message for the model: `n, use the test folder`. */
 export function readAnswerLine(line: string): Answer | Denial | undefined {
   const [, reason] = /^no?(?:\s*[,:;]|\s)[\s-]*(.*)$/is.exec(line) ?? [];
   if (reason !== undefined) return toDenial(reason);
@@ -94,7 +98,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** A question that is withdrawn says so: what is shown next must not stand on its line. */
+/** A withdrawn question says so, and ends its line for the next output. */
 async function readAnswer(
   terminal: Terminal,
   prompt: string,
@@ -135,7 +139,7 @@ export function renderQuestion(question: ShownQuestion, columns = 80): string {
   return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;
 }
 
-/** Who asks, each argument, and why: a line each, all of it escaped. */
+/** Who asks, each argument, and the reason: one line each, all escaped. */
 export function toQuestionLines({
   child,
   arguments: text,
@@ -156,21 +160,25 @@ function describe({ label, agent, path, depth, task }: Asker): string[] {
   return [`subagent: ${toEscaped(label)} ${escapeText(place)}`, `its task: ${toEscaped(task)}`];
 }
 
-/** Broken by us: a terminal that breaks a long line begins the next one where our own lines begin. */
+/**
+ * Lines are broken here: a terminal would begin the rest of a long line in the column of our own lines.
+ */
 function indent(line: string, columns: number): string {
   const width = Math.max(columns - 6, 20);
   const pieces = line.match(new RegExp(`.{1,${width}}`, "gsu")) ?? [""];
   return pieces.map((piece, at) => `${at === 0 ? "  " : "    "}${piece}`).join("\n");
 }
 
-/** As long as it is read. */
+/** About as much as people read. */
 const SHOWN_CHARS = 4000;
 
 function toEscaped(value: unknown): string {
   return hideMiddle(escapeText(JSON.stringify(value) ?? ""), SHOWN_CHARS);
 }
 
-/** Nothing but what is printed and stays in its line: no controls, no marks that turn the direction. */
+/**
+ * Keeps only what prints and stays in its line: no control characters, no marks that change the direction.
+ */
 export function escapeText(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu,

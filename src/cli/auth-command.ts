@@ -1,8 +1,8 @@
-/** `offshoot auth` as data. */
+/** The row of `offshoot auth` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
-export const AUTH_COMMAND: Command = {
+export const AUTH_COMMAND: CliCommand = {
   summary: "Store the keys of model vendors; for clients of the server see `offshoot keys`",
   usage: "[list | set VENDOR | test VENDOR | remove VENDOR]",
   options: {
@@ -17,8 +17,8 @@ export const AUTH_COMMAND: Command = {
     },
   },
   subcommands: {
-    list: "The keys that are stored or in the environment, and which of them is used",
-    set: "Store a key: typed unseen, or on standard input; never as a word of the command",
+    list: "List stored keys and keys in the environment, and which is used",
+    set: "Store a key, typed unseen or from standard input; never as an argument",
     test: "Make one short call with the key that a run would use",
     remove: "Remove a stored key",
   },

@@ -1,4 +1,6 @@
-/** Whose key is meant, and the key itself: typed unseen on the terminal, or piped in. */
+/**
+ * Finds the vendor whose key is meant, and reads the key: typed unseen on the terminal, or piped in.
+ */
 
 import { Failure } from "../base/failure.ts";
 import { clip, nearest } from "../base/text.ts";
@@ -12,7 +14,7 @@ export interface KeyOwner {
   readonly variable: string;
 }
 
-/** A vendor's name, or that of a variable as `api_key_name` names it. */
+/** `name` is a vendor's name, or that of a variable as `api_key_name` names it. */
 export function findKeyOwner(action: string, name: string | undefined, catalog: Catalog): KeyOwner {
   if (name === undefined) {
     throw invalid(`Write \`offshoot auth ${action} VENDOR\`, for example openai or anthropic.`);
@@ -24,7 +26,7 @@ export function findKeyOwner(action: string, name: string | undefined, catalog: 
   }
   const guess = nearest(name, catalog.names);
   const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
-  // What stands here may be a key that was typed in the wrong place.
+  // The word may be a key that was typed in the wrong place.
   const shown = name.length > 40 ? "" : ` \`${clip(name, 40)}\``;
   throw invalid(`There is no vendor${shown}.${hint} \`offshoot models --all\` lists them.`);
 }
@@ -38,7 +40,7 @@ function ownerOf(vendor: string, catalog: Catalog): KeyOwner {
   throw invalid(`\`${vendor}\` has no key to store: it ${why}.`);
 }
 
-/** Longer than any key, also one that is a signed token. */
+/** Longer than any key, signed tokens included. */
 const MAX_KEY_CHARS = 16_384;
 
 export async function readKey({ vendor }: KeyOwner, io: Io): Promise<string> {
@@ -63,7 +65,9 @@ export async function readKey({ vendor }: KeyOwner, io: Io): Promise<string> {
   }
 }
 
-/** What goes into a header: one word of visible ASCII. Nothing of it is in a message. */
+/**
+ * Checks that the key fits into a header: one word of visible ASCII. No message contains any part of it.
+ */
 export function checkKey(text: string): string {
   const key = text.trim();
   if (key === "") throw invalid("The key is empty; nothing was stored.");

@@ -1,11 +1,11 @@
-/** `offshoot chat` as data. */
+/** The row of `offshoot chat` in the table of commands. */
 
 import { WIRES } from "../providers/wires.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const CHAT_COMMAND: Command = {
+export const CHAT_COMMAND: CliCommand = {
   summary: "Talk to an agent in a session on the terminal; `offshoot` alone does the same",
   usage: "[PROMPT]",
   options: {
@@ -46,7 +46,7 @@ export const CHAT_COMMAND: Command = {
       value: "TEXT",
       summary: "Instructions for the model, or @FILE",
     },
-    tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` none" },
+    tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` for none" },
     approve: {
       type: "string",
       value: "MODE",
@@ -57,36 +57,36 @@ export const CHAT_COMMAND: Command = {
       type: "string",
       value: "RULE",
       multiple: true,
-      summary: "Let calls through unasked, as `shell(git *)`",
+      summary: "Allow calls without asking: `shell(git *)`",
     },
     ask: {
       type: "string",
       value: "RULE",
       multiple: true,
-      summary: "Ask about calls, whatever allows them",
+      summary: "Ask about calls, even if another rule allows them",
     },
     deny: {
       type: "string",
       value: "RULE",
       multiple: true,
-      summary: "Refuse calls, as `path(secrets/**)`",
+      summary: "Refuse calls: `path(secrets/**)`",
     },
     sandbox: {
       type: "string",
       value: "LEVEL",
       choices: ["none", "process", "sandbox"],
-      summary: "What holds commands (process)",
+      summary: "How commands are isolated (process)",
     },
     "max-cost": {
       type: "string",
       value: "USD",
-      summary: "Most dollars of each prompt, subagents included",
+      summary: "Limit in dollars for each prompt, subagents included",
     },
     think: { type: "boolean", summary: "Ask the model to reason, and show it" },
-    verbose: { type: "boolean", summary: "Show all of what tools bring" },
+    verbose: { type: "boolean", summary: "Show the complete output of tools" },
     plain: {
       type: "boolean",
-      summary: "Plain lines, nothing drawn over; as ACCESSIBLE=1",
+      summary: "Plain lines that are never redrawn; the same as ACCESSIBLE=1",
     },
     ...PROMPT_OPTIONS,
     ...STORE_OPTION,

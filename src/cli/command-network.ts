@@ -1,4 +1,4 @@
-/** The network of a command, which is gone after one run, where a server's stays for days. */
+/** The network of a command, which ends after one run; a server's stays for days. */
 
 import { createNetwork, type Network } from "../runtime/network.ts";
 import type { Io } from "./io.ts";
@@ -16,9 +16,9 @@ export function createCommandNetwork({ env }: Io): Network {
 }
 
 /**
- * The HTTP parser is WebAssembly. V8 would optimise it in the background for streams that a command
- * never sees, and the end of the process waits for that: 80 ms of 150 (bench/start.ts). To be called
- * when all code is loaded, because it makes Node compile its own modules anew, and before connecting.
+ * The HTTP parser is WebAssembly. V8 would optimise it in the background for streams that a command never sees, and
+ * the end of the process waits for that: 80 ms of 150 (bench/start.ts). Call it before connecting, when all code is
+ * loaded, because it makes Node compile its own modules again.
  */
 function keepParserPlain(): void {
   process.getBuiltinModule("node:v8").setFlagsFromString("--wasm-tiering-budget=18000000");

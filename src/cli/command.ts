@@ -1,31 +1,35 @@
 /**
- * A command as data: what parses it, what documents it, and where its code is.
+ * The definition of a command as data: its flags, its documentation, and the place of its code.
  *
- * Help, completions and `docs/cli.md` are made from these rows; nothing about a flag is said twice.
+ * Help, completions and `docs/cli.md` are made from these rows, so that each flag is described once.
  */
 
 import type { Io } from "./io.ts";
 
-export interface Command {
+export interface CliCommand {
   /** One line, no full stop. */
   readonly summary: string;
-  /** What stands behind the name: `[PROMPT]`, `list|show ID`. */
+  /** The arguments after the command's name: `[PROMPT]`, `list|show ID`. */
   readonly usage: string;
-  readonly options: Readonly<Record<string, Option>>;
-  /** Subcommands by name with a line each, when the first word behind the command is one. */
+  readonly options: Readonly<Record<string, CommandOption>>;
+  /** Subcommands by name with a line each, if the first word after the command is one. */
   readonly subcommands?: Readonly<Record<string, string>>;
-  /** What follows a subcommand, for completion, where it can be listed. */
+  /** The operands of a subcommand that completion can list. */
   readonly operands?: { readonly kind: CompletedKind; readonly notFor: readonly string[] };
-  /** The fields of the JSON document that it reads from standard input, with what each means. */
+  /**
+   * The fields of the JSON document that it reads from standard input, with the meaning of each.
+   */
   readonly input?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
-  /** It may ask a model or says which can be asked, so the stored keys are read before it starts. */
+  /**
+   * True if it may ask a model or lists available models, so the stored keys are read before it starts.
+   */
   readonly keys?: true;
-  /** Imports the code, so that a command pays for itself alone. */
+  /** Imports the code of this command, so that no other code is loaded. */
   load(): Promise<{ run: RunCommand }>;
 }
 
-/** What is looked up when a shell completes a word. */
+/** The kinds of words that completions look up. */
 export type CompletedKind =
   | "models"
   | "runs"
@@ -35,28 +39,30 @@ export type CompletedKind =
   | "templates"
   | "vendors";
 
-export interface Option {
+export interface CommandOption {
   readonly type: "string" | "boolean";
   readonly short?: string;
-  /** Of a flag that may stand alone: what the word after it, or after `=`, must look like to be its value. */
+  /**
+   * For a flag whose value is optional: what the next word, or the word after `=`, must look like to be its value.
+   */
   readonly optional?: RegExp;
   /** May be given several times. */
   readonly multiple?: true;
   /** The placeholder of the value: `FILE`, `N`. */
   readonly value?: string;
-  /** The words it takes, for completion and checking. */
+  /** The values that it accepts, for completion and checking. */
   readonly choices?: readonly string[];
-  /** Words for help and completion that whoever reads the value checks. */
+  /** Values for help and completion. The reader of the value checks it. */
   readonly offers?: readonly string[];
-  /** What `offshoot completions words` lists for it. */
+  /** The kind that `offshoot completions words` lists for it. */
   readonly complete?: CompletedKind;
-  /** The subcommands that it is for; all of them when left out. */
+  /** The subcommands that have the flag; all of them when left out. */
   readonly only?: readonly string[];
   readonly summary: string;
 }
 
-/** What help and completions say of it: `list, cost: how many runs (20)`. */
-export function describeOption({ only, summary }: Option): string {
+/** The description of an option in help and completions: `list, cost: how many runs (20)`. */
+export function describeOption({ only, summary }: CommandOption): string {
   return only ? `${only.join(", ")}: ${summary}` : summary;
 }
 

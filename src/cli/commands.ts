@@ -5,7 +5,7 @@ import { ACP_COMMAND } from "./acp-command.ts";
 import { AUDIT_COMMAND } from "./audit-command.ts";
 import { AUTH_COMMAND } from "./auth-command.ts";
 import { CHAT_COMMAND } from "./chat-command.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
 import { RUNS_COMMAND } from "./runs-command.ts";
@@ -20,7 +20,7 @@ import { UI_COMMAND } from "./ui-command.ts";
 import { UNDO_COMMAND } from "./undo-command.ts";
 import { WEBHOOKS_COMMAND } from "./webhooks-command.ts";
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<string, CliCommand>> = {
   run: {
     summary: "Run one prompt through an agent and print its answer",
     usage: "[PROMPT]",
@@ -66,7 +66,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       tools: {
         type: "string",
         value: "LIST",
-        summary: "Tools it may use; `native:TYPE` is the vendor's own, `none` none",
+        summary: "Tools it may use; `native:TYPE` for the vendor's own, `none` for none",
       },
       approve: {
         type: "string",
@@ -83,54 +83,60 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         type: "string",
         value: "RULE",
         multiple: true,
-        summary: "Let calls through unasked, as `shell(git *)`",
+        summary: "Allow calls without asking: `shell(git *)`",
       },
       ask: {
         type: "string",
         value: "RULE",
         multiple: true,
-        summary: "Ask about calls, whatever allows them",
+        summary: "Ask about calls, even if another rule allows them",
       },
       deny: {
         type: "string",
         value: "RULE",
         multiple: true,
-        summary: "Refuse calls, as `path(secrets/**)`",
+        summary: "Refuse calls: `path(secrets/**)`",
       },
       sandbox: {
         type: "string",
         value: "LEVEL",
         choices: ["none", "process", "sandbox"],
-        summary: "What holds commands (process)",
+        summary: "How commands are isolated (process)",
       },
-      "max-cost": { type: "string", value: "USD", summary: "Most dollars, subagents included" },
+      "max-cost": { type: "string", value: "USD", summary: "Limit in dollars, subagents included" },
       "max-total-tokens": {
         type: "string",
         value: "N",
-        summary: "Most tokens, subagents included",
+        summary: "Limit in tokens, subagents included",
       },
-      "max-tool-calls": { type: "string", value: "N", summary: "Most tool calls of the run" },
+      "max-tool-calls": { type: "string", value: "N", summary: "Limit on tool calls of the run" },
       "max-parallel-calls": {
         type: "string",
         value: "N",
-        summary: "Most tool calls of a turn at once (8)",
+        summary: "Limit on tool calls at the same time (8)",
       },
       think: { type: "boolean", summary: "Ask the model to reason, and show it" },
+      effort: {
+        type: "string",
+        value: "LEVEL",
+        choices: ["minimal", "low", "medium", "high", "xhigh", "max"],
+        summary: "Reasoning effort (high)",
+      },
       temperature: { type: "string", value: "N", summary: "0 to 2" },
-      options: { type: "string", value: "JSON", summary: "Fields of the vendor's own: `top_k`" },
+      options: { type: "string", value: "JSON", summary: "Vendor-specific fields: `top_k`" },
       "max-tokens": {
         type: "string",
         value: "N",
-        summary: "Most tokens of one answer; of the run: --max-total-tokens",
+        summary: "Limit on tokens of one answer; for the run: --max-total-tokens",
       },
-      "max-turns": { type: "string", value: "N", summary: "Most model calls of the run (50)" },
+      "max-turns": { type: "string", value: "N", summary: "Limit on model calls of the run (50)" },
       compact: {
         type: "string",
         value: "MODE",
         choices: ["auto", "off"],
         summary: "Summarise a conversation that is too long (auto)",
       },
-      timeout: { type: "string", value: "SECONDS", summary: "Most time of the run" },
+      timeout: { type: "string", value: "SECONDS", summary: "Time limit of the run" },
       schema: {
         type: "string",
         value: "FILE",
@@ -147,17 +153,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       sse: { type: "boolean", summary: "The same as --output sse" },
       "done-marker": { type: "boolean", summary: "End the text form with `=== [ DONE ] ===`" },
       brief: { type: "boolean", short: "b", summary: "Hide tool calls and their results" },
-      verbose: { type: "boolean", summary: "Show all of what tools bring, on a pipe too" },
+      verbose: { type: "boolean", summary: "Show the complete output of tools, on a pipe too" },
       file: {
         type: "string",
         short: "f",
         value: "FILE",
         multiple: true,
-        summary: "Put a file before the prompt: text, image or PDF",
+        summary: "Attach a file: text, image or PDF",
       },
       plan: {
         type: "boolean",
-        summary: "Show who may run, with what and for how much, and send nothing",
+        summary: "Show agents, tools and budget of the run; send nothing",
       },
       ...STORE_OPTION,
       ...ENGINE_OPTION,
@@ -165,7 +171,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       quiet: {
         type: "boolean",
         short: "q",
-        summary: "Nothing on standard error but errors, and a model that nobody chose",
+        summary: "Only errors on standard error, and the model if you chose none",
       },
     },
     examples: [
@@ -193,14 +199,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "Serve the Responses API over HTTP, on any model",
     usage: "",
     options: {
-      host: { type: "string", value: "ADDRESS", summary: "Where to listen (127.0.0.1)" },
-      port: { type: "string", short: "p", value: "N", summary: "At which port; 0 for any (8484)" },
+      host: { type: "string", value: "ADDRESS", summary: "Address to listen on (127.0.0.1)" },
+      port: {
+        type: "string",
+        short: "p",
+        value: "N",
+        summary: "Port to listen on; 0 for any free one (8484)",
+      },
       ...SERVED_MODEL_OPTIONS,
-      workers: { type: "string", value: "N", summary: "How many processes answer (1)" },
-      "no-auth": { type: "boolean", summary: "Ask nobody for a key" },
+      workers: { type: "string", value: "N", summary: "Number of processes (1)" },
+      "no-auth": { type: "boolean", summary: "Accept requests without a key" },
       ...STORE_OPTION,
       ...ENGINE_OPTION,
-      "no-store": { type: "boolean", summary: "Keep only responses whose requests say `store`" },
+      "no-store": { type: "boolean", summary: "Store only responses whose requests say `store`" },
       "tls-cert": { type: "string", value: "FILE", summary: "Serve HTTPS with this certificate" },
       "tls-key": { type: "string", value: "FILE", summary: "The certificate's private key" },
       root: { type: "string", value: "DIR", summary: "The folder that tools work in (this one)" },
@@ -226,7 +237,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   ui: UI_COMMAND,
   worker: {
-    summary: "Work on what servers have queued, without HTTP",
+    summary: "Work on the queues of servers, without HTTP",
     usage: "",
     options: {
       ...SERVED_MODEL_OPTIONS,
@@ -245,7 +256,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/worker.ts"),
   },
   subagent: {
-    summary: "Run one JSON payload from standard input as SSE: the runner of child processes",
+    summary: "Run one JSON payload from standard input, print SSE: the runner of child processes",
     usage: "",
     options: {},
     input: PAYLOAD_FIELDS,
@@ -258,10 +269,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/subagent.ts"),
   },
   models: {
-    summary: "List the models that can be reached now, or get one",
+    summary: "List the available models, or download one",
     usage: "[list | pull NAME]",
     options: {
-      all: { type: "boolean", only: ["list"], summary: "those that need a key, too" },
+      all: { type: "boolean", only: ["list"], summary: "also models that need a key" },
       json: { type: "boolean", only: ["list"], summary: "one JSON document" },
       sha256: {
         type: "string",
@@ -271,8 +282,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
     },
     subcommands: {
-      list: "What is reachable now, and from where",
-      pull: "Get a small open model (GGUF) by name or URL",
+      list: "List the models that can be reached now, and how",
+      pull: "Download a small open model (GGUF) by name or URL",
     },
     examples: ["offshoot models", "offshoot models --all", "offshoot models pull NAME"],
     keys: true,
@@ -283,19 +294,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   undo: UNDO_COMMAND,
   store: STORE_COMMAND,
   agents: {
-    summary: "The agents that runs may delegate to, as files",
+    summary: "Manage agents that runs may delegate to, as files",
     usage: "[list | show | new | check | trust | untrust] [NAME]",
     options: {
       json: { type: "boolean", only: ["list", "show", "check"], summary: "JSON instead of text" },
       project: { type: "boolean", only: ["new"], summary: "one of the project, not of the user" },
     },
     subcommands: {
-      list: "The user's and the project's, and which count",
-      show: "One agent: its model, tools, budget and instructions",
-      new: "Write one to start from",
-      check: "Say what is wrong with them",
-      trust: "Let an agent of the project count as it is now",
-      untrust: "Take that back",
+      list: "List the user's and the project's, and which are used",
+      show: "Show one agent: its model, tools, budget and instructions",
+      new: "Write a new file to start from",
+      check: "Check the files and report problems",
+      trust: "Trust an agent of the project, as its file is now",
+      untrust: "Remove that trust",
     },
     examples: ["offshoot agents new reviewer", "offshoot agents check"],
     operands: { kind: "agents", notFor: ["list", "new"] },
@@ -320,12 +331,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
     },
     subcommands: {
-      show: "Every setting, its value and its source",
-      get: "One setting's value",
+      show: "Show every setting, its value and its source",
+      get: "Print the value of one setting",
       set: "Write a setting to the user's file",
-      path: "Where the files are",
-      trust: "Let this folder's file set URLs, keys and commands",
-      untrust: "Take that back",
+      path: "Print where the files are",
+      trust: "Trust this folder's file to set URLs, keys and commands",
+      untrust: "Remove that trust",
     },
     examples: ["offshoot config", "offshoot config set model openai/gpt-5.1"],
     load: () => import("./commands/config.ts"),
@@ -371,7 +382,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       bash: "For bash",
       zsh: "For zsh",
       fish: "For fish",
-      words: "What those offer of a kind (models, runs, sessions, agents, …), a line each",
+      words: "Print all words of one kind (models, runs, sessions, agents, …)",
     },
     examples: ["source <(offshoot completions bash)"],
     load: () => import("./commands/completions.ts"),

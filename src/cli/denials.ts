@@ -1,18 +1,18 @@
-/** Why calls of a run, and of those below it, were refused, told from their logs. */
+/** Reads from their logs why calls of a run, and of the runs below it, were refused. */
 
 import { clip } from "../base/text.ts";
 import { readTree } from "../delegation/ledger/tree.ts";
 import type { RecordReader } from "../engine/engine.ts";
 import { DECIDERS, type RunEvent, type ToolDecision } from "../protocol/run-events.ts";
 
-export interface Denial extends Omit<ToolDecision, "type"> {
+export interface DeniedCall extends Omit<ToolDecision, "type"> {
   readonly arguments: string;
-  /** Of the run whose call it was: `/root/review-1.0`. */
+  /** The path of the run that made the call: `/root/review-1.0`. */
   readonly path: string;
 }
 
-/** Run by run, each before those below it. */
-export async function readDenials(record: RecordReader, id: string): Promise<Denial[]> {
+/** Run by run, each before the runs below it. */
+export async function readDenials(record: RecordReader, id: string): Promise<DeniedCall[]> {
   const logs = new Map<string, RunEvent[]>();
   await readTree(record, id, ({ path }, event) => {
     if (event.type !== "tool_start" && event.type !== "tool_decision") return;
@@ -21,8 +21,8 @@ export async function readDenials(record: RecordReader, id: string): Promise<Den
   return [...logs].flatMap(([path, events]) => toDenials(events, path));
 }
 
-/** In the order they were made. */
-function toDenials(events: readonly RunEvent[], path: string): Denial[] {
+/** In the order in which they were made. */
+function toDenials(events: readonly RunEvent[], path: string): DeniedCall[] {
   const given = new Map<string, string>();
   return events.flatMap((event) => {
     if (event.type === "tool_start") given.set(event.call_id, event.arguments);
@@ -32,11 +32,11 @@ function toDenials(events: readonly RunEvent[], path: string): Denial[] {
   });
 }
 
-export function renderDenial(denial: Denial): string {
+export function renderDenial(denial: DeniedCall): string {
   const { name, arguments: text, path, by, rule, source, reason } = denial;
   const lines = [
     `${name}(${clip(text, 200)})`,
-    // The path of a run that a person started has one name in it. Below it are names as commands take them.
+    // The path of a run that a person started has one name. Below it, names are as commands accept them.
     ...(path.lastIndexOf("/") > 0 ? [`  in      ${path.slice(path.indexOf("/", 1) + 1)}`] : []),
     `  by      ${by}: ${DECIDERS[by] ?? "unknown"}`,
     ...(rule === null ? [] : [`  rule    ${rule}`, `  from    ${source}`]),

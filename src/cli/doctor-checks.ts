@@ -1,6 +1,6 @@
 /**
- * What `offshoot doctor` looks at, one function a check. None of them leaves a change, shows the
- * value of a key, or asks any server except those of this machine.
+ * The checks of `offshoot doctor`, one function each. None of them leaves a change, shows the value of a key, or asks
+ * a server on another machine.
  */
 
 import { execFile } from "node:child_process";
@@ -15,15 +15,16 @@ import { clip, plural } from "../base/text.ts";
 import { readTrustedBundle } from "../providers/http/ca-bundles.ts";
 import { variableIn } from "../providers/http/own-fields.ts";
 import { chooseModel, keyVariableIn } from "../providers/models/choose-model.ts";
-import { VENDOR_NAMES, vendorOf } from "../providers/vendors/catalog.ts";
+import { CATALOG, VENDOR_NAMES, vendorOf } from "../providers/vendors/catalog.ts";
 import {
   createProbe,
   findLocalServer,
   type LocalServer,
   originsIn,
 } from "../providers/vendors/local-servers.ts";
+import { withoutPassword } from "../runtime/config/address-text.ts";
 import { type Config, loadConfig } from "../runtime/config/config.ts";
-import { toStoreAddress, withoutPassword } from "../runtime/config/store-address.ts";
+import { toStoreAddress } from "../runtime/config/store-address.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
@@ -37,29 +38,19 @@ import {
   type SandboxProbe,
 } from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
+import { broken, type DoctorCheck, type DoctorSurroundings, gap, ok } from "./doctor-check.ts";
 import { checkAliases, checkKeyStore, checkStoredKeys, checkTemplates } from "./doctor-keys.ts";
 import { checkNotes } from "./doctor-notes.ts";
 import type { Io } from "./io.ts";
 
-export interface Check {
-  readonly name: string;
-  /** A gap narrows what can be done; what is broken makes commands fail. */
-  readonly status: "ok" | "gap" | "broken";
-  readonly found: string;
-  /** What to do about it; undefined when nothing is missing. */
-  readonly advice: string | undefined;
-}
-
-export type Surroundings = Pick<Io, "env" | "home" | "cwd">;
-
-/** In the order they are shown. */
-export async function runChecks(around: Surroundings): Promise<Check[]> {
+/** Runs them in the order in which they are shown. */
+export async function runChecks(around: DoctorSurroundings): Promise<DoctorCheck[]> {
   const [config, configChecks] = await checkConfig(around);
   const server = config?.get("probe_local") === false ? undefined : await findServer(around);
   const groups = await Promise.all([
     checkVersions(process.version),
     configChecks,
-    checkKeys(around),
+    checkKeys(around, config),
     checkStoredKeys(around),
     checkKeyStore(around, config),
     checkVendors(around, config),
@@ -85,7 +76,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
   return groups.flat();
 }
 
-export function checkVersions(nodeVersion: string): Check[] {
+export function checkVersions(nodeVersion: string): DoctorCheck[] {
   const [major = 0, minor = 0] = nodeVersion.slice(1).split(".").map(Number);
   const isOld = major < 20 || (major === 20 && minor < 19);
   return [
@@ -95,7 +86,9 @@ export function checkVersions(nodeVersion: string): Check[] {
   ];
 }
 
-async function checkConfig(around: Surroundings): Promise<[Config | undefined, Check[]]> {
+async function checkConfig(
+  around: DoctorSurroundings,
+): Promise<[Config | undefined, DoctorCheck[]]> {
   try {
     const config = await loadConfig(around);
     const project = projectConfigFile(around.cwd, around.home);
@@ -112,8 +105,11 @@ async function checkConfig(around: Surroundings): Promise<[Config | undefined, C
   }
 }
 
-export function checkKeys({ env }: Surroundings): Check {
-  const set = VENDOR_NAMES.flatMap((vendor) => keyVariableIn(vendor, env) ?? []);
+/** The keys of our vendors and of those of the settings. */
+export function checkKeys({ env }: DoctorSurroundings, config?: Config): DoctorCheck {
+  const catalog = config ? catalogOf(config) : CATALOG;
+  const vendors = [...VENDOR_NAMES, ...catalog.own];
+  const set = vendors.flatMap((vendor) => keyVariableIn(vendor, env, catalog) ?? []);
   const named = [...new Set(set)].map((name) =>
     usesStored(env, name) ? `${name} (stored)` : name,
   );
@@ -126,11 +122,11 @@ export function checkKeys({ env }: Surroundings): Check {
   );
 }
 
-/** The vendors of the settings, and the variables that they need and do not have. */
-function checkVendors({ env }: Surroundings, config: Config | undefined): Check[] {
+/** The vendors of the settings, and the variables that they need and that are not set. */
+function checkVendors({ env }: DoctorSurroundings, config: Config | undefined): DoctorCheck[] {
   if (!config) return [];
   const catalog = catalogOf(config);
-  return catalog.own.map((vendor): Check => {
+  return catalog.own.map((vendor): DoctorCheck => {
     const { baseUrl, keyVariable, fields } = catalog.of(vendor);
     const headers = Object.values(fields?.headers ?? {}).flatMap((text) => variableIn(text) ?? []);
     const needed = [...(keyVariable === undefined ? [] : [keyVariable]), ...headers];
@@ -141,20 +137,20 @@ function checkVendors({ env }: Surroundings, config: Config | undefined): Check[
   });
 }
 
-async function findServer({ env }: Surroundings): Promise<LocalServer | undefined> {
+async function findServer({ env }: DoctorSurroundings): Promise<LocalServer | undefined> {
   const network = createNetwork(env);
   try {
     const probe = createProbe(await network.open());
     return await findLocalServer({ probe, origins: originsIn(env) });
   } catch {
-    // A CA bundle that cannot be read; its own check says so.
+    // The CA bundle cannot be read; its own check says so.
     return undefined;
   } finally {
     await network.close().catch(() => {});
   }
 }
 
-function checkServer(config: Config | undefined, server: LocalServer | undefined): Check {
+function checkServer(config: Config | undefined, server: LocalServer | undefined): DoctorCheck {
   const name = "local server";
   if (server) return ok(name, `${server.vendor} at ${server.baseUrl}, ${server.model}`);
   if (config?.get("probe_local") === false)
@@ -167,10 +163,10 @@ function checkServer(config: Config | undefined, server: LocalServer | undefined
 }
 
 async function checkModel(
-  { env }: Surroundings,
+  { env }: DoctorSurroundings,
   config: Config | undefined,
   server: LocalServer | undefined,
-): Promise<Check> {
+): Promise<DoctorCheck> {
   const value = config?.get("model");
   try {
     const { reason } = await chooseModel({
@@ -188,7 +184,7 @@ async function checkModel(
   }
 }
 
-async function checkRipgrep(): Promise<Check> {
+async function checkRipgrep(): Promise<DoctorCheck> {
   try {
     const { rgPath } = await import("@vscode/ripgrep");
     const { stdout } = await promisify(execFile)(rgPath, ["--version"], { env: {}, timeout: 5000 });
@@ -199,18 +195,18 @@ async function checkRipgrep(): Promise<Check> {
   }
 }
 
-/** Really opened: that a program is there says nothing of whether the system lets it work. */
+/** Really starts one: that a program is installed does not mean that the system lets it work. */
 export async function checkSandbox(
   env: Io["env"],
   probe: (env: Io["env"]) => Promise<SandboxProbe> = probeSandbox,
-): Promise<Check> {
+): Promise<DoctorCheck> {
   const { levels, problem } = await probe(env);
   const found = `${levels.join(", ")} available`;
   return problem === undefined ? ok("sandbox", found) : gap("sandbox", found, problem);
 }
 
-/** What each level means for this user, and what this machine cannot hold as a whole. */
-export function checkGaps({ isRoot, hasFilter, hasGroup }: SandboxGaps): Check[] {
+/** Checks what each sandbox level means for this user, and what this machine enforces only in part. */
+export function checkGaps({ isRoot, hasFilter, hasGroup }: SandboxGaps): DoctorCheck[] {
   const user = isRoot
     ? gap(
         "user",
@@ -220,19 +216,19 @@ export function checkGaps({ isRoot, hasFilter, hasGroup }: SandboxGaps): Check[]
     : ok("user", "not root");
   const filter = hasFilter
     ? ok("system calls", `filtered in the sandbox (${process.arch})`)
-    : gap("system calls", `no filter for ${process.arch}`, "The rest of the sandbox holds.");
+    : gap("system calls", `no filter for ${process.arch}`, "The rest of the sandbox works.");
   const limits = hasGroup
-    ? ok("hosted limits", "held by a control group, and measured")
+    ? ok("hosted limits", "enforced by a control group, and measured")
     : ok("hosted limits", "measured ten times a second; no control group (cgroup v2) is available");
   return process.platform === "linux" ? [user, filter, limits] : [user];
 }
 
-/** Programs of hooks that are not there: what they guard is denied. A line for sh is not looked into. */
+/** Missing programs of hooks: calls that they guard are denied. A line for `sh` is not examined. */
 export async function checkHooks(
-  around: Surroundings,
+  around: DoctorSurroundings,
   config: Config | undefined,
-): Promise<Check[]> {
-  const checks: Check[] = [];
+): Promise<DoctorCheck[]> {
+  const checks: DoctorCheck[] = [];
   for (const { name, argv } of toHooks(config?.get("hooks") ?? {})) {
     const [program] = argv;
     const isPath = program.startsWith("/");
@@ -240,17 +236,18 @@ export async function checkHooks(
       ? await canAccess(program, constants.X_OK)
       : (await checkProgram(around, program, "")).status === "ok";
     if (found) continue;
-    const advice = "Install it, or remove the hook: what it is for is denied until then.";
+    const advice =
+      "Install it, or remove the hook: the calls that it guards are denied until then.";
     checks.push(broken("hooks", `hook \`${name}\`: there is no program \`${program}\``, advice));
   }
   return checks;
 }
 
 async function checkProgram(
-  { env }: Surroundings,
+  { env }: DoctorSurroundings,
   program: string,
   advice: string,
-): Promise<Check> {
+): Promise<DoctorCheck> {
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     const file = join(folder, program);
     if (folder !== "" && (await canAccess(file, constants.X_OK))) return ok(program, file);
@@ -258,8 +255,11 @@ async function checkProgram(
   return gap(program, `\`${program}\` is not on the PATH`, advice);
 }
 
-/** Looks at the nearest folder that exists: the missing ones are made when a run is first kept. */
-async function checkData({ home, env }: Surroundings, config: Config | undefined): Promise<Check> {
+/** Checks the nearest folder that exists: the missing ones are made when a run is first stored. */
+async function checkData(
+  { home, env }: DoctorSurroundings,
+  config: Config | undefined,
+): Promise<DoctorCheck> {
   const address = config && toStoreAddress(config, env);
   if (address !== undefined && isPostgres(address)) return await checkDatabase(address);
   const own = config?.get("store_path");
@@ -279,7 +279,9 @@ async function checkData({ home, env }: Surroundings, config: Config | undefined
   );
 }
 
-/** Tried, and nothing of it stays: some file systems let nobody make a folder and do not say so. */
+/**
+ * Tried and removed again: some file systems refuse new folders without reporting it in advance.
+ */
 async function canMakeFolder(at: string): Promise<boolean> {
   try {
     await rmdir(await mkdtemp(join(at, ".offshoot-")));
@@ -289,8 +291,8 @@ async function canMakeFolder(at: string): Promise<boolean> {
   }
 }
 
-/** Opened as every command opens it, and read; a record that is not there yet is not made. */
-async function checkRecord(file: string, folder: string): Promise<Check> {
+/** Opened and read as every command does. A record that does not exist yet is not created. */
+async function checkRecord(file: string, folder: string): Promise<DoctorCheck> {
   if (!(await canAccess(file, constants.F_OK))) return ok("data", folder);
   try {
     await (await openKept(file)).maintenance.probe();
@@ -305,11 +307,12 @@ async function checkRecord(file: string, folder: string): Promise<Check> {
   }
 }
 
-async function checkDatabase(address: string): Promise<Check> {
+async function checkDatabase(address: string): Promise<DoctorCheck> {
   const name = withoutPassword(address);
   const kept = await openKept(address);
   try {
     await kept.maintenance.refuseDamaged(0);
+    await kept.maintenance.checkWritable();
     const found = `${name}, Postgres ${await kept.maintenance.version()}`;
     const unfinished = await (await kept.record()).listUnfinished();
     const newer = unfinished.filter(({ journal }) => journal > JOURNAL_VERSION).length;
@@ -327,7 +330,7 @@ async function checkDatabase(address: string): Promise<Check> {
   }
 }
 
-async function checkSqlite(): Promise<Check> {
+async function checkSqlite(): Promise<DoctorCheck> {
   try {
     const { maintenance } = await openKept("sqlite:");
     return ok("sqlite", await maintenance.version());
@@ -339,15 +342,17 @@ async function checkSqlite(): Promise<Check> {
 
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"];
 
-/** Names alone: a proxy's address may hold a password. */
-export function checkProxies({ env }: Surroundings): Check {
+/** Only the names of variables: a proxy's address may contain a password. */
+export function checkProxies({ env }: DoctorSurroundings): DoctorCheck {
   const names = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]);
   const set = names.filter((name) => env[name]);
   return ok("proxies", set.length > 0 ? set.join(", ") : "none set");
 }
 
-/** The first of the two wins over the system's; Node's own variable only adds. */
-export function checkAuthorities({ env }: Surroundings): Check {
+/**
+ * The first of the two variables replaces the system's authorities; Node's own variable only adds to them.
+ */
+export function checkAuthorities({ env }: DoctorSurroundings): DoctorCheck {
   const name = "authorities";
   const bundle = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"].find((variable) => env[variable]);
   const extra = ["NODE_EXTRA_CA_CERTS"].filter((variable) => env[variable]);
@@ -366,16 +371,4 @@ async function canAccess(path: string, mode: number): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function ok(name: string, found: string): Check {
-  return { name, status: "ok", found, advice: undefined };
-}
-
-function gap(name: string, found: string, advice: string | undefined): Check {
-  return { name, status: "gap", found, advice };
-}
-
-function broken(name: string, found: string, advice: string): Check {
-  return { name, status: "broken", found, advice };
 }

@@ -1,20 +1,25 @@
-/** What `offshoot doctor` says of stored keys, aliases and templates. Shows the value of no key, and asks the keyring for none. */
+/**
+ * The checks of `offshoot doctor` for stored keys, aliases and templates. None shows the value of a key, or asks the
+ * keyring for one.
+ */
 
 import { parseModelRef } from "../providers/models/model-ref.ts";
 import { findKeyring } from "../runtime/auth/keyring.ts";
 import type { Config } from "../runtime/config/config.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { userPaths } from "../runtime/paths.ts";
-import type { Check, Surroundings } from "./doctor-checks.ts";
+import type { DoctorCheck, DoctorSurroundings } from "./doctor-check.ts";
 import { keyStoreOf } from "./open-keys.ts";
 import { openTemplates } from "./open-templates.ts";
 
-/** Where they are and which; what is wrong with a file or its mode is broken, because runs fail for it. */
-export async function checkStoredKeys(around: Surroundings): Promise<Check[]> {
+/**
+ * The place and the names of stored keys. A bad file or mode counts as broken, because runs fail for it.
+ */
+export async function checkStoredKeys(around: DoctorSurroundings): Promise<DoctorCheck[]> {
   const { entries, problems } = await (await keyStoreOf(around)).list();
   const { authDir } = userPaths(around.env, around.home);
   const name = "stored keys";
-  const faults = problems.map((problem): Check => {
+  const faults = problems.map((problem): DoctorCheck => {
     const [found = problem, advice] = problem.split(/\. (?=Run |Remove )/);
     return { name, status: "broken", found, advice };
   });
@@ -27,8 +32,13 @@ export async function checkStoredKeys(around: Surroundings): Promise<Check[]> {
   return [{ name, status: "ok", found, advice: undefined }, ...faults];
 }
 
-/** Where the next key goes. A program is not asked here: that could open a window. */
-export function checkKeyStore({ env }: Surroundings, config: Config | undefined): Check {
+/**
+ * Where the next key would be stored. The keyring's program is not asked here: that could open a window.
+ */
+export function checkKeyStore(
+  { env }: DoctorSurroundings,
+  config: Config | undefined,
+): DoctorCheck {
   const wish = config?.get("key_store") ?? "auto";
   const keyring = findKeyring(env, process.platform);
   const name = "key store";
@@ -41,12 +51,12 @@ export function checkKeyStore({ env }: Surroundings, config: Config | undefined)
   return { name, status: "ok", found: wish === "auto" ? auto : wish, advice: undefined };
 }
 
-/** An alias is looked up when it is named: one that leads nowhere is said here before. */
-export function checkAliases(config: Config | undefined): Check[] {
+/** An alias is looked up when it is used. Here the user learns before that it names nothing. */
+export function checkAliases(config: Config | undefined): DoctorCheck[] {
   const aliases = Object.entries(config?.get("aliases") ?? {});
   if (!config || aliases.length === 0) return [];
   const catalog = catalogOf(config);
-  return aliases.flatMap(([alias, model]): Check[] => {
+  return aliases.flatMap(([alias, model]): DoctorCheck[] => {
     try {
       parseModelRef(String(model), undefined, catalog);
       return [];
@@ -58,8 +68,8 @@ export function checkAliases(config: Config | undefined): Check[] {
   });
 }
 
-/** Those that cannot be used. */
-export async function checkTemplates(around: Surroundings): Promise<Check[]> {
+/** Templates that cannot be used. */
+export async function checkTemplates(around: DoctorSurroundings): Promise<DoctorCheck[]> {
   const { found } = await openTemplates(around);
   return found
     .filter(({ standing }) => standing === "broken")

@@ -1,16 +1,19 @@
-/** What `offshoot doctor` says of what a model is told here: AGENTS.md and skills that are refused, cut or ask for more. */
+/**
+ * The checks of `offshoot doctor` for the prompt of a model: AGENTS.md and skills that are refused, shortened or too
+ * large.
+ */
 
 import { dirname } from "node:path";
 import type { Config } from "../runtime/config/config.ts";
 import { userPaths } from "../runtime/paths.ts";
 import { readProjectNotes } from "../runtime/prompt/project-notes.ts";
-import type { Check, Surroundings } from "./doctor-checks.ts";
+import type { DoctorCheck, DoctorSurroundings } from "./doctor-check.ts";
 import { openSkills } from "./open-skills.ts";
 
 export async function checkNotes(
-  { env, home, cwd }: Surroundings,
+  { env, home, cwd }: DoctorSurroundings,
   config: Config | undefined,
-): Promise<Check[]> {
+): Promise<DoctorCheck[]> {
   const { configFile } = userPaths({ ...env, OFFSHOOT_CONFIG: undefined }, home);
   const search = { cwd, home, userFolder: dirname(configFile), uid: process.getuid?.() };
   const notes =
@@ -30,6 +33,6 @@ export async function checkNotes(
   ];
 }
 
-function toCheck(name: string, found: string, status: Check["status"] = "ok"): Check {
+function toCheck(name: string, found: string, status: DoctorCheck["status"] = "ok"): DoctorCheck {
   return { name, status, found, advice: undefined };
 }

@@ -1,6 +1,7 @@
 /**
- * What a person calls a run: its id or the beginning of it, `last`, and for a subagent the name of a run
- * above it with the place below that, `last/parser-1.0`, or its label where that is one's alone. All commands read names here.
+ * Finds a run by any of its names: its id or the beginning of it, `last`, and for a subagent the name of a run above
+ * it with the place below that (`last/parser-1.0`), or its label if no other run has it. All commands read names
+ * here.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -8,40 +9,43 @@ import { clip } from "../base/text.ts";
 import { readTree, toNodeName } from "../delegation/ledger/tree.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import { toRunId } from "../responses/fold/response-object.ts";
-import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
+import { INDEX_BODY } from "../responses/vector-stores/index-runs.ts";
 import type { RunReader } from "../store/run-reader.ts";
 import { isServers } from "./run-state.ts";
 
-/** The names, one line each, for the docs. */
+/** The kinds of names, one line each, for the docs. */
 export const RUN_NAMES = {
   "run_01k…": "The id, or a beginning of it that no other run has",
-  last: "The newest run that somebody started",
+  last: "The newest run that is not a subagent",
   "last/parser-1.0":
-    "A subagent, by its place below a run that any of these names; `runs tree` shows the places",
+    "A subagent, by its place below a run with any of these names; `runs tree` shows the places",
   "parser-1.0":
     "A subagent of the newest tree that has one of this name; also as a path: `/root/parser-1.0`",
   '"part 01"':
-    "A subagent by its label, where no other of its tree has the same; also after a run: `last/part 01`",
+    "A subagent by its label, if no other of its tree has the same; also after a run: `last/part 01`",
   "resp_01k…": "A response of a server",
 } as const;
 
 const LAST = "last";
-/** How far back the beginning of an id is looked for. */
+/** How many runs are searched for the beginning of an id. */
 const MAX_LOOKED_AT = 1000;
 
 export async function findRun(record: RunReader, given: string): Promise<RunRecord> {
   const exact = await record.getRun(given);
   if (exact) return exact;
-  // The path of a run has the tree's root in place of an id.
+  // A path begins with the tree's root in place of an id.
   if (given.startsWith("/root/")) return await findTop(record, given.slice("/root/".length));
   const slash = given.indexOf("/");
   if (slash < 0) return await findTop(record, given);
-  const [name, place] = [given.slice(0, slash), given.slice(slash + 1)];
+  const name = given.slice(0, slash);
+  const place = given.slice(slash + 1);
   const top = await findTop(record, name);
   return await findBelow(record, top, place.replace(/\/+$/, ""));
 }
 
-/** A node of a tree that is named from outside of it, by its id. Another name is one in the tree. */
+/**
+ * Finds a node of a tree by an id that is named from outside of it. Any other name is one in the tree.
+ */
 export async function findNode(record: RunReader, node: string): Promise<string> {
   if (!OUTSIDE.test(node)) return node;
   return (await findRun(record, node).catch(() => undefined))?.id ?? node;
@@ -63,7 +67,9 @@ async function findTop(record: RunReader, name: string): Promise<RunRecord> {
   throw new Failure("not_found", `There is no run \`${clip(name, 80)}\`. ${where}.`);
 }
 
-/** A response of a server is a run under another name. A run of the command line is not a response. */
+/**
+ * A response of a server is a run with another name. A run of the command line is not a response.
+ */
 async function findResponse(record: RunReader, name: string): Promise<RunRecord> {
   const isResponse = (run: RunRecord): boolean => isServers(run) && run.name !== INDEX_BODY;
   const { run, near } = await findByBeginning(record, toRunId(name), isResponse);
@@ -73,7 +79,9 @@ async function findResponse(record: RunReader, name: string): Promise<RunRecord>
   throw new Failure("not_found", `There is no response \`${clip(name, 80)}\`. ${hint}.`);
 }
 
-/** The subagent of the newest tree that has one with this label; a child's title is its label. */
+/**
+ * The subagent of the newest tree with this label, if there is one. A child's title is its label.
+ */
 function findByLabel(recent: readonly RunRecord[], label: string): RunRecord | undefined {
   const labelled = recent.filter(({ parent_id, title }) => parent_id !== null && title === label);
   const [newest] = labelled;
@@ -115,7 +123,7 @@ async function findBelow(record: RunReader, { id }: RunRecord, place: string): P
   throw new Failure("not_found", `${what}. \`offshoot runs tree ${id}\` has their names.`);
 }
 
-/** One that waits to be started is in the tree by its name, and has no run yet. */
+/** A subagent that waits for its start has a name in the tree, but no run yet. */
 async function refuseQueued(record: RunReader, id: string, place: string): Promise<void> {
   const { queued } = await readTree(record, id);
   const isMeant = (one: { readonly id: string | null; readonly label: string }): boolean =>
@@ -126,10 +134,10 @@ async function refuseQueued(record: RunReader, id: string, place: string): Promi
 }
 
 interface Near {
-  /** The one that has this beginning, with what is below it. */
+  /** The run whose id begins so, with the rest of the name. */
   readonly run: RunRecord | undefined;
   readonly near: readonly RunRecord[];
-  /** All that were looked at, the newest first. */
+  /** All runs that were searched, the newest first. */
   readonly recent: readonly RunRecord[];
 }
 

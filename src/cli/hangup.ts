@@ -1,6 +1,6 @@
 /**
- * SIGHUP means two things: the terminal was closed, or an operator wants the settings read again. It is
- * the first where there was a terminal when we began to listen and there is none any more.
+ * SIGHUP means two things: the terminal was closed, or an operator wants the settings read again. It means the first
+ * if there was a terminal when we began to listen and there is none now.
  */
 
 import { closeSync, openSync } from "node:fs";
@@ -10,7 +10,7 @@ interface Meanings {
   readonly onReload?: () => void;
 }
 
-/** A listener for SIGHUP that calls what it means. */
+/** Makes a listener for SIGHUP that calls the function for its meaning. */
 export function createHangup(
   { onGone, onReload }: Meanings,
   hasTerminal: () => boolean = canOpenTerminal,
@@ -22,7 +22,7 @@ export function createHangup(
   };
 }
 
-/** The system takes it from its processes before it sends the signal. */
+/** The system takes the terminal from its processes before it sends the signal. */
 function canOpenTerminal(): boolean {
   try {
     closeSync(openSync("/dev/tty", "r"));

@@ -1,10 +1,10 @@
 /**
- * The help texts, made from the table of commands alone. On a terminal they are broken at words; elsewhere a
- * line is as long as it is.
+ * Makes the help texts from the table of commands alone. On a terminal, lines are broken between words; elsewhere
+ * they are as long as they are.
  */
 
 import { breakAtWords } from "../base/text.ts";
-import { type Command, describeOption, type Option } from "./command.ts";
+import { type CliCommand, type CommandOption, describeOption } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 export function renderHelp(columns = Number.POSITIVE_INFINITY): string {
@@ -35,7 +35,7 @@ export function renderHelp(columns = Number.POSITIVE_INFINITY): string {
 
 export function renderCommandHelp(
   name: string,
-  command: Command,
+  command: CliCommand,
   columns = Number.POSITIVE_INFINITY,
 ): string {
   const { summary, usage, options, subcommands, input, examples } = command;
@@ -58,12 +58,14 @@ export function renderCommandHelp(
   return lines.map((line) => wrap(line, columns)).join("\n");
 }
 
-/** `-o, --output FORMAT`, and what it is with the words it takes; many words stand in rows of their own. */
-function toFlagRows(long: string, option: Option): [string, string][] {
+/**
+ * `-o, --output FORMAT`, and its description with the values it accepts. Many values get rows of their own.
+ */
+function toFlagRows(long: string, option: CommandOption): [string, string][] {
   const short = option.short === undefined ? "    " : `-${option.short}, `;
   const value = toPlaceholder(option);
   const choices = option.choices ? `: ${option.choices.join(", ")}` : "";
-  const again = option.multiple ? "; may be given again" : "";
+  const again = option.multiple ? "; may be repeated" : "";
   const head = `${describeOption(option)}${choices}${again}`;
   const offers = toLines(option.offers ?? []);
   return [
@@ -72,15 +74,15 @@ function toFlagRows(long: string, option: Option): [string, string][] {
   ];
 }
 
-function toPlaceholder({ type, value = "VALUE", optional }: Option): string {
+function toPlaceholder({ type, value = "VALUE", optional }: CommandOption): string {
   if (optional) return ` [${value}]`;
   return type === "boolean" ? "" : ` ${value}`;
 }
 
-/** Beside the names of flags, on a terminal of 100 columns. */
+/** Room beside the names of flags, on a terminal of 100 columns. */
 const OFFERS_CHARS = 60;
 
-/** The words by commas, as many in a line as fit. */
+/** Values separated by commas, as many on a line as fit. */
 function toLines(words: readonly string[]): string[] {
   const lines: string[] = [];
   for (const word of words) {
@@ -92,7 +94,7 @@ function toLines(words: readonly string[]): string[] {
   return lines.map((line, at) => (at < lines.length - 1 ? `${line},` : line));
 }
 
-/** Beside what it is about a text has at least so many columns, else it stands below it. */
+/** A description beside a name needs this many columns, else it goes below the name. */
 const LEAST_COLUMNS = 30;
 
 function alignRows(rows: readonly (readonly [string, string])[], columns: number): string[] {
@@ -113,7 +115,9 @@ function alignFields(fields: Readonly<Record<string, string>>, columns: number):
   return alignRows(Object.entries(fields), Math.min(columns, FIELDS_COLUMNS));
 }
 
-/** Breaks what is not broken yet; further lines begin where the first does, or a little after it. */
+/**
+ * Breaks lines that are too long. Their continuation begins in the same column or a little later.
+ */
 function wrap(text: string, columns: number): string {
   if (text.includes("\n") || text.length <= columns) return text;
   const indent = /^ */.exec(text)?.[0] ?? "";

@@ -1,10 +1,12 @@
-/** A line that is typed without being shown: the keys of a terminal in raw mode, up to Enter. Pure. */
+/**
+ * Reads a line that is typed without being shown: the keys of a terminal in raw mode, up to Enter. Pure.
+ */
 
-/** Somebody left in place of an answer: Ctrl-C, or Ctrl-D on an empty line. */
+/** The person left instead of answering: Ctrl-C, or Ctrl-D on an empty line. */
 export const LEFT = Symbol("left");
 
 export interface HiddenLine {
-  /** Undefined while the line goes on. */
+  /** Undefined until the line is complete. */
   take(keys: string): string | typeof LEFT | undefined;
 }
 
@@ -26,7 +28,9 @@ export function createHiddenLine(): HiddenLine {
   };
 }
 
-/** Backspace takes one off, Ctrl-U and Ctrl-W all: nobody sees what a word is. */
+/**
+ * Backspace removes one character, Ctrl-U and Ctrl-W all: words of a hidden line cannot be seen.
+ */
 function typeKey(typed: string[], key: string): string[] {
   if (key === "\x7f" || key === "\b") return typed.slice(0, -1);
   if (key === "\x15" || key === "\x17") return [];

@@ -1,8 +1,8 @@
 /**
- * What the user gives a run: files, then the prompt, then standard input, as one message.
+ * Reads what the user gives a run as one message: files, then the prompt, then standard input.
  *
- * A file is what its first bytes say, not what its name says. Everything is read and checked before
- * anything is sent.
+ * The type of a file is decided by its first bytes, not by its name. Everything is read and checked before anything
+ * is sent.
  */
 
 import { type FileHandle, open } from "node:fs/promises";
@@ -19,19 +19,19 @@ const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
 
 interface UserInput {
-  /** The words behind the command; `@FILE` among them is a file. */
+  /** The words after the command; `@FILE` among them is a file. */
   readonly words: readonly string[];
   readonly files: readonly string[];
-  /** What the words go into, where one was asked for. */
+  /** The template for the words, if one was named. */
   readonly template?: UserTemplate | undefined;
 }
 
 /** A prompt template with its variables. */
 export interface UserTemplate {
   readonly name: string;
-  /** Whether its text has a place for the input. */
+  /** True if its text has a place for the input. */
   readonly needsInput: boolean;
-  /** The prompt; rejects where a variable is missing. */
+  /** Returns the prompt. Throws if a variable is missing. */
   fill(input: string): string;
 }
 
@@ -61,7 +61,7 @@ interface Given {
   readonly named: readonly string[];
 }
 
-/** The input is the words, then what is piped in; without either it is the files, by their names. */
+/** The input is the words, then piped text; without either it is the names of the files. */
 function fillWith(template: UserTemplate, { prompt, piped, named }: Given): string {
   const input = [prompt, piped].filter((text) => text.trim() !== "").join("\n\n");
   if (input !== "" || !template.needsInput) return template.fill(input);
@@ -71,10 +71,10 @@ function fillWith(template: UserTemplate, { prompt, piped, named }: Given): stri
   throw new Failure("invalid_request", message);
 }
 
-/** Long enough for most commands in front of the pipe; after it the user is told what is waited for. */
+/** Long enough for most commands before the pipe. After it, a notice says what the command waits for. */
 const PATIENCE_MS = 2000;
 
-/** A pipe that nobody writes to and nobody closes never ends: the wait is not silent, at least. */
+/** A pipe that is neither written nor closed never ends: the wait must at least not be silent. */
 export async function readPiped(
   { stdin, stderr }: Pick<Io, "stdin" | "stderr">,
   clock: Clock = systemClock,
@@ -92,7 +92,7 @@ export async function readPiped(
   }
 }
 
-/** As other programs have it. What is piped in is read in any case. */
+/** The word `-` for standard input, as in other programs. Piped text is read with or without it. */
 const STDIN_WORD = "-";
 
 function nothingPiped(): Failure {
@@ -106,10 +106,10 @@ function isFileWord(word: string): boolean {
 
 function emptyPrompt(hasFiles: boolean): Failure {
   const what = hasFiles ? "There are files but no prompt." : "The prompt is empty.";
-  return new Failure("invalid_request", `${what} Write it behind the command: offshoot run "…"`);
+  return new Failure("invalid_request", `${what} Write it after the command: offshoot run "…"`);
 }
 
-/** Text comes as one part, in the order files, prompt, standard input; media before it. */
+/** Text becomes one part, in the order files, prompt, standard input; media come before it. */
 function joinParts(files: readonly ContentPart[], prompt: string, piped: string): ContentPart[] {
   const media = files.filter((part) => part.type !== "input_text");
   const texts = files.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
@@ -118,7 +118,9 @@ function joinParts(files: readonly ContentPart[], prompt: string, piped: string)
   return [...media, { type: "input_text", text }];
 }
 
-/** Behind files, an empty prompt keeps its place: what is piped in must not pass for an order. */
+/**
+ * After files, an empty prompt keeps its place: piped text must not be taken for an instruction.
+ */
 function joinAsked(prompt: string, piped: string, hasFiles: boolean): string {
   if (piped.trim() === "") return prompt;
   if (prompt.trim() !== "") return `${prompt}\n\n${piped}`;
@@ -194,7 +196,7 @@ function toText(bytes: Buffer, what: string): string {
     const text = utf8.decode(bytes);
     if (!text.includes("\0")) return text;
   } catch {
-    // Not UTF-8: said below, in the same words.
+    // Not UTF-8: the message below says so.
   }
   throw invalid(`${what} is neither text (UTF-8), nor an image, nor a PDF.`);
 }

@@ -1,12 +1,12 @@
 /** The row of `offshoot keys` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-/** What says what a key may do. */
+/** Subcommands whose flags set the rights of a key. */
 const SETS = ["create", "update"];
 
-export const KEYS_COMMAND: Command = {
+export const KEYS_COMMAND: CliCommand = {
   summary: "Manage API keys for clients of `offshoot serve`",
   usage: "[list | create NAME | SUBCOMMAND NAME|ID]",
   options: {
@@ -16,7 +16,7 @@ export const KEYS_COMMAND: Command = {
       type: "string",
       value: "NAME",
       only: ["create"],
-      summary: "whose things it sees and makes (default)",
+      summary: "the tenant whose data it uses (default)",
     },
     scopes: {
       type: "string",
@@ -98,12 +98,12 @@ export const KEYS_COMMAND: Command = {
     },
   },
   subcommands: {
-    list: "Every key, what it may do, what it has used and when it was used last",
-    create: "Make a key and print it, this once",
-    show: "All of one key except its secret",
+    list: "List keys: what each may do, what it has used, and when",
+    create: "Make a key and print it once",
+    show: "Show all about one key except its secret",
     update: "Change a key; `none` removes a limit, `all` a restriction, the rest stays",
-    rotate: "Give a key a new secret and print it, this once; its id and usage stay",
-    revoke: "End a key; servers that run know it within seconds",
+    rotate: "Give a key a new secret and print it once; its id and usage stay",
+    revoke: "Revoke a key; running servers notice within seconds",
   },
   examples: [
     "offshoot keys create laptop",

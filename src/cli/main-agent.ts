@@ -1,4 +1,7 @@
-/** `run --agent NAME`: an agent's file as the run itself, under the flags and over every other setting. */
+/**
+ * `run --agent NAME`: uses an agent's file for the run itself. It comes below the flags and above every other
+ * setting.
+ */
 
 import { Failure } from "../base/failure.ts";
 import { clip, nearest } from "../base/text.ts";
@@ -8,7 +11,9 @@ import type { AgentLayer } from "../runtime/config/config.ts";
 import type { ConfigName } from "../runtime/config/config-keys.ts";
 import type { Options } from "./command.ts";
 
-/** Undefined where none is asked for. Rejects one that is not there, not trusted or broken. */
+/**
+ * Undefined if no agent is named. Rejects one that does not exist, is not trusted or is invalid.
+ */
 export function findMainAgent(
   given: Options[string],
   files: readonly AgentFile[],
@@ -41,8 +46,8 @@ function toProblem(
 }
 
 /**
- * The file as a layer of the settings, so that what holds between layers holds for it: an address
- * belongs to the vendor it stands beside, and takes no other's key.
+ * The file as a layer of the settings, so that the rules between layers apply to it: an address belongs to the vendor
+ * beside it, and takes no other vendor's key.
  */
 export function toAgentLayer(agent: AgentDefinition): AgentLayer {
   const { name, budget, tools } = agent;
@@ -62,7 +67,7 @@ export function toAgentLayer(agent: AgentDefinition): AgentLayer {
     ["agent.subagent.max_executions", budget.children],
   ];
   const given = entries.filter(([, value]) => value !== undefined);
-  // A server of the file's own gets no key, and is spoken to in no way, that was named for another.
+  // A server named in the file does not get a key or a wire that was set for another server.
   const taken: [ConfigName, unknown][] =
     agent.url === undefined
       ? []

@@ -1,6 +1,6 @@
 /**
- * From the words of a command line to an exit code. A command's code is loaded when it is called, so
- * `--help` and `--version` load nothing but the tables.
+ * Turns the words of a command line into an exit code. A command's code is loaded when it is called, so `--help` and
+ * `--version` load only the tables.
  */
 
 import { inspect } from "node:util";
@@ -11,16 +11,16 @@ import { createRedact, findSecrets } from "../base/redact.ts";
 import { clip, nearest } from "../base/text.ts";
 import { VERSION } from "../version.ts";
 import { parseArguments } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { renderCommandHelp, renderHelp } from "./help.ts";
 import type { Io } from "./io.ts";
 import { attachKeys } from "./open-keys.ts";
 
-/** As people type it in other programs. */
+/** Forms that people know from other programs. */
 const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v", "-V", "version"]);
 
-/** Returns the exit code; `bin.ts` is the only file that ends the process. */
+/** Resolves with the exit code; `bin.ts` is the only file that ends the process. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io);
@@ -29,12 +29,12 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Shows what was thrown as one line without secrets, and returns its exit code. */
+/** Prints a failure as one line without secrets, and resolves with its exit code. */
 export async function report(thrown: unknown, io: Io): Promise<number> {
   if (isBrokenPipe(thrown)) return 0;
   const failure = toFailure(thrown);
   const redact = createRedact(findSecrets(io.env));
-  // A server's words may be in the message: nothing in them may move the cursor or add a line.
+  // The message may contain a server's words: they must not move the cursor or add a line.
   const line = failure.message.replace(/\p{Cc}+/gu, " ").trim();
   await io.stderr.write(redact(`offshoot: ${line}\n`));
   const log = createLog("cli", {
@@ -57,12 +57,12 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
   if (!call) return print(io, renderCommandHelp(first, command, toWidth(io)));
   if (command.keys) await attachKeys(io);
   const { run } = await command.load();
-  // The table goes along for `completions`, which its row loads and so may not import it.
+  // `completions` gets the table here, because the table loads that command and so it cannot import the table.
   const withTable = { ...call, commands: COMMANDS };
   return run(withTable, io);
 }
 
-/** `offshoot` alone: the chat, after the first hour where no model is set up; on a pipe the help. */
+/** `offshoot` alone: the chat, after the setup if no model is set up; on a pipe the help. */
 async function begin(io: Io): Promise<number> {
   await attachKeys(io);
   const { isSetUp, lookAround } = await import("./setup/look-around.ts");
@@ -81,7 +81,7 @@ async function begin(io: Io): Promise<number> {
   return print(io, `\n${toPlainLines(await lookAround(io)).join("\n")}\n`);
 }
 
-/** Somebody at a terminal, who wants to begin and not to read. */
+/** True if a person at a terminal wants to begin, and not to read. */
 function isPerson({ stdin, stdout, env }: Io): boolean {
   return stdin.isTerminal && stdout.isTerminal && env["TERM"] !== "dumb";
 }
@@ -91,7 +91,7 @@ async function showHelp([name]: readonly string[], io: Io): Promise<number> {
   return print(io, renderCommandHelp(name, findCommand(name), toWidth(io)));
 }
 
-/** A file gets its lines whole. */
+/** Lines for a file are not broken. */
 function toWidth({ stdout }: Io): number | undefined {
   return stdout.isTerminal ? stdout.columns : undefined;
 }
@@ -101,7 +101,7 @@ async function print(io: Io, text: string): Promise<number> {
   return 0;
 }
 
-function findCommand(name: string): Command {
+function findCommand(name: string): CliCommand {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command) return command;
   throw new Failure("invalid_request", `${describeUnknown(name)} See \`offshoot --help\`.`);
@@ -116,19 +116,19 @@ function describeUnknown(name: string): string {
         ([long, { short }]) => long === flag || short === flag,
       ),
     );
-    const hint = owner ? ` It stands behind its command: \`offshoot ${owner} ${shown}\`.` : "";
+    const hint = owner ? ` It goes after its command: \`offshoot ${owner} ${shown}\`.` : "";
     return `Unknown flag \`${shown}\`.${hint}`;
   }
   const guess = nearest(name, [...Object.keys(COMMANDS), "help"]);
   if (guess !== undefined) return `There is no command \`${shown}\`. Did you mean \`${guess}\`?`;
   const isPrompt = /\s/.test(name.trim());
-  const hint = isPrompt ? ` A prompt stands behind \`run\`: \`offshoot run "${shown}"\`.` : "";
+  const hint = isPrompt ? ` A prompt goes after \`run\`: \`offshoot run "${shown}"\`.` : "";
   return `There is no command \`${shown}\`.${hint}`;
 }
 
 /**
- * `offshoot runs list | head -1`: the reader has what it wanted. A failure of ours that such an error has
- * caused is another thing: it may be the pipe of a program that we started.
+ * `offshoot runs list | head -1`: the reader has what it wanted. A failure of ours that such an error has caused is
+ * different: it may be the pipe of a program that we started.
  */
 function isBrokenPipe(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && thrown.code === "EPIPE";

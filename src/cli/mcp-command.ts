@@ -1,11 +1,13 @@
 /** The row of `offshoot mcp` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 const SERVE = ["serve"] as const;
 
-/** Those of `run` under their names: what the agents may do is cut here, before any client is asked. */
-const SERVE_OPTIONS: Command["options"] = {
+/**
+ * Flags of `run` under the same names: they limit what the agents may do before any client asks.
+ */
+const SERVE_OPTIONS: CliCommand["options"] = {
   model: {
     type: "string",
     short: "m",
@@ -20,7 +22,7 @@ const SERVE_OPTIONS: Command["options"] = {
     multiple: true,
     only: SERVE,
     complete: "agents",
-    summary: "offer these agents alone",
+    summary: "offer only these agents",
   },
   root: {
     type: "string",
@@ -33,7 +35,7 @@ const SERVE_OPTIONS: Command["options"] = {
     type: "string",
     value: "USD",
     only: SERVE,
-    summary: "most dollars of all runs together",
+    summary: "limit in dollars for all runs together",
   },
   approve: { type: "string", value: "MODE", only: SERVE, summary: "as for `run`" },
   sandbox: { type: "string", value: "LEVEL", only: SERVE, summary: "as for `run`" },
@@ -44,11 +46,11 @@ const SERVE_OPTIONS: Command["options"] = {
     type: "string",
     value: "SECONDS",
     only: SERVE,
-    summary: "how long a call waits without progress (45)",
+    summary: "how long a call waits for its run (45)",
   },
 };
 
-export const MCP_COMMAND: Command = {
+export const MCP_COMMAND: CliCommand = {
   summary: "Manage MCP servers whose tools runs may use, or serve agents as MCP tools",
   usage: "[list | add NAME URL | add NAME -- COMMAND | serve | SUBCOMMAND NAME]",
   options: {
@@ -71,7 +73,7 @@ export const MCP_COMMAND: Command = {
     "no-test": { type: "boolean", only: ["add"], summary: "do not connect, and approve nothing" },
   },
   subcommands: {
-    list: "The servers, and how many tools of each are approved",
+    list: "List the servers, and how many tools of each are approved",
     add: "Connect to a server, show its tools, approve and keep them",
     remove: "Forget a server, its approvals and its login",
     test: "Connect, and show what is new or has changed",

@@ -1,4 +1,6 @@
-/** A runtime for a run of the record: with what its own command line had, beside the settings of today. */
+/**
+ * Opens a runtime for a run of the record: with the flags of its own command line, over the present settings.
+ */
 
 import { isTask, parseTask } from "../agent/task.ts";
 import { loadAgents } from "../delegation/agents/load-agents.ts";
@@ -19,7 +21,7 @@ export async function openAgain(
   io: Io & { readonly ask?: Ask | undefined },
 ): Promise<Runtime> {
   const settings = toRuntimeOptions(config, io);
-  // What is not a task is refused by whoever runs it, in its own words.
+  // An invalid task is refused by the code that runs it, with its own message.
   if (!isTask(input)) return await createRuntime(settings);
   const task = parseTask(input);
   const { agents, warnings } = await loadAgents(await toPlaces({ ...io, cwd: task.root }));

@@ -1,8 +1,8 @@
-/** Where the agents for a command are looked for; those of a project count when they are trusted. */
+/** Where a command looks for agents. Those of a project are used only if they are trusted. */
 
 import { dirname, join } from "node:path";
+import { toAgentPlaces } from "../delegation/agents/agent-folders.ts";
 import type { AgentPlace } from "../delegation/agents/load-agents.ts";
-import { toAgentPlaces } from "../delegation/agents/places.ts";
 import { findForeign, userPaths } from "../runtime/paths.ts";
 import type { Io } from "./io.ts";
 
@@ -22,7 +22,7 @@ export async function toPlaces({ env, home, cwd }: Io): Promise<AgentPlace[]> {
   });
 }
 
-/** Beside the configuration where it usually is, wherever `OFFSHOOT_CONFIG` says it is now. */
+/** In the usual folder of the configuration, even if `OFFSHOOT_CONFIG` names another file. */
 export function toUserFolder({ env, home }: Pick<Io, "env" | "home">): string {
   return join(
     dirname(userPaths({ ...env, OFFSHOOT_CONFIG: undefined }, home).configFile),

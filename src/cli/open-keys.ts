@@ -1,4 +1,4 @@
-/** The stored keys for a command. */
+/** Makes the stored keys available to a command. */
 
 import { existsSync } from "node:fs";
 import { attachStoredKeys, takeStoredKeys } from "../base/stored-keys.ts";
@@ -15,13 +15,13 @@ export async function keyStoreOf({ env, home }: Place): Promise<KeyStore> {
 }
 
 /**
- * Lays them beside the environment, where `keyIn` finds them. A child process reads none: its parent gave it the key
- * that it needs. Who has stored none pays for one look at a folder.
+ * Attaches them to the environment, where `keyIn` finds them. A child process reads none: its parent gave it the key
+ * that it needs. If no key is stored, this costs one look at a folder.
  */
 export async function attachKeys(io: Place): Promise<void> {
   if (io.env[CHILD_MARK]) {
     const names = io.env[STORED_NAMES]?.split(",") ?? [];
-    // That of the process is a copy (`process-io.ts`).
+    // The environment object of the process is a copy (`process-io.ts`).
     if (names.length > 0) takeStoredKeys(io.env as Record<string, string | undefined>, names);
     return;
   }

@@ -1,4 +1,4 @@
-/** The skills for a command: the user's and those of the project it works in. */
+/** Finds the skills for a command: the user's and those of the project in which it works. */
 
 import { dirname } from "node:path";
 import { userPaths } from "../runtime/paths.ts";
@@ -12,13 +12,13 @@ export async function openSkills({
   home,
   cwd,
 }: Pick<Io, "env" | "home" | "cwd">): Promise<LoadedSkills> {
-  // Beside the configuration where it usually is, wherever `OFFSHOOT_CONFIG` says it is now.
+  // In the usual folder of the configuration, even if `OFFSHOOT_CONFIG` names another file.
   const { configFile } = userPaths({ ...env, OFFSHOOT_CONFIG: undefined }, home);
   const uid = process.getuid?.();
   return await loadSkills(toSkillPlaces({ userFolder: dirname(configFile), cwd, home, uid }));
 }
 
-/** For a run whose tools are named already: looked for where it may load one. */
+/** For a run whose tools are named already: skills are searched only if it may load one. */
 export async function withSkills(
   settings: ToolSettings | undefined,
   tools: readonly string[],

@@ -1,4 +1,4 @@
-/** The prompt templates for a command, and the one that a run is asked by. */
+/** Finds the prompt templates for a command, and the one that a run uses. */
 
 import { dirname, join } from "node:path";
 import { Failure } from "../base/failure.ts";
@@ -18,7 +18,7 @@ import { fillTemplate, needsInput, parseVariables, type Template } from "./templ
 
 type Place = Pick<Io, "env" | "home" | "cwd">;
 
-/** Beside the configuration where it usually is, wherever `OFFSHOOT_CONFIG` says it is now. */
+/** In the usual folder of the configuration, even if `OFFSHOOT_CONFIG` names another file. */
 export function toTemplatesFolder({ env, home }: Pick<Io, "env" | "home">): string {
   const { configFile } = userPaths({ ...env, OFFSHOOT_CONFIG: undefined }, home);
   return join(dirname(configFile), "templates");
@@ -37,13 +37,15 @@ export async function openTemplates({ env, home, cwd }: Place): Promise<LoadedTe
 }
 
 export interface AskedTemplate extends UserTemplate {
-  /** Its model as a layer of the settings; undefined where it names none, or may not. */
+  /** The template's model as a layer of the settings; undefined if it names none, or may not. */
   readonly layer: AgentLayer | undefined;
-  /** What was left out and why, for standard error. */
+  /** Templates that were left out and why, for standard error. */
   readonly warnings: readonly string[];
 }
 
-/** Undefined where no template is asked for. Rejects one that is not there or broken, and `--var` without one. */
+/**
+ * Undefined if no template is named. Rejects a template that does not exist or is invalid, and `--var` without one.
+ */
 export async function findTemplate(
   options: Options,
   place: Place,

@@ -1,4 +1,6 @@
-/** Which model a command asks, and where: a flag, a variable or a file names it; else it is looked for. */
+/**
+ * Chooses the model of a command, and its address: from a flag, a variable or a file; else it looks for one.
+ */
 
 import { Failure } from "../base/failure.ts";
 import { chooseModel, type ModelChoice } from "../providers/models/choose-model.ts";
@@ -6,6 +8,7 @@ import { parseModelRef } from "../providers/models/model-ref.ts";
 import { movedTo, toShownUrl } from "../providers/vendors/base-url.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
 import type { Config } from "../runtime/config/config.ts";
+import { withOrigin } from "../runtime/config/setting-origin.ts";
 import {
   addressOfModel,
   catalogOf,
@@ -19,14 +22,16 @@ export interface PickedModel extends ModelChoice {
   readonly apiKeyName: string | undefined;
 }
 
-/** The user is told why, so nobody is billed by surprise. */
+/** Says why this model was chosen, so that the bill is not a surprise. */
 export async function pickModel(
   config: Config,
   network: Pick<Network, "open">,
   { env }: Pick<Io, "env">,
 ): Promise<PickedModel> {
-  const [provider, model, url] = [config.get("provider"), config.get("model"), config.get("url")];
-  if (provider) checkProvider(provider);
+  const provider = config.get("provider");
+  const model = config.get("model");
+  const url = config.get("url");
+  if (provider) await withOrigin(config, "provider", () => checkProvider(provider));
   const catalog = catalogOf(config);
   const value = nameModel({ model, provider, url }, catalog);
   if (value === undefined && url !== undefined) {
@@ -34,19 +39,21 @@ export async function pickModel(
     const message = `\`url\` (${from}) names a server, and nothing names a model of it. Give one with -m NAME.`;
     throw new Failure("invalid_request", message, { param: "model" });
   }
-  const source = model ? config.sourceOf("model") : config.sourceOf("provider");
-  const choice = await chooseModel({
-    explicit: value === undefined ? undefined : { value, source },
-    otherwise: url ? "custom" : undefined,
-    catalog,
-    env,
-    findLocal: async () => {
-      if (!config.get("probe_local")) return undefined;
-      const local = await import("../providers/vendors/local-servers.ts");
-      const probe = local.createProbe(await network.open());
-      return local.findLocalServer({ probe, origins: local.originsIn(env) });
-    },
-  });
+  const named = model ? "model" : "provider";
+  const choose = (): Promise<ModelChoice> =>
+    chooseModel({
+      explicit: value === undefined ? undefined : { value, source: config.sourceOf(named) },
+      otherwise: url ? "custom" : undefined,
+      catalog,
+      env,
+      findLocal: async () => {
+        if (!config.get("probe_local")) return undefined;
+        const local = await import("../providers/vendors/local-servers.ts");
+        const probe = local.createProbe(await network.open());
+        return local.findLocalServer({ probe, origins: local.originsIn(env) });
+      },
+    });
+  const choice = await withOrigin(config, named, choose);
   const address = addressOfModel(config, choice.ref);
   const notes = [address.note, toPlaceNote(config, choice, { address, env })];
   const reason = [choice.reason, ...notes.filter((note) => note !== undefined)].join("; ");
@@ -54,7 +61,7 @@ export async function pickModel(
   return { ...choice, reason, apiKeyName, baseUrl: address.url ?? choice.baseUrl };
 }
 
-/** Where it is asked, unless that is the vendor's own address, or this command line says it. */
+/** The model's address, unless it is the vendor's own or this command line names it. */
 function toPlaceNote(
   config: Config,
   { ref, baseUrl }: ModelChoice,

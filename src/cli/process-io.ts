@@ -1,4 +1,6 @@
-/** The real process behind `Io`. Streams are opened by their first use: opening one costs start-up. */
+/**
+ * Makes the `Io` of the real process. Streams are opened at their first use, because opening one slows the start.
+ */
 
 import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
@@ -12,7 +14,7 @@ import { openTerminalDevice } from "./terminal-device.ts";
 import { openTerminalKeys } from "./terminal-keys.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
-  // A copy: what travels with it (`base/stored-keys.ts`) is not for the process's own.
+  // A copy: the stored keys attached to it (`base/stored-keys.ts`) must not be in the process's own environment.
   const env = { ...process.env };
   const goneListeners = new Set<() => void>();
   const isTerminal = isatty(1);
@@ -26,13 +28,13 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       1,
       () => process.stdout,
       (error) => {
-        // A terminal that was closed cannot be written any more: nobody reads there, either.
+        // A closed terminal cannot be written to, and has no reader.
         const isHungUp = error.code === "EIO" && isTerminal;
         if (error.code !== "EPIPE" && !isHungUp) {
           writeSync(2, `offshoot: Standard output cannot be written: ${error.message}.\n`);
           leave(1);
         }
-        // A reader that has seen enough (`| head -1`) is no failure, and nobody is left to tell.
+        // A reader that has seen enough (`| head -1`) is not an error, and nothing can be reported to it.
         if (goneListeners.size === 0) leave(0);
         for (const listener of goneListeners) listener();
       },
@@ -66,14 +68,16 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
   };
 }
 
-/** As the launcher of a clone refuses it. */
+/** The launcher of a clone refuses it in the same way. */
 function refuseClosedOutput(leave: (exitCode: number) => never): never {
   const why = "Standard output is closed, so there is nowhere to write the answer.";
   writeSync(2, `offshoot: ${why} Use >/dev/null to drop it.\n`);
   return leave(1);
 }
 
-/** A folder that was deleted under the shell cannot be worked in, and Node says so with a stack. */
+/**
+ * A folder that was deleted under the shell cannot be used, and Node would report it with a stack.
+ */
 function currentFolder(leave: (exitCode: number) => never): string {
   try {
     return process.cwd();
@@ -83,7 +87,10 @@ function currentFolder(leave: (exitCode: number) => never): string {
   }
 }
 
-/** A terminal that closes is told by the kernel and again by its shell: the second is no impatience. */
+/**
+ * When a terminal closes, the kernel and then its shell send a signal: the second one is not a second request to
+ * stop.
+ */
 function onlyOnce(callback: () => void): () => void {
   let isDone = false;
   return () => {
@@ -92,7 +99,7 @@ function onlyOnce(callback: () => void): () => void {
   };
 }
 
-/** `open` is called by whoever reads. */
+/** `open` is called by the first reader. */
 export function createInput(fd: number, open: () => AsyncIterable<Uint8Array | string>): Input {
   const { isPiped, size } = look(fd);
   return {
@@ -103,7 +110,7 @@ export function createInput(fd: number, open: () => AsyncIterable<Uint8Array | s
       if (size > maxBytes) throw tooLarge(maxBytes);
       const chunks: Buffer[] = [];
       let bytes = 0;
-      // Leaving the loop destroys the stream, so a writer of gigabytes is not read to its end.
+      // Leaving the loop destroys the stream, so the input of gigabytes is not read to its end.
       for await (const chunk of open()) {
         const piece = Buffer.from(chunk);
         bytes += piece.length;
@@ -120,7 +127,9 @@ type Stream = Pick<NodeJS.WriteStream, "write" | "on" | "off"> & {
   readonly rows?: number;
 };
 
-/** Never rejects. `onBroken` is called when it cannot be written any more; later writes are lost. */
+/**
+ * Never rejects. `onBroken` is called when the stream cannot be written any more; later writes are lost.
+ */
 export function createOutput(
   fd: number,
   open: () => Stream,
@@ -170,10 +179,10 @@ function untilWritable(stream: Stream): Promise<void> {
   });
 }
 
-/** `/dev/null`, a terminal and a descriptor that was closed have nothing piped in. */
+/** `/dev/null`, a terminal and a closed descriptor have no piped input. */
 function look(fd: number): {
   readonly isPiped: boolean;
-  /** Whether a program is at its other end. */
+  /** True if a program is at its other end. */
   readonly isStream: boolean;
   readonly size: number;
 } {
@@ -183,7 +192,7 @@ function look(fd: number): {
     const isPiped = isStream || stats.isFile();
     return { isPiped, isStream, size: stats.isFile() ? stats.size : 0 };
   } catch {
-    // Closed by whoever started us.
+    // Closed by the parent process.
     return { isPiped: false, isStream: false, size: 0 };
   }
 }

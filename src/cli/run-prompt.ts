@@ -1,8 +1,12 @@
-/** What `run` tells its model, by the settings: the base prompt or the user's own, AGENTS.md, skills, `--system`. */
+/**
+ * Assembles what `run` tells its model, by the settings: the base prompt or the user's own, AGENTS.md, skills,
+ * `--system`.
+ */
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Config } from "../runtime/config/config.ts";
-import { openPrompt, type Prompt } from "../runtime/prompt/open-prompt.ts";
+import { withOrigin } from "../runtime/config/setting-origin.ts";
+import { type OpenedPrompt, openPrompt } from "../runtime/prompt/open-prompt.ts";
 import type { Skill } from "../tools/skills/skill.ts";
 import { readTextFile } from "./input.ts";
 import type { Io } from "./io.ts";
@@ -17,13 +21,24 @@ interface Prompting {
 export async function openRunPrompt(
   config: Config,
   { io, tools, skills, clock = systemClock }: Prompting,
-): Promise<Prompt> {
+): Promise<OpenedPrompt> {
   const { cwd, home, env } = io;
   const file = config.get("system_file");
   const base =
-    file === undefined ? undefined : { text: await readTextFile(file, cwd), source: file };
+    file === undefined
+      ? undefined
+      : {
+          text: await withOrigin(config, "system_file", () => readTextFile(file, cwd)),
+          source: file,
+        };
   return await openPrompt({
-    ...{ cwd, home, env, clock, tools, skills, base },
+    cwd,
+    home,
+    env,
+    clock,
+    tools,
+    skills,
+    base,
     approve: config.get("approve"),
     sandbox: config.get("sandbox"),
     system: await readSystem(config, cwd),
@@ -33,7 +48,9 @@ export async function openRunPrompt(
   });
 }
 
-/** `@FILE` counts where the user wrote it: a project's file could name any file of theirs. */
+/**
+ * `@FILE` is accepted only from the user: a project's settings could name any of the user's files.
+ */
 async function readSystem(config: Config, cwd: string): Promise<string | null> {
   const given = config.get("system");
   const isOwn = config.sourceOf("system") === "--system";

@@ -1,4 +1,7 @@
-/** What a run is doing now: the record knows how it ended, or who owns it, and owners live or do not. */
+/**
+ * Finds what a run is doing now: the record knows how it ended, or its owner, and the engine knows if the owner
+ * lives.
+ */
 
 import type { Engine } from "../engine/engine.ts";
 import type { Ending } from "../protocol/run-events.ts";
@@ -7,8 +10,8 @@ import { AGENT_BODY } from "../runtime/agent-body.ts";
 import { JOURNAL_VERSION } from "../store/journal-version.ts";
 
 /**
- * `queued`: no process has it yet, or it waits for its turn. `interrupted`: its process is gone. `newer`: it is one of
- * these two, and only a newer Offshoot goes on with it.
+ * `queued`: no process has it yet, or it waits for its turn. `interrupted`: its process is gone. `newer`: one of
+ * these two, but only a newer Offshoot can continue it.
  */
 export type RunState = Ending | "running" | "queued" | "interrupted" | "newer";
 
@@ -21,12 +24,12 @@ export function createStateOf(engine: Pick<Engine, "isHeld">): StateOf {
     if (run.ending !== null) return run.ending;
     if (run.owner !== null && (await engine.isHeld(run))) return "running";
     if (run.journal > JOURNAL_VERSION) return "newer";
-    // Runs of the command line wait in no queue: their process died before it began.
+    // Runs of the command line never wait in a queue: their process died before it began.
     return run.owner === null && isServers(run) ? "queued" : "interrupted";
   };
 }
 
-/** Whether a server began it, which alone can go on with it. */
+/** True if a server began it: only a server can continue it. */
 export function isServers({ name }: Pick<RunStatus, "name">): boolean {
   return name !== AGENT_BODY;
 }

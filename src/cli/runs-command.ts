@@ -1,9 +1,9 @@
-/** `offshoot runs` as data. */
+/** The row of `offshoot runs` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const RUNS_COMMAND: Command = {
+export const RUNS_COMMAND: CliCommand = {
   summary: "List, inspect, steer, approve, stop and resume runs",
   usage: "[list | waiting | cost [ID] | steer ID MESSAGE | SUBCOMMAND ID [CALL]]",
   options: {
@@ -28,12 +28,12 @@ export const RUNS_COMMAND: Command = {
     always: {
       type: "boolean",
       only: ["approve"],
-      summary: "and ask no more about calls like it in this run",
+      summary: "and do not ask about similar calls in this run",
     },
     tree: {
       type: "boolean",
       only: ["approve"],
-      summary: "and ask no more about calls like it in its whole tree",
+      summary: "and do not ask about similar calls in its whole tree",
     },
     force: { type: "boolean", only: ["delete"], summary: "cancel it first if it still runs" },
     from: { type: "string", value: "NODE", only: ["replay"], summary: "the run that is changed" },
@@ -41,7 +41,7 @@ export const RUNS_COMMAND: Command = {
       type: "string",
       value: "CHANGE",
       only: ["replay"],
-      summary: "`prompt=TEXT`, what it is asked",
+      summary: "`prompt=TEXT`, its new prompt",
     },
     by: {
       type: "string",
@@ -75,26 +75,26 @@ export const RUNS_COMMAND: Command = {
     "from-now": {
       type: "boolean",
       only: ["follow"],
-      summary: "leave out what happened before",
+      summary: "leave out earlier events",
     },
   },
   subcommands: {
-    list: "The newest runs, one a line",
-    show: "One run: settings, turns, tool calls, ending",
-    tree: "A run and all its subagents: state, last action, tokens, cost",
-    events: "What happened to the subagents of a tree, a line each",
-    cost: "Tokens, dollars and time of a run's tree, of the newest runs, or of a server's keys",
-    export: "A run with its subagents, as a document or as JSON lines",
-    replay: "Run a recorded tree again, sending nothing; or what depends on a change",
-    "why-denied": "The tool calls of a run's tree that were refused, and by what",
-    resume: "Go on with a run whose process died",
-    follow: "Watch a run that another process runs; Ctrl-C leaves it running",
+    list: "List the newest runs, one on each line",
+    show: "Show one run: settings, turns, tool calls, ending",
+    tree: "Show a run and its subagents: state, last action, tokens, cost",
+    events: "Show what happened to the subagents of a tree, one event on each line",
+    cost: "Show tokens, dollars and time of a tree, of the newest runs, or of a server's keys",
+    export: "Write a run with its subagents as a document or as JSON lines",
+    replay: "Run a recorded tree again without sending anything, or rerun what a change affects",
+    "why-denied": "List the refused tool calls of a tree, with the rule that refused each",
+    resume: "Resume a run whose process died",
+    follow: "Watch a run of another process; Ctrl-C leaves it running",
     steer: "Leave a message that a run or a subagent reads before its next turn (- for stdin)",
-    waiting: "The tool calls of all runs that wait for a person's answer",
+    waiting: "List the tool calls of all runs that wait for a person's answer",
     approve:
       "Allow the tool call that a run or a subagent asks about, by its name (`runs waiting`)",
-    deny: "Refuse that tool call, with a reason for the model if you like; the run goes on",
-    cancel: "End a run or one subagent, with all below it, wherever it runs; keep its work",
+    deny: "Refuse that tool call, with a reason for the model if you like; the run continues",
+    cancel: "Stop a run or one subagent, with all below it; its work is kept",
     delete: "Remove a run and all its records; refused while it runs",
   },
   examples: [

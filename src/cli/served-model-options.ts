@@ -1,18 +1,18 @@
-/** The model of a server, as flags: what `serve` and `ui` share. */
+/** The flags for the model of a server, shared by `serve` and `ui`. */
 
 import { WIRES } from "../providers/wires.ts";
 
-/** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
+/** All wires, and the embedded model. `PROVIDERS` has the same names but would slow the start. */
 export const PROVIDER_NAMES = [...Object.keys(WIRES), "embedded"];
 
-/** Which model a server asks where a request names none. */
+/** Flags for the model of requests that name none. */
 export const SERVED_MODEL_OPTIONS = {
   model: {
     type: "string",
     short: "m",
     value: "VENDOR/MODEL",
     complete: "models",
-    summary: "The model to ask where a request names none",
+    summary: "The model for requests that name none",
   },
   provider: {
     type: "string",

@@ -1,9 +1,9 @@
-/** `offshoot sessions` as data. */
+/** The row of `offshoot sessions` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const SESSIONS_COMMAND: Command = {
+export const SESSIONS_COMMAND: CliCommand = {
   summary: "List, search, show, rename, export and delete sessions",
   usage: "[list | rename SESSION TITLE | SUBCOMMAND SESSION]",
   options: {
@@ -20,19 +20,19 @@ export const SESSIONS_COMMAND: Command = {
       type: "string",
       value: "DIR",
       only: ["list"],
-      summary: "those used in this folder alone; `.` for this one",
+      summary: "only those used in this folder; `.` for this one",
     },
     day: {
       type: "string",
       value: "DAY",
       only: ["list"],
-      summary: "those used on this day alone: `today` or `2030-12-31`",
+      summary: "only those used on this day: `today` or `2030-12-31`",
     },
     search: {
       type: "string",
       value: "TEXT",
       only: ["list"],
-      summary: "those whose title, prompts or answers contain this",
+      summary: "only those whose title, prompts or answers contain this",
     },
     format: {
       type: "string",
@@ -43,11 +43,11 @@ export const SESSIONS_COMMAND: Command = {
     },
   },
   subcommands: {
-    list: "The sessions last used, one a line",
-    show: "One session: its folder, its runs and its turns",
-    rename: "Give it another title",
-    export: "All that was said, as a document or as JSON lines",
-    delete: "Remove it with its runs; refused while one of them is at work",
+    list: "List sessions, the last used first",
+    show: "Show one session: its folder, its runs and its turns",
+    rename: "Give a session another title",
+    export: "Write all that was said as a document or as JSON lines",
+    delete: "Delete a session with its runs; refused while one of them is at work",
   },
   examples: [
     "offshoot sessions list --folder .",

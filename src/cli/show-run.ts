@@ -1,4 +1,4 @@
-/** Shows a run as it goes, lets Ctrl-C cancel it, and turns its ending into an exit code. */
+/** Shows a run while it works, lets Ctrl-C cancel it, and turns its ending into an exit code. */
 
 import { FAILURES } from "../base/failure.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
@@ -7,27 +7,27 @@ import type { RunRecord } from "../protocol/run-record.ts";
 import type { Run } from "../runtime/runtime.ts";
 import type { Io } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
-import type { Projection } from "./output/output.ts";
+import type { Projection } from "./output/projection.ts";
 import { cleanForTerminal, dim, draw } from "./terminal.ts";
 
 interface ShowIo extends Io {
-  /** Resolves when nothing else is on the screen that must not be written behind. */
+  /** Resolves when nothing else is on the screen that later text must not follow. */
   readonly quiet?: (() => Promise<void>) | undefined;
   readonly live?: LiveBlock | undefined;
-  /** Whether the run is in the record, for a line that says its id at the end. */
+  /** True if the run is in the record: a line at the end then shows its id. */
   readonly isRecorded?: boolean | undefined;
 }
 
 /**
- * Ctrl-C once cancels and shows what there is; twice leaves at once. Listens before the projection is
- * there: the run has begun.
+ * The first Ctrl-C cancels and shows the partial work; the second exits at once. It listens before the projection is
+ * loaded, because the run has already begun.
  */
 export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo): Promise<number> {
   const stopListening = io.onInterrupt(createInterrupt(run, io));
   let isUnread = false;
   const stopWatching = io.onReaderGone(() => {
     isUnread = true;
-    // As below: one that cannot be cancelled has ended.
+    // As below: a run that cannot be cancelled has ended.
     run.cancel().catch(() => {});
   });
   let projection: Projection | undefined;
@@ -38,12 +38,12 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
       await projection.write(batch);
     }
     const end = await run.result();
-    // A run that was cancelled because nobody reads it is a cancelled run; one that was over is not.
+    // A run that was cancelled because its reader went away counts as cancelled; one that had completed does not.
     if (isUnread && end.ending !== "completed") return ENDINGS.cancelled.exit;
     if (hasBegun(end)) await tellId(run, io);
     return await showEnd(end, projection, io);
   } catch (thrown) {
-    // What cannot be shown must not go on spending.
+    // If it cannot be shown, it must not continue to spend.
     await run.cancel().catch(() => {});
     throw thrown;
   } finally {
@@ -53,7 +53,7 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
   }
 }
 
-/** Says why a run did not complete, where nothing else has; returns its exit code. */
+/** Says why a run did not complete, if that was not shown yet; resolves with its exit code. */
 export async function showEnd(end: RunEnd, projection: Projection, io: Io): Promise<number> {
   const isToldWhy = end.ending === "refused" && projection.hasToldWhy?.();
   if (end.ending !== "completed" && !isToldWhy) {
@@ -62,7 +62,7 @@ export async function showEnd(end: RunEnd, projection: Projection, io: Io): Prom
   return exitCodeOf(end);
 }
 
-/** Whether a stored run answers with a document. */
+/** True if a stored run answers with a document. */
 export function isStructured({ input }: Pick<RunRecord, "input">): boolean {
   const { format } = (input ?? {}) as { readonly format?: { readonly type?: string } };
   return format?.type !== undefined && format.type !== "text";
@@ -83,17 +83,17 @@ function createInterrupt(run: Run, io: ShowIo): () => void {
     isCancelled = true;
     io.live?.clear();
     void io.stderr.write("\noffshoot: cancelling; Ctrl-C again to leave at once\n");
-    // A run that cannot be cancelled has ended, which `follow` is about to see.
+    // A run that cannot be cancelled has ended, which `follow` sees next.
     run.cancel().catch(() => {});
   };
 }
 
-/** A run that failed before it cost anything has its error to show, and nothing else. */
+/** For a run that failed before it cost anything, only its error is shown. */
 function hasBegun({ ending, usage }: RunEnd): boolean {
   return ending !== "failed" || usage.total_tokens > 0;
 }
 
-/** What one can look at afterwards, and how. */
+/** Says what can be viewed afterwards, and with which commands. */
 async function tellId({ id, session }: Run, { isRecorded, stderr }: ShowIo): Promise<void> {
   if (!isRecorded) return;
   const more = session === undefined ? "" : "; run -c";

@@ -1,9 +1,9 @@
 /** The row of `offshoot store` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const STORE_COMMAND: Command = {
+export const STORE_COMMAND: CliCommand = {
   summary: "Check, back up, shrink or move the record of runs",
   usage: "check | backup FILE | vacuum | migrate | copy --to ADDRESS",
   options: {
@@ -18,8 +18,8 @@ export const STORE_COMMAND: Command = {
   },
   subcommands: {
     check: "Read the whole file and report what is damaged; exit code 1 if anything is",
-    backup: "Write a copy as of this moment to a new file",
-    vacuum: "Give the room of deleted runs back to the disk; writers wait meanwhile",
+    backup: "Write a copy of the present state to a new file",
+    vacuum: "Return the space of deleted runs to the disk; writers wait meanwhile",
     migrate: "Bring the tables up to this version, before servers are updated",
     copy: "Copy a SQLite record to an empty Postgres and compare both; exit code 1 if they differ",
   },

@@ -1,23 +1,23 @@
-/** The options of commands that read, keep or work on the record. */
+/** The flags of commands that read, write or work on the record. */
 
 import { ENGINES } from "../engine/engines.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
-/** Of every command that reads or keeps it. */
+/** For every command that reads or writes the record. */
 export const STORE_OPTION = {
   store: {
     type: "string",
     value: "ADDRESS",
     summary: "Where the record is: a file or `postgres://…`",
   },
-} as const satisfies Command["options"];
+} as const satisfies CliCommand["options"];
 
-/** Of commands that run something. */
+/** For commands that execute runs. */
 export const ENGINE_OPTION = {
   engine: {
     type: "string",
     value: "NAME",
     choices: ENGINES,
-    summary: "What runs the runs of a Postgres record (own)",
+    summary: "Engine for the runs of a Postgres record (own)",
   },
-} as const satisfies Command["options"];
+} as const satisfies CliCommand["options"];

@@ -1,4 +1,4 @@
-/** What a user is told of the session that a run goes on with: that it is a copy, or began elsewhere. */
+/** Tells the user about the session that a run continues: that it is a copy, or began elsewhere. */
 
 import type { Run, Runtime } from "../runtime/runtime.ts";
 import type { SessionWish } from "../runtime/sessions/session.ts";

@@ -1,6 +1,8 @@
-/** `offshoot templates` as data, and the flags of `run` that use one. */
+/**
+ * The row of `offshoot templates` in the table of commands, and the flags of `run` that use a template.
+ */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 export const TEMPLATE_OPTIONS = {
   template: {
@@ -16,21 +18,21 @@ export const TEMPLATE_OPTIONS = {
     multiple: true,
     summary: "A variable of the template",
   },
-} as const satisfies Command["options"];
+} as const satisfies CliCommand["options"];
 
-export const TEMPLATES_COMMAND: Command = {
-  summary: "Prompt templates with variables, as files, for `run -t NAME`",
+export const TEMPLATES_COMMAND: CliCommand = {
+  summary: "Manage prompt templates with variables, for `run -t NAME`",
   usage: "[list | show | new | trust | untrust] [NAME]",
   options: {
     json: { type: "boolean", only: ["list", "show"], summary: "JSON instead of text" },
     project: { type: "boolean", only: ["new"], summary: "one of the project, not of the user" },
   },
   subcommands: {
-    list: "The user's and the project's, and which count",
-    show: "One template: its file, variables, model and text",
-    new: "Write one to start from",
-    trust: "Let the `model` of a project's template count, as the file is now",
-    untrust: "Take that back",
+    list: "List the user's and the project's, and which are used",
+    show: "Show one template: its file, variables, model and text",
+    new: "Write a new file to start from",
+    trust: "Trust the `model` of a project's template, as its file is now",
+    untrust: "Remove that trust",
   },
   examples: [
     "offshoot templates new review",

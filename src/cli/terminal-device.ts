@@ -1,4 +1,6 @@
-/** The terminal that the process belongs to, read and written past its standard streams. */
+/**
+ * The terminal that the process belongs to, read and written directly and not through standard streams.
+ */
 
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { ReadStream } from "node:tty";
@@ -8,7 +10,9 @@ import type { Terminal } from "./io.ts";
 
 export const DEVICE = "/dev/tty";
 
-/** Undefined without a terminal, and in the background: whoever reads one there is stopped. */
+/**
+ * Undefined without a terminal, and in the background: a process that reads a terminal there is stopped.
+ */
 export function openTerminalDevice(): Terminal | undefined {
   if (!isInForeground()) return undefined;
   try {
@@ -27,9 +31,8 @@ export function openTerminalDevice(): Terminal | undefined {
     async askHidden(prompt, signal) {
       throwIfAborted(signal);
       forgetTypedAhead();
-      show(prompt);
       try {
-        return await readHidden(new ReadStream(openSync(DEVICE, "r")), signal);
+        return await readHidden(prompt, new ReadStream(openSync(DEVICE, "r")), signal);
       } finally {
         show("\n");
       }
@@ -47,11 +50,14 @@ function show(text: string): void {
   }
 }
 
-/** Linux tells the group in front of the terminal; elsewhere it is taken to be ours. */
+/**
+ * Linux reports the group in the foreground of the terminal; elsewhere it is assumed to be ours.
+ */
 export function isInForeground(): boolean {
   try {
     const stat = readFileSync("/proc/self/stat", "latin1");
-    // Behind the name, which may hold brackets and blanks: state, parent, group, session, terminal, front.
+    // After the name, which may contain brackets and blanks: state, parent, group, session, terminal, foreground
+    // group.
     const [, , group, , , front] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return front !== "-1" && group === front;
   } catch {
@@ -60,8 +66,8 @@ export function isInForeground(): boolean {
 }
 
 /**
- * An answer counts when the question was on the screen. Line by line the terminal gives whole lines
- * alone; for a moment it is made to give what is half typed as well.
+ * Only an answer to a visible question counts. In line mode the terminal passes whole lines only; for a moment it is
+ * switched to pass unfinished ones too.
  */
 function forgetTypedAhead(): void {
   const keys = new ReadStream(openSync(DEVICE, "r"));
@@ -71,7 +77,7 @@ function forgetTypedAhead(): void {
     const waste = Buffer.alloc(4096);
     while (readSync(fd, waste) > 0);
   } catch {
-    // Nothing more is there.
+    // The input has ended.
   } finally {
     keys.setRawMode(false);
     keys.destroy();
@@ -79,14 +85,21 @@ function forgetTypedAhead(): void {
   }
 }
 
-/** Key by key, because line by line the terminal shows what is typed. It is as it was at any exit of the process. */
-async function readHidden(stream: ReadStream, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * In key mode, because in line mode the terminal shows what is typed. So the prompt comes after the switch: a secret
+ * that is pasted as soon as the prompt is there must not be shown. The terminal is restored at any exit of the process.
+ */
+async function readHidden(
+  prompt: string,
+  stream: ReadStream,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const stop = (): void => void stream.destroy(toAbortFailure(signal));
   const restore = (): void => {
     try {
       stream.setRawMode(false);
     } catch {
-      // There is no terminal any more.
+      // The terminal is gone.
     }
   };
   signal.addEventListener("abort", stop, { once: true });
@@ -94,6 +107,7 @@ async function readHidden(stream: ReadStream, signal: AbortSignal): Promise<stri
   const typed = createHiddenLine();
   try {
     stream.setRawMode(true);
+    show(prompt);
     for await (const keys of stream.setEncoding("utf8")) {
       const line = typed.take(String(keys));
       if (line !== undefined) return line === LEFT ? undefined : line;
@@ -107,7 +121,7 @@ async function readHidden(stream: ReadStream, signal: AbortSignal): Promise<stri
   }
 }
 
-/** The stream is closed whatever happens: an open one would keep the process from ending. */
+/** The stream is always closed: an open one would keep the process from ending. */
 async function readLineFrom(stream: ReadStream, signal: AbortSignal): Promise<string | undefined> {
   const stop = (): void => void stream.destroy(toAbortFailure(signal));
   signal.addEventListener("abort", stop, { once: true });

@@ -1,9 +1,9 @@
 /**
- * Single keys from the terminal that the process belongs to. It is in raw mode only while they are read:
- * it is given back for a question, for Ctrl-Z, at the end, and at any exit of the process.
+ * Reads single keys from the terminal that the process belongs to. The terminal is in raw mode only while they are
+ * read: it is restored for a question, for Ctrl-Z, at the end, and at any exit of the process.
  *
- * In raw mode the terminal sends no signals, so the keys that mean one send it here, to the whole group,
- * as the terminal does.
+ * In raw mode the terminal sends no signals. So the keys that mean one send it here, to the whole group, as the
+ * terminal does.
  */
 
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -11,10 +11,12 @@ import { ReadStream } from "node:tty";
 import type { KeyListener, KeyReader } from "./io.ts";
 import { DEVICE, isInForeground } from "./terminal-device.ts";
 
-/** How often to look whether a process in the background has come to the front: no signal tells. */
+/**
+ * How often to check if a process in the background has come to the foreground: no signal tells.
+ */
 const LOOK_MS = 1000;
 
-/** Undefined in the background: whoever reads or sets a terminal there is stopped. */
+/** Undefined in the background: a process that reads or sets a terminal there is stopped. */
 export function openTerminalKeys(listener: KeyListener): KeyReader | undefined {
   if (!isInForeground()) return undefined;
   const reader = new TerminalKeys(listener);
@@ -27,7 +29,7 @@ class TerminalKeys implements KeyReader {
   #stream: ReadStream | undefined;
   #isPaused = true;
   #looking: NodeJS.Timeout | undefined;
-  /** Whoever continues the process may have changed the terminal. */
+  /** The program that continues the process may have changed the terminal. */
   readonly #onContinue = (): void => {
     this.#stop();
     this.#start();
@@ -42,7 +44,7 @@ class TerminalKeys implements KeyReader {
     this.#listener = listener;
     process.on("SIGCONT", this.#onContinue);
     process.on("exit", this.#onExit);
-    // Before anybody says what went wrong: it would stand among our rows.
+    // Before an error is printed: it would appear among our rows.
     process.on("uncaughtExceptionMonitor", this.#onExit);
   }
 
@@ -78,7 +80,7 @@ class TerminalKeys implements KeyReader {
       const stream = new ReadStream(openSync(DEVICE, "r"));
       this.#stream = stream;
       stream.setRawMode(true);
-      // The terminal may go away; the process is told so by a signal.
+      // The terminal may go away; the process then gets a signal.
       stream.setEncoding("utf8").on("data", (keys) => this.#read(String(keys)));
       stream.on("error", () => this.#lose());
       stream.on("end", () => this.#lose());
@@ -107,7 +109,7 @@ class TerminalKeys implements KeyReader {
     try {
       stream.setRawMode(false);
     } catch {
-      // There is no terminal any more.
+      // The terminal is gone.
     }
     this.#listener.whole?.onTurn?.("given back");
     stream.removeAllListeners("data").destroy();
@@ -133,12 +135,12 @@ class TerminalKeys implements KeyReader {
     this.#stop();
     if (signal === "SIGTSTP") this.#listener.onSuspend();
     process.kill(0, signal);
-    // From here on it was continued, or nobody could have continued it and it was not stopped.
+    // From here on it was continued, or it was not stopped because no program could have continued it.
     setImmediate(() => this.#start());
   }
 }
 
-/** Past the streams of the process: at its exit they may hold what was never written. */
+/** Not through the streams of the process: at its exit they may hold text that is never written. */
 function show(bytes: string): void {
   if (bytes === "") return;
   try {
@@ -149,7 +151,7 @@ function show(bytes: string): void {
       closeSync(fd);
     }
   } catch {
-    // There is no terminal any more.
+    // The terminal is gone.
   }
 }
 

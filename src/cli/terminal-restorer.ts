@@ -1,6 +1,6 @@
 /**
- * Gives the terminal back for a process that cannot do it itself: one that was killed with SIGKILL, or whose runtime
- * died. A small shell, out of reach of the terminal's signals, is told through a pipe whether the terminal is ours. The
+ * Restores the terminal for a process that cannot do so itself: one that was killed with SIGKILL, or whose runtime
+ * died. A small shell, which the terminal's signals do not reach, learns through a pipe if the terminal is ours. The
  * system closes the pipe with the process. If the terminal was ours then, the shell switches it back.
  */
 
@@ -18,8 +18,8 @@ export interface TerminalRestorer {
 const ENVIRONMENT = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 
 /**
- * Call it before the terminal is switched to keys: it reads the modes that come back, which takes 2 ms. `off` undoes
- * what was written to the terminal.
+ * Call it before the terminal is switched to keys: it reads the modes to restore, which takes 2 ms. `off` undoes what
+ * was written to the terminal.
  */
 export function createTerminalRestorer(off: string): TerminalRestorer {
   const modes = readModes();
@@ -32,7 +32,7 @@ export function createTerminalRestorer(off: string): TerminalRestorer {
       last = turn;
       pipe?.write(`${turn}\n`);
       if (!isFirst) return;
-      // Not before the first frame is drawn: a person waits for that.
+      // Not before the first frame is drawn, because a person waits for that.
       setImmediate(() => {
         pipe ??= startShell(modes, off);
         pipe?.write(`${last}\n`);
@@ -41,7 +41,7 @@ export function createTerminalRestorer(off: string): TerminalRestorer {
   };
 }
 
-/** Undefined where there is no terminal, or no `stty`. */
+/** Undefined without a terminal, or without `stty`. */
 function readModes(): string | undefined {
   try {
     return withTerminal((fd) => {
@@ -57,7 +57,7 @@ function readModes(): string | undefined {
   }
 }
 
-/** Undefined where it cannot be started: then nobody gives the terminal back after SIGKILL. */
+/** Undefined if it cannot be started: then the terminal is not restored after SIGKILL. */
 function startShell(modes: string, off: string): Writable | undefined {
   try {
     return withTerminal((fd) => {
@@ -70,7 +70,7 @@ function startShell(modes: string, off: string): Writable | undefined {
       const { stdin } = child as { stdin: Writable & { unref?: () => void } };
       stdin.on("error", () => {});
       child.on("error", () => {});
-      // Neither keeps this process from ending.
+      // Neither keeps this process alive.
       child.unref();
       stdin.unref?.();
       return stdin;
@@ -90,8 +90,8 @@ function withTerminal<Out>(use: (fd: number) => Out): Out {
 }
 
 /**
- * The cursor is in the middle of our rows: what is below it goes, and whoever comes next begins a line. Most shells set
- * modes of their own when a program was killed: they get a moment for it, and are left alone then.
+ * The cursor is in the middle of our rows: the rows below it are removed, and the next program begins a new line.
+ * Most shells set modes of their own when a program was killed: they get a moment for that, and their modes are kept.
  */
 const SHELL = `
 trap '' HUP INT TERM

@@ -1,20 +1,13 @@
 /**
- * Text that is not ours, made safe to show on a terminal: no escape sequence, control character or
- * direction override in it reaches the terminal. Only for terminals: files and pipes get what was said.
+ * Makes text of others safe for a terminal: no escape sequence, control character or direction override in it reaches
+ * the terminal. For terminals only: files and pipes get the text unchanged.
  *
- * Every output of the process passes `createSafeOutput`, so a name of a file, an agent, a server or a key
- * needs no care where it is printed. Only what is drawn by `draw` keeps its sequences.
+ * Every output of the process passes `createSafeOutput`, so code that prints the name of a file, an agent, a server
+ * or a key needs no care. Only what is drawn by `draw` keeps its sequences.
  */
 
+import { withoutControls } from "../base/terminal-controls.ts";
 import type { Io, Output } from "./io.ts";
-
-/** OSC, DCS, APC, PM and SOS up to their end; CSI; then any other escape. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
-const SEQUENCES = /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@-~]?|\x1b./gs;
-
-/** C0 but for tab and line feed, DEL, C1, and the marks that turn the direction of text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The output as commands get it. */
 export function createSafeOutput(output: Output): Output {
@@ -33,17 +26,17 @@ export function createSafeOutput(output: Output): Output {
   };
 }
 
-/** Writes what we made ourselves: dimmed text, lines that are drawn over. Names in it must be clean. */
+/** Writes text with our own sequences: dimmed text, redrawn lines. Names in it must be clean. */
 export function draw(output: Output, text: string): Promise<void> | void {
   return output.draw ? output.draw(text) : output.write(text);
 }
 
-/** What an output can show beyond plain lines, for whoever wraps it. */
+/** The abilities of an output beyond plain lines, for code that wraps it. */
 export function looksOf({ isTerminal, isStyled, isRedrawn }: Output) {
   return { isTerminal, isStyled, isRedrawn };
 }
 
-/** By the variables that people set for all programs: TERM, NO_COLOR, FORCE_COLOR. */
+/** Reads the variables that people set for all programs: TERM, NO_COLOR, FORCE_COLOR. */
 export function toLooks(
   isTerminal: boolean,
   env: Io["env"],
@@ -55,7 +48,7 @@ export function toLooks(
 }
 
 /**
- * Whether the terminal breaks its rows again when it becomes narrower, as nearly all do. xterm, GNU screen and the
+ * True if the terminal breaks its rows again when it becomes narrower, as nearly all do. xterm, GNU screen and the
  * console of Linux cut them off.
  */
 export function reflows(env: Io["env"]): boolean {
@@ -63,7 +56,10 @@ export function reflows(env: Io["env"]): boolean {
   return !env["STY"] && !env["XTERM_VERSION"] && env["TERM"] !== "linux";
 }
 
-/** How a piece of a line looks, with what switches it on and off. Colours are the terminal's own sixteen. */
+/**
+ * The styles of a piece of a line, with the sequences that switch each on and off. Colours are the terminal's own
+ * sixteen.
+ */
 const LOOKS = {
   dim: ["2", "22"],
   bold: ["1", "22"],
@@ -75,13 +71,13 @@ const LOOKS = {
 export type Look = keyof typeof LOOKS;
 
 /** A piece of a line that we draw. Names in it must be clean. */
-export interface Span {
+export interface StyledSpan {
   readonly text: string;
   readonly look?: Look | undefined;
 }
 
-/** The spans as one text, plain where the output has no styles. */
-export function paint(output: Output, spans: readonly Span[]): string {
+/** The spans as one text; plain if the output has no styles. */
+export function paint(output: Output, spans: readonly StyledSpan[]): string {
   const hasStyles = isStyled(output);
   return spans
     .map(({ text, look }) => {
@@ -92,7 +88,7 @@ export function paint(output: Output, spans: readonly Span[]): string {
     .join("");
 }
 
-/** Text that matters less than the answer. */
+/** Text that is less important than the answer. */
 export function dim(output: Output, text: string): string {
   return paint(output, [{ text, look: "dim" }]);
 }
@@ -105,16 +101,16 @@ export function canRedraw({ isRedrawn, isTerminal }: Output): boolean {
   return isRedrawn ?? isTerminal;
 }
 
-/** Text that names things, for a line of its own: no line break in a name begins another line. */
+/** A name on a line of its own: a line break in it must not begin another line. */
 export function toOneLine(text: string): string {
   return cleanForTerminal(text).replace(/\n+/g, " ");
 }
 
-/** A line for standard error about what was not obeyed. */
+/** A line for standard error about something that was ignored. */
 export function toWarningLine(text: string): string {
   return `offshoot: ${toOneLine(text)}\n`;
 }
 
 export function cleanForTerminal(text: string): string {
-  return text.replace(SEQUENCES, "").replace(CONTROLS, "");
+  return withoutControls(text);
 }

@@ -1,4 +1,4 @@
-/** One short call to a model, to see whether its key is taken: for `offshoot auth test` and the first hour. */
+/** Makes one short call to a model, to test its key: for `offshoot auth test` and the setup. */
 
 import { Failure } from "../base/failure.ts";
 import type { RunEnd } from "../protocol/run-events.ts";
@@ -13,7 +13,7 @@ export interface TestedCall {
   readonly config: Config;
   /** `vendor/model`. */
   readonly ref: string;
-  /** Where it is asked; the vendor's own address where it is left out. */
+  /** The address; the vendor's own when left out. */
   readonly url?: string | undefined;
   readonly io: Io;
   readonly signal?: AbortSignal | undefined;
@@ -25,14 +25,18 @@ const MAX_OUTPUT_TOKENS = 512;
 /** A server on this machine may have to load its model first. */
 const LIMIT_MS = 120_000;
 
-/** Not recorded, with no tools and no second try. Rejects with the vendor's own words where it fails. */
+/**
+ * Not recorded, without tools and without a second try. Rejects with the vendor's own words if it fails.
+ */
 export async function makeTestCall({ config, ref, url, io, signal }: TestedCall): Promise<RunEnd> {
   const network = createCommandNetwork(io);
   const settings = toRuntimeOptions(config, io);
   const retry = settings.retry && { ...settings.retry, attempts: 1 };
   const runtime = await createRuntime({
     ...settings,
-    ...{ retry, storePath: undefined, engine: "own" },
+    retry,
+    storePath: undefined,
+    engine: "own",
     transport: network.open,
   });
   try {
@@ -50,7 +54,7 @@ export async function makeTestCall({ config, ref, url, io, signal }: TestedCall)
     signal?.addEventListener("abort", stop, { once: true });
     const end = await run.result();
     signal?.removeEventListener("abort", stop);
-    // An answer that was cut for its length shows as well that the key is taken.
+    // An answer that was truncated for its length also shows that the key is accepted.
     if (end.ending === "completed" || end.usage.output_tokens > 0) return end;
     throw new Failure(end.error?.code ?? "internal", end.error?.message ?? end.message);
   } finally {

@@ -1,4 +1,4 @@
-/** What the keys of a live tree do to the runs below its root. */
+/** The actions of a live tree's keys on the runs below its root. */
 
 import { steerRun } from "../agent/inbox.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,14 +1,19 @@
-/** `offshoot ui` as data. */
+/** The row of `offshoot ui` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { SERVED_MODEL_OPTIONS } from "./served-model-options.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const UI_COMMAND: Command = {
+export const UI_COMMAND: CliCommand = {
   summary: "Open the console: runs, costs and approvals in the browser",
   usage: "",
   options: {
-    port: { type: "string", short: "p", value: "N", summary: "At which port; 0 for any (0)" },
+    port: {
+      type: "string",
+      short: "p",
+      value: "N",
+      summary: "Port to listen on; 0 for any free one (0)",
+    },
     "no-open": {
       type: "boolean",
       summary: "Only print the address; it works once, for a minute",

@@ -1,9 +1,9 @@
-/** `offshoot undo` as data. */
+/** The row of `offshoot undo` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
-export const UNDO_COMMAND: Command = {
+export const UNDO_COMMAND: CliCommand = {
   summary: "Restore the files that tools have changed",
   usage: "[RUN | TURN]",
   options: {
@@ -14,7 +14,7 @@ export const UNDO_COMMAND: Command = {
     "dry-run": { type: "boolean", summary: "Show what would be restored, and change nothing" },
     force: {
       type: "boolean",
-      summary: "Restore files that were changed since, too; skip what cannot be restored",
+      summary: "Also restore files that were changed since; skip what cannot be restored",
     },
     json: { type: "boolean", summary: "One JSON document" },
     ...STORE_OPTION,

@@ -1,10 +1,10 @@
-/** The tools that `offshoot run` offers here when no flag names any. */
+/** The tools that `offshoot run` offers here if no flag names any. */
 
 import type { Config } from "../runtime/config/config.ts";
 import { pickTools } from "../runtime/pick-tools.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 
-/** Starts no MCP server: of what the setting names, their tools are left out. */
+/** Starts no MCP server: if the setting names their tools, those are left out. */
 export async function usualToolsHere(
   config: Pick<Config, "get">,
   runtime: Pick<Runtime, "toolNames" | "usualHere">,
@@ -15,7 +15,9 @@ export async function usualToolsHere(
   return await pickTools(named, here);
 }
 
-/** Whether it may be the tool of an MCP server: which those have is known when they are started. */
+/**
+ * True if it may be the tool of an MCP server: their tools are known only when they are started.
+ */
 export function isRemote(tool: string): boolean {
   return tool.includes("__");
 }

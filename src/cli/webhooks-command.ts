@@ -1,8 +1,8 @@
 /** The row of `offshoot webhooks` in the table of commands. */
 
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
-export const WEBHOOKS_COMMAND: Command = {
+export const WEBHOOKS_COMMAND: CliCommand = {
   summary: "Make secrets for webhooks, list the endpoints of `server.webhooks` and try one",
   usage: "secret | list | test NAME",
   options: {
@@ -10,7 +10,7 @@ export const WEBHOOKS_COMMAND: Command = {
   },
   subcommands: {
     secret: "Print a new secret, for the variable that an endpoint names and for its receiver",
-    list: "The endpoints, what each is told, and whether its secret is set",
+    list: "List the endpoints, their events, and if their secrets are set",
     test: "Send one signed event to an endpoint now, and say how it answered",
   },
   examples: [

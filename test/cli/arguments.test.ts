@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseArguments } from "../../src/cli/arguments.ts";
-import type { Command, CommandCall } from "../../src/cli/command.ts";
+import type { CliCommand, CommandCall } from "../../src/cli/command.ts";
 
-const command: Command = {
+const command: CliCommand = {
   summary: "For tests",
   usage: "[WORDS]",
   options: {
@@ -38,7 +38,7 @@ const cases: readonly [string[], CommandCall["options"], string[]][] = [
   [[""], {}, [""]],
 ];
 
-describe("words behind a command", () => {
+describe("words after a command", () => {
   for (const [args, options, words] of cases) {
     it(`are read from ${JSON.stringify(args)}`, () => {
       assert.deepEqual(parseArguments("test", command, args), { options, words });
@@ -52,7 +52,7 @@ describe("words behind a command", () => {
   });
 
   it("are refused where a flag is another subcommand's", () => {
-    const parts: Command = {
+    const parts: CliCommand = {
       ...command,
       options: { ...command.options, force: { type: "boolean", only: ["delete"], summary: "Do" } },
       subcommands: { list: "List", delete: "Delete" },

@@ -75,7 +75,7 @@ describe("a question on the terminal", () => {
     });
   }
 
-  it("takes a no with no words behind it for a no", async () => {
+  it("takes a no without further words as a no", async () => {
     assert.equal(await ask(typing("no, ")), "no");
   });
 
@@ -93,7 +93,7 @@ describe("a question on the terminal", () => {
     assert.match(ofChild.shown[1] ?? "", /^Type y, n \(or n and why\), a, t or c, then Enter\.\n/);
   });
 
-  it("shows the call whole, escaped, with why it is asked", () => {
+  it("shows the whole call, escaped, with the reason for the question", () => {
     assert.equal(
       renderQuestion({ ...QUESTION, arguments: '{"command":"ls\\nApprove this?","timeout":3}' }),
       [
@@ -123,7 +123,7 @@ describe("a question on the terminal", () => {
     );
   });
 
-  it("shows arguments that are no JSON as one text", () => {
+  it("shows arguments that are not JSON as one text", () => {
     assert.match(renderQuestion({ ...QUESTION, arguments: "{oops\n" }), /^ {2}"\{oops\\n"$/m);
   });
 
@@ -162,7 +162,7 @@ describe("a question on the terminal", () => {
     assert.equal(await second, "no");
   });
 
-  it("answered with cancel answers what else waits", async () => {
+  it("gets no further questions after the answer cancel", async () => {
     const terminal = typing("c");
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
     const signal = patience();
@@ -173,7 +173,7 @@ describe("a question on the terminal", () => {
     assert.deepEqual([answers, terminal.shown.length], [["cancel", "cancel"], 1]);
   });
 
-  it("that is withdrawn ends its line and says why", async () => {
+  it("says why it is withdrawn, and ends its line", async () => {
     const withdrawn = new AbortController();
     const shown: string[] = [];
     const terminal: Terminal = {
@@ -192,7 +192,7 @@ describe("a question on the terminal", () => {
     assert.deepEqual(shown, ["\nno longer needed: look\\u{1b}[2J: The run was cancelled.\n"]);
   });
 
-  it("is not shown where the answer before has settled it", async () => {
+  it("is not shown if the previous answer has settled it", async () => {
     const terminal = typing("t", "n");
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
     const settled = new AbortController();
@@ -208,7 +208,7 @@ describe("a question on the terminal", () => {
     assert.equal(terminal.shown.length, 1);
   });
 
-  it("is not shown to a run that is over", async () => {
+  it("is not shown to a run that has ended", async () => {
     const terminal = typing("y");
     const reason = new Failure("timeout", "too late");
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
@@ -223,7 +223,7 @@ describe("a question on the terminal", () => {
     assert.ok(shown.split("\n").every((line) => line.length < 80));
   });
 
-  it("is not there without a terminal", () => {
+  it("does not exist without a terminal", () => {
     assert.equal(createAskOnTerminal({ openTerminal: () => undefined }), undefined);
   });
 });

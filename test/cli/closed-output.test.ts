@@ -35,23 +35,31 @@ describe("a standard output that was closed", () => {
   const open: Readonly<Record<string, Record<string, string | undefined>>> = {
     "a file": { ...OURS, ...SHELL, "self/fd/1": "/tmp/out", "7/fd/1": "/dev/pts/1" },
     "/dev/null for writing": {
-      ...{ ...OURS, ...SHELL, "7/fd/1": "/dev/pts/1" },
+      ...OURS,
+      ...SHELL,
+      "7/fd/1": "/dev/pts/1",
       "self/fdinfo/1": "pos:\t0\nflags:\t02100001\n",
     },
     "/dev/null of a program that wants no output": {
-      ...{ ...OURS, "7/comm": "python3\n", "7/fd/0": "x", "7/fd/1": "pipe:[12]" },
+      ...OURS,
+      "7/comm": "python3\n",
+      "7/fd/0": "x",
+      "7/fd/1": "pipe:[12]",
     },
     "/dev/null of the shell itself": { ...OURS, ...SHELL, "7/fd/1": "/dev/null" },
     "/dev/null of a parent that may not be looked at": {
-      ...{ ...OURS, "7/comm": "sudo\n", "7/fd/0": undefined, "7/fd/1": undefined },
+      ...OURS,
+      "7/comm": "sudo\n",
+      "7/fd/0": undefined,
+      "7/fd/1": undefined,
     },
     "anything where there is no /proc": {},
   };
   for (const [what, files] of Object.entries(open)) {
-    it(`is not ${what}`, () => assert.ok(!isOutputClosed(toFiles(files))));
+    it(`is not seen ${what}`, () => assert.ok(!isOutputClosed(toFiles(files))));
   }
 
-  it("is not that of a process whose parent is gone", () => {
+  it("is not seen in a process whose parent is gone", () => {
     const files = toFiles({ ...OURS, "1/comm": "sh\n", "1/fd/1": "pipe:[1]" });
     assert.ok(!isOutputClosed({ ...files, parentId: 1 }));
   });

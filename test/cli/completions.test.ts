@@ -18,7 +18,7 @@ async function script(shell: string): Promise<string> {
   return io.written.stdout;
 }
 
-/** What bash would offer for the last of the words. */
+/** What bash would offer for the last word. */
 function complete(cwd: string, ...words: string[]): Promise<string[]> {
   return completeAs("offshoot", cwd, ...words);
 }
@@ -37,7 +37,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 }
 
 describe(...unless(programLack("bash"))("completions of bash"), () => {
-  it("offer commands first", async (t) => {
+  it("completions of the first word are the commands", async (t) => {
     const { cwd } = createSandbox(t);
     assert.deepEqual(await complete(cwd, ""), [
       ...Object.keys(COMMANDS),
@@ -85,7 +85,7 @@ describe(...unless(programLack("bash"))("completions of bash"), () => {
     assert.deepEqual(await complete(cwd, "run", "--output", "=", "s"), ["sse"]);
   });
 
-  it("offer files where a file is wanted, also with spaces and behind @", async (t) => {
+  it("offer files where a file is expected, also with spaces and after @", async (t) => {
     const { cwd } = createSandbox(t);
     put(join(cwd, "my notes.txt"), "");
     put(join(cwd, "my.json"), "");
@@ -139,7 +139,7 @@ describe("completions", () => {
     });
   }
 
-  it("know the models, the runs of the record and the agents, and make nothing", async (t) => {
+  it("know the models, the runs of the record and the agents, and create nothing", async (t) => {
     const sandbox = createSandbox(t);
     const words = async (kind: string): Promise<string[]> => {
       const io = createFakeIo(sandbox);
@@ -163,7 +163,7 @@ describe("completions", () => {
     assert.equal(await main(["completions", "words", "x"], createFakeIo(sandbox)), 2);
   });
 
-  it("offer every provider", () => {
+  it("completions offer every provider", () => {
     assert.deepEqual(COMMANDS["run"]?.options["provider"]?.offers, Object.keys(PROVIDERS));
   });
 

@@ -42,7 +42,7 @@ describe("offshoot config", () => {
     assert.equal(stderr, `offshoot: ${warnings[0]}\n`);
   });
 
-  it("gets one value, alone on its line", async (t) => {
+  it("prints one value alone on its line", async (t) => {
     const sandbox = createSandbox(t);
     assert.equal((await config(sandbox, "get", "max_turns")).stdout, "50\n");
     assert.equal((await config(sandbox, "get", "model")).stdout, "");
@@ -58,7 +58,7 @@ describe("offshoot config", () => {
     assert.equal((await config(sandbox, "get", "model")).stdout, "openai/x\n");
   });
 
-  it("clears a list", async (t) => {
+  it("`config set KEY []` clears a list", async (t) => {
     const sandbox = createSandbox(t);
     await config(sandbox, "set", "deny", "command(rm *)");
     assert.equal((await config(sandbox, "set", "deny", "[]")).code, 0);
@@ -66,29 +66,29 @@ describe("offshoot config", () => {
     assert.equal((await config(sandbox, "get", "deny")).stdout, "\n");
   });
 
-  it("sets a negative-looking value behind --", async (t) => {
+  it("sets a value that looks negative after --", async (t) => {
     const { code, stderr } = await config(createSandbox(t), "set", "temperature", "--", "-1");
     assert.equal(code, 2);
     assert.match(stderr, /`temperature` must be a number from 0 to 2, not `-1`/);
   });
 
-  it("sets a project's value and says when it does not count yet", async (t) => {
+  it("sets a project's value and says when it has no effect yet", async (t) => {
     const sandbox = createSandbox(t);
     const { stdout, stderr } = await config(sandbox, "set", "--project", "url", "http://a.example");
     assert.equal(stdout, `url is set in ${sandbox.projectFile}\n`);
-    assert.match(stderr, /counts only in a trusted file\. Run `offshoot config trust`/);
+    assert.match(stderr, /takes effect only in a trusted file\. Run `offshoot config trust`/);
     assert.equal(readFileSync(sandbox.projectFile, "utf8"), "url: http://a.example\n");
     const plain = await config(sandbox, "set", "--project", "temperature", "1");
     assert.equal(plain.stderr, "");
     const limit = await config(sandbox, "set", "--project", "max_turns", "9");
-    assert.match(limit.stderr, /counts above your own setting only in a trusted file/);
+    assert.match(limit.stderr, /takes effect above your own setting only in a trusted file/);
   });
 
   it("does not make the home folder a project", async (t) => {
     const sandbox = createSandbox(t);
     const io = createFakeIo({ ...sandbox, cwd: sandbox.home });
     assert.equal(await main(["config", "set", "--project", "model", "a/b"], io), 2);
-    assert.match(io.written.stderr, /the home folder is no project/);
+    assert.match(io.written.stderr, /the home folder is not a project/);
   });
 
   it("trusts and untrusts a project's file", async (t) => {
@@ -98,10 +98,10 @@ describe("offshoot config", () => {
     assert.equal(trusted.code, 0);
     assert.equal(
       trusted.stdout,
-      `${sandbox.projectFile} is trusted as it is now.\n  url  http://a.example\n`,
+      `${sandbox.projectFile} is now trusted. Trust it again after you change it.\n  url  http://a.example\n`,
     );
     assert.equal((await config(sandbox, "get", "url")).stdout, "http://a.example\n");
-    assert.match((await config(sandbox, "untrust")).stdout, /is trusted no more\.\n$/);
+    assert.match((await config(sandbox, "untrust")).stdout, /is no longer trusted\.\n$/);
     assert.equal((await config(sandbox, "get", "url")).stdout, "");
     assert.match((await config(sandbox, "untrust")).stdout, /was not trusted\.\n$/);
   });
@@ -114,7 +114,7 @@ describe("offshoot config", () => {
     assert.equal((await config(sandbox, "get", "url")).stdout, "http://a.example\n");
   });
 
-  it("trusts no file of the folder above one that does not exist", async (t) => {
+  it("trusts no file of the folder above a missing one", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, "url: http://a.example\n");
     const { code, stdout, stderr } = await config(sandbox, "trust", "nosuchdir");
@@ -130,10 +130,10 @@ describe("offshoot config", () => {
     const sandbox = createSandbox(t);
     put(sandbox.projectFile, "temperature: 1\nmax_turns: 99\nurl: http://a.example\n");
     const { stdout } = await config(sandbox, "trust");
-    assert.match(stdout, /now\.\n {2}max_turns {2}99\n {2}url {2}http:\/\/a\.example\n$/);
+    assert.match(stdout, /change it\.\n {2}max_turns {2}99\n {2}url {2}http:\/\/a\.example\n$/);
   });
 
-  it("has nothing to trust where there is no file", async (t) => {
+  it("has nothing to trust if there is no file", async (t) => {
     const sandbox = createSandbox(t);
     const { code, stderr } = await config(sandbox, "trust");
     assert.equal(code, 2);
@@ -173,7 +173,7 @@ describe("offshoot config", () => {
     [["get", "modle"], /There is no setting `modle`\. Did you mean `model`\?/],
     [["set", "modle", "x"], /There is no setting `modle`/],
     [["set", "deny", "comand(rm)"], /`comand\(rm\)` names no tool\. Did you mean `command`\?/],
-    [["set", "allow", "shell(git *), path()"], /`path\(\)` is no rule/],
+    [["set", "allow", "shell(git *), path()"], /`path\(\)` is not a valid rule/],
     [["set", "max_turns", "many"], /`max_turns` must be a whole number/],
     [
       ["set", "server.path_prefix", "keep"],

@@ -11,6 +11,7 @@ import {
   checkVersions,
 } from "../../src/cli/doctor-checks.ts";
 import { main } from "../../src/cli/main.ts";
+import { loadConfig } from "../../src/runtime/config/config.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
 import { createFakeIo } from "./fake-io.ts";
@@ -113,7 +114,7 @@ describe("offshoot doctor", () => {
     assert.match(io.written.stdout, /^BAD +model .*opnai.*\n +Change `model` \(OFFSHOOT_MODEL\)/m);
   });
 
-  it("ends with 1 when the data folder is no folder", async (t) => {
+  it("ends with 1 if the data folder is not a folder", async (t) => {
     const sandbox = createSandbox(t);
     put(join(sandbox.home, "file"), "");
     const env = { ...QUIET, OFFSHOOT_DATA: join(sandbox.home, "file/data") };
@@ -132,7 +133,7 @@ describe("offshoot doctor", () => {
     },
   );
 
-  it("names the notes and skills that a model is told, and what is wrong with them", async (t) => {
+  it("names the notes and skills that a model gets, and what is wrong with them", async (t) => {
     const sandbox = createSandbox(t);
     put(join(sandbox.cwd, "AGENTS.md"), "approve: auto\nUse tabs.");
     put(join(sandbox.cwd, ".agents/skills/bad/SKILL.md"), "no front matter");
@@ -168,6 +169,19 @@ describe("a check", () => {
     assert.equal(checkKeys({ ...around, env }).found, "GROQ_API_KEY, MISTRAL_API_KEY");
   });
 
+  it("names the key of a vendor of the settings", async (t) => {
+    const sandbox = createSandbox(t);
+    const vendor =
+      "url: http://127.0.0.1:9/v1, api_key_name: GPU_KEY, headers: { x-org: $GPU_ORG }";
+    put(sandbox.userFile, `vendors: { gpu1: { ${vendor} } }\n`);
+    const env = { ...QUIET, GPU_KEY: "x" };
+    const config = await loadConfig({ ...sandbox, env });
+    assert.equal(checkKeys({ ...sandbox, env }, config).found, "GPU_KEY");
+    const io = createFakeIo({ ...sandbox, env });
+    await main(["doctor"], io);
+    assert.match(io.written.stdout, /^ok +keys +GPU_KEY$/m);
+  });
+
   it("says which levels of the sandbox are available, and how to get the rest", async () => {
     const whole = { levels: ["none", "process", "sandbox"], problem: undefined } as const;
     const found = await checkSandbox({}, async () => whole);
@@ -182,7 +196,7 @@ describe("a check", () => {
     assert.deepEqual([missing.status, missing.advice], ["gap", problem]);
   });
 
-  it("says what running as root means, and what this machine cannot hold", () => {
+  it("says what running as root means, and what this machine cannot enforce", () => {
     const all = { isRoot: false, hasFilter: true, hasGroup: true };
     assert.deepEqual([...new Set(checkGaps(all).map(({ status }) => status))], ["ok"]);
     const [user] = checkGaps({ ...all, isRoot: true });
@@ -193,7 +207,7 @@ describe("a check", () => {
     if (process.platform === "linux") assert.match(texts, /no filter for .*no control group/);
   });
 
-  it("really looks for the program of the sandbox", async () => {
+  it("really starts the program of the sandbox", async () => {
     const found = await checkSandbox({ PATH: "/nowhere" });
     assert.equal(found.status, "gap");
     assert.match(found.advice ?? "", /./);

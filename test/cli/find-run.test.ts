@@ -4,7 +4,9 @@ import { findRun } from "../../src/cli/find-run.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** A response of a server, two trees of the command line, and what a server indexes, which nobody started. */
+/**
+ * A response of a server, two trees of the command line, and a run that indexes a file, which no person started.
+ */
 const IDS = [
   "run_00d",
   "run_00d/helper-1.0",
@@ -18,7 +20,7 @@ const IDS = [
 /** Which code runs a tree, where it is not an agent of the command line. */
 const BODIES: Readonly<Record<string, string>> = { run_00d: "response", run_01c: "index" };
 
-/** Of some of them; the root of a tree has the beginning of its prompt. */
+/** Titles of some of them; the root of a tree has the beginning of its prompt. */
 const TITLES: Readonly<Record<string, string>> = {
   run_01a: "part 01",
   "run_01a/parser-1.0": "old part",
@@ -80,7 +82,7 @@ describe("a run is not found", () => {
     run_x:
       /^There is no run `run_x`\. `offshoot runs list` has the ids, `offshoot runs tree last` the/,
     resp_x: /^There is no response `resp_x`\. `offshoot runs list` has the ids of/,
-    // Runs of the command line, and what a server indexes, are not responses.
+    // Runs of the command line, and runs that index files, are not responses.
     resp_01a: /^There is no response `resp_01a`/,
     resp_01c: /^There is no response `resp_01c`/,
     "resp_01a/parser-1.0": /^There is no response `resp_01a`/,
@@ -100,7 +102,7 @@ describe("a run is not found", () => {
     });
   }
 
-  it("not while it waits to be started, which is said", async () => {
+  it("while it waits for its start; the message says so", async () => {
     const store = await open();
     const children = [{ child_id: "run_01b/late-1.2", label: "late part" }];
     await store.claim("run_01b", "worker");
@@ -116,7 +118,7 @@ describe("a run is not found", () => {
     }
   });
 
-  it("as `last` where nobody has started one", async () => {
+  it("as `last` if there is no run", async () => {
     const message = /^There is no run yet\. Start one/;
     await assert.rejects(findRun(createMemoryStore(), "last"), { code: "not_found", message });
   });

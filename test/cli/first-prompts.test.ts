@@ -1,6 +1,6 @@
 /**
- * What people type first, without a key: each is served, or refused with the exit code of a refusal, nothing
- * on standard output and three lines that help. None is answered with something silly.
+ * First prompts of people without a key: each is answered, or refused with the exit code of a refusal, nothing on
+ * standard output and three helpful lines. None gets a nonsensical answer.
  */
 
 import assert from "node:assert/strict";
@@ -44,7 +44,7 @@ const HELPFUL: readonly (readonly [string, RegExp])[] = [
   ["say hello", /^hello$/m],
 ];
 
-/** What needs a command is refused where nobody can be asked, and says why. */
+/** Prompts that need a command: refused without a person to ask, with the reason. */
 const ASKED: readonly string[] = [
   "git status",
   "what is the last commit?",
@@ -97,14 +97,14 @@ function createProject(t: TestContext): FakeIo {
   return createFakeIo({ home: sandbox.home, cwd, env });
 }
 
-/** As a script runs it: the model is fallen back to, and nobody watches. */
+/** As in a script: with the fallback model, and without a terminal. */
 async function type(t: TestContext, prompt: string, ...flags: string[]): Promise<Said> {
   const io = createProject(t);
   const code = await main(["run", "--no-store", "-q", ...flags, prompt], io);
   return { code, ...io.written };
 }
 
-/** One line, whatever is left out otherwise. */
+/** One line, whatever else is hidden. */
 const FELL_BACK = /^model: embedded\/offline \(no key, no local server found; .*\)\n$/;
 
 interface Said {
@@ -124,7 +124,7 @@ describe("the version", () => {
 });
 
 describe("two forms of output at once", () => {
-  it("are refused", async (t) => {
+  it("two forms of output in one command are refused", async (t) => {
     const { code, stderr } = await type(t, "hello", "--sse", "-o", "json");
     assert.equal(code, 2);
     assert.match(stderr, /either --sse or -o json, not both/);
@@ -132,7 +132,7 @@ describe("two forms of output at once", () => {
 });
 
 describe("first prompts", () => {
-  it("are sixty at least", () => {
+  it("are at least sixty", () => {
     assert.ok(HELPFUL.length + ASKED.length + REFUSED.length >= 60);
   });
 
@@ -146,7 +146,7 @@ describe("first prompts", () => {
   }
 
   for (const prompt of ASKED) {
-    it(`"${prompt}" is not done where nobody can allow it, and says so`, async (t) => {
+    it(`"${prompt}" is not done if no person can allow it, and says so`, async (t) => {
       const { code, stdout, stderr } = await type(t, prompt, "--approve", "deny");
       assert.deepEqual([code, stdout], [5, ""]);
       assert.match(stderr, /\nTool call \w+ was denied: .*I have not done it\.\n$/);
@@ -166,13 +166,13 @@ describe("first prompts", () => {
     });
   }
 
-  it("are told what is not there, and that it was not done", async (t) => {
+  it("say what does not exist, and that nothing was done", async (t) => {
     const { code, stdout, stderr } = await type(t, "cat MISSING.md");
     assert.deepEqual([code, stdout], [5, ""]);
     assert.match(stderr, /File not found: MISSING\.md/);
   });
 
-  it("say nothing of the model with -q where somebody chose it", async (t) => {
+  it("do not mention the model with -q if the user chose it", async (t) => {
     const { code, stderr } = await type(t, "hello", "-m", "embedded");
     assert.deepEqual([code, stderr], [0, ""]);
   });

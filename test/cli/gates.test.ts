@@ -26,7 +26,8 @@ async function pass(t: TestContext, args: readonly string[], piped?: string): Pr
   const { home, cwd } = createSandbox(t);
   put(join(cwd, "gate.json"), JSON.stringify(SCHEMA));
   const stdin = {
-    ...{ isTerminal: false, isPiped: piped !== undefined },
+    isTerminal: false,
+    isPiped: piped !== undefined,
     readAll: async () => Buffer.from(piped ?? ""),
   };
   const env = { OFFSHOOT_DATA: join(home, "data"), OFFSHOOT_PROBE_LOCAL: "false" };
@@ -75,7 +76,7 @@ describe("a gate that asks for the embedded model", () => {
     assertShut(await pass(t, flags, DIFF));
   });
 
-  it("is told what data states", async (t) => {
+  it("answers with what the data says", async (t) => {
     const rows: readonly (readonly [readonly string[], string | undefined, unknown])[] = [
       [[], YES, { approved: true }],
       [["Extract the decision"], '{"approved": false}', { approved: false }],

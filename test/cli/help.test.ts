@@ -30,8 +30,8 @@ describe("help on a terminal", () => {
     assert.ok(run);
     const lines = renderCommandHelp("run", run, 40).split("\n");
     const at = lines.indexOf("  -q, --quiet");
-    assert.equal(lines[at + 1], "      Nothing on standard error but");
-    assert.equal(lines[at + 2], "      errors, and a model that nobody");
+    assert.equal(lines[at + 1], "      Only errors on standard error, and");
+    assert.equal(lines[at + 2], "      the model if you chose none");
   });
 
   it("names every field that the runner reads", () => {

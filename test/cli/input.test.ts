@@ -38,7 +38,7 @@ async function textOf(words: readonly string[], io: Io, files: readonly string[]
 }
 
 describe("the user's message", () => {
-  it("is the words behind the command", async (t) => {
+  it("is the words after the command", async (t) => {
     const message = await readUserMessage({ words: ["Say", "hi"], files: [] }, setUp(t));
     assert.deepEqual(message, {
       type: "message",
@@ -53,17 +53,17 @@ describe("the user's message", () => {
     assert.equal(text, "--- a.txt ---\nA\n\n--- b.txt ---\nB\n\n---\n\nCompare them\n\npiped\n");
   });
 
-  it("is standard input alone where there is no prompt", async (t) => {
+  it("is standard input alone if there is no prompt", async (t) => {
     assert.equal(await textOf([], setUp(t, {}, "piped")), "piped");
   });
 
-  it("takes `-` for standard input, and refuses it where there is none", async (t) => {
+  it("takes `-` for standard input, and refuses it without any", async (t) => {
     assert.equal(await textOf(["-"], setUp(t, {}, "piped")), "piped");
     assert.equal(await textOf(["Say", "-", "it"], setUp(t, {}, "piped")), "Say it\n\npiped");
     await assert.rejects(textOf(["-"], setUp(t)), /nothing is piped in/);
   });
 
-  it("takes a blank standard input for none", async (t) => {
+  it("ignores a blank standard input", async (t) => {
     assert.equal(await textOf(["Hi"], setUp(t, {}, " \n")), "Hi");
   });
 
@@ -99,7 +99,7 @@ describe("the user's message", () => {
     piped: string | Uint8Array | undefined,
     message: RegExp,
   ][] = [
-    ["no prompt", [], undefined, /^The prompt is empty\. Write it behind the command/],
+    ["no prompt", [], undefined, /^The prompt is empty\. Write it after the command/],
     ["a blank prompt", [" ", "\n"], "", /^The prompt is empty\./],
     ["files without a prompt", ["@a.txt"], undefined, /^There are files but no prompt\./],
     [
@@ -144,7 +144,7 @@ describe("the user's message", () => {
     });
   }
 
-  it("lets out what is wrong with standard input", async (t) => {
+  it("passes on what is wrong with standard input", async (t) => {
     const stdin = {
       isTerminal: false,
       isPiped: true,
@@ -188,7 +188,7 @@ describe("a file", () => {
     assert.ok("filename" in document && document.filename === "d.pdf");
   });
 
-  it("may be empty", async (t) => {
+  it("an empty file may be attached", async (t) => {
     const { cwd } = setUp(t, { empty: "" });
     assert.deepEqual(await readFilePart("empty", cwd), {
       type: "input_text",
@@ -196,7 +196,7 @@ describe("a file", () => {
     });
   });
 
-  it("gives its text as it is where text is wanted", async (t) => {
+  it("is returned unchanged where text is wanted", async (t) => {
     const { cwd } = setUp(t, { "s.json": '\ufeff{"a": 1}\n', png: PNG });
     assert.equal(await readTextFile("s.json", cwd), '{"a": 1}\n');
     await assert.rejects(readTextFile("png", cwd), { code: "invalid_request" });
@@ -204,8 +204,8 @@ describe("a file", () => {
   });
 });
 
-describe("a pipe that nobody closes", () => {
-  it("is waited for, and the user is told so after a moment", async () => {
+describe("a pipe that is never closed", () => {
+  it("is waited for, and after a moment a notice says so", async () => {
     const clock = createManualClock();
     let close: (bytes: Buffer) => void = () => {};
     const open = new Promise<Buffer>((resolve) => {

@@ -37,11 +37,11 @@ describe("help", () => {
     });
   }
 
-  it("wins over whatever else is wrong", async () => {
+  it("wins over all other mistakes", async () => {
     assert.equal((await call("run", "--modle", "--help")).code, 0);
   });
 
-  it("is no flag behind --", async () => {
+  it("is not a flag after --", async () => {
     const { code, stderr } = await call("doctor", "--", "--help");
     assert.equal(code, 2);
     assert.match(stderr, /takes no words, but got `--help`/);
@@ -56,7 +56,7 @@ describe("help", () => {
 });
 
 describe("version", () => {
-  it("is printed alone", async () => {
+  it("`--version` prints only the version", async () => {
     assert.deepEqual(await call("--version"), { code: 0, stdout: `${VERSION}\n`, stderr: "" });
   });
 });
@@ -71,12 +71,12 @@ describe("a wrong command line", () => {
     [["constructor"], "There is no command `constructor`. See `offshoot --help`."],
     [
       ["List the files here"],
-      'There is no command `List the files here`. A prompt stands behind `run`: `offshoot run "List the files here"`. See `offshoot --help`.',
+      'There is no command `List the files here`. A prompt goes after `run`: `offshoot run "List the files here"`. See `offshoot --help`.',
     ],
     [["--wordy"], "Unknown flag `--wordy`. See `offshoot --help`."],
     [
       ["--model", "x", "run"],
-      "Unknown flag `--model`. It stands behind its command: `offshoot run --model`. See `offshoot --help`.",
+      "Unknown flag `--model`. It goes after its command: `offshoot run --model`. See `offshoot --help`.",
     ],
     [
       ["run", "--modle", "x"],
@@ -157,7 +157,7 @@ describe("a failure", () => {
     assert.ok(!io.written.stderr.includes("hunter2"));
   });
 
-  it("to write to a reader that has gone is none", async () => {
+  it("is not an error when the reader of the output has gone", async () => {
     const io = createFakeIo();
     const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
     const stdout = { ...io.stdout, write: () => Promise.reject(gone) };
@@ -165,7 +165,7 @@ describe("a failure", () => {
     assert.equal(io.written.stderr, "");
   });
 
-  it("of a program whose pipe broke is told, and is no success", async () => {
+  it("of a program whose pipe broke is reported, and is not a success", async () => {
     const io = createFakeIo();
     const cause = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
     const failure = new Failure("tool_failed", "It ended with exit code 3.", { cause });

@@ -33,7 +33,7 @@ const ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b1A\r\u202e";
 const OUR_DRAWING = /\r?\x1b(?:[78]|\[(?:\?7[lh]|\d{1,2}m|\d+A|[BCDJK]))/g;
 const HARMFUL = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
-/** What a model or a person calls things: it must not draw, nor begin a line of its own. */
+/** Names from a model or a person: they must not draw, nor begin a new line. */
 const NAME = `x${ESCAPE}\noffshoot: all is well`;
 const CHILD = `run_open/a${ESCAPE}-1.0`;
 
@@ -165,7 +165,7 @@ describe("a name with escapes in it", () => {
     });
   }
 
-  it("stays as it is where the output is not a terminal", () => {
+  it("is printed unchanged if the output is not a terminal", () => {
     let written = "";
     const pipe = {
       isTerminal: false,

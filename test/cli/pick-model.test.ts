@@ -22,6 +22,23 @@ async function reasonOf(t: TestContext, { file = "", env = {}, flags }: Setup): 
   return (await pickModel(config, network, { env })).reason;
 }
 
+describe("a wrong model or provider", () => {
+  const rows: readonly (readonly [Setup, RegExp])[] = [
+    [{ env: { OFFSHOOT_MODEL: "opnai/x" } }, /^`OFFSHOOT_MODEL`: There is no vendor `opnai`\. Did/],
+    [{ env: { OFFSHOOT_PROVIDER: "zzz" } }, /^`OFFSHOOT_PROVIDER`: There is no provider `zzz`\./],
+    [{ env: { OFFSHOOT_PROVIDER: "openai" } }, /^`OFFSHOOT_PROVIDER`: There is no provider/],
+    [{ file: "model: zzz" }, /^`model` \(user file .*config\.yaml\): There is no model or vendor/],
+    [{ file: "provider: zzz" }, /^`provider` \(user file .*config\.yaml\): There is no provider/],
+    // The user has just written it.
+    [{ flags: { model: "opnai/x" } }, /^There is no vendor `opnai`/],
+  ];
+  for (const [setup, message] of rows) {
+    it(`is refused by the name of its place: ${JSON.stringify(setup)}`, async (t) => {
+      await assert.rejects(reasonOf(t, setup), { code: "invalid_request", message });
+    });
+  }
+});
+
 describe("the reason for a model", () => {
   const flags = { model: "openai/gpt-5.1" };
 
@@ -41,7 +58,7 @@ describe("the reason for a model", () => {
     );
   });
 
-  it("does not say the vendor's own, or one that this command line has", async (t) => {
+  it("does not name the vendor's own address, or one of this command line", async (t) => {
     assert.equal(await reasonOf(t, { flags }), "openai/gpt-5.1 (--model)");
     const given = { model: "custom/any", url: "http://127.0.0.1:9/v1" };
     assert.equal(await reasonOf(t, { flags: given }), "custom/any (--model)");

@@ -1,4 +1,4 @@
-/** What `offshoot serve` asks where neither a flag nor a file names a model. */
+/** The model of `offshoot serve` when neither a flag nor a file names one. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -21,7 +21,7 @@ async function pick(
   t: TestContext,
   user: string,
   flags: Readonly<Record<string, string>>,
-  // A key of a vendor's goes to no address that nobody has given for it.
+  // A vendor's key is sent only to addresses that were given for it.
   env: Readonly<Record<string, string>> = { OPENAI_API_KEY: "sk-1" },
 ): Promise<PickedServed> {
   const sandbox = createSandbox(t);
@@ -32,7 +32,7 @@ async function pick(
 }
 
 describe("a server with an address and no model", () => {
-  it("has the models of that address, the first of them where a request names none", async (t) => {
+  it("has the models of that address; requests that name none get the first", async (t) => {
     const url = await startList(t);
     const server = { provider: null, url, api_key_name: null };
     for (const [user, flags] of [
@@ -45,21 +45,38 @@ describe("a server with an address and no model", () => {
     }
   });
 
-  it("starts while nothing answers there, and then needs each request to name its model", async (t) => {
+  it("starts while that address does not answer, and then needs a model in each request", async (t) => {
     const { usual, own } = await pick(t, "", { url: "http://127.0.0.1:9/v1" });
     assert.equal(usual, undefined);
     assert.equal(own?.url, "http://127.0.0.1:9/v1");
   });
 
-  it("is as before where a model is named", async (t) => {
+  it("is as before if a model is named", async (t) => {
     const { usual, own } = await pick(t, "", { url: "http://127.0.0.1:9/v1", model: "up" });
     assert.equal(own, undefined);
     assert.deepEqual([usual?.model, usual?.url], ["custom/up", "http://127.0.0.1:9/v1"]);
   });
 });
 
+describe("a server whose default model needs a key that is not set", () => {
+  const vendor = "vendors:\n  gpu1: {url: http://127.0.0.1:9/v1, api_key_name: GPU1_KEY}\n";
+
+  it("says so at its start", async (t) => {
+    const { keyProblem } = await pick(t, vendor, { model: "gpu1/toy" }, {});
+    assert.match(keyProblem ?? "", /^`gpu1` needs a key in `GPU1_KEY`, which is not set\./);
+  });
+
+  it("says nothing if the key is set, or the model needs none", async (t) => {
+    const known = await pick(t, vendor, { model: "gpu1/toy" }, { GPU1_KEY: "secret-1" });
+    const embedded = await pick(t, vendor, { model: "embedded" }, {});
+    const named = await pick(t, vendor, { model: "ollama/toy" }, {});
+    const problems = [known, embedded, named].map(({ keyProblem }) => keyProblem);
+    assert.deepEqual(problems, [undefined, undefined, undefined]);
+  });
+});
+
 describe("a server without a key", () => {
-  it("falls back to the embedded model, and knows that nobody chose it", async (t) => {
+  it("falls back to the embedded model, and knows that no model was chosen", async (t) => {
     const { usual } = await pick(t, "", {}, {});
     assert.deepEqual([usual?.model, usual?.fell_back], ["embedded/offline", true]);
   });

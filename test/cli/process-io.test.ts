@@ -34,7 +34,7 @@ describe("standard input", () => {
     assert.deepEqual(await input.readAll(bytes.length), bytes);
   });
 
-  it("is refused past the limit without reading on", async (t) => {
+  it("is refused past the limit without reading further", async (t) => {
     let pieces = 0;
     const source = Readable.from(
       (function* () {
@@ -83,7 +83,7 @@ describe("standard output", () => {
     assert.equal(stream.listenerCount("drain"), 0);
   });
 
-  it("tells once that its reader has gone, and lets no writer wait for it", async () => {
+  it("says once that its reader has gone, and lets no writer wait for it", async () => {
     const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
     const stream = new Writable({ highWaterMark: 1, write: (_, __, done) => done(gone) });
     const told: unknown[] = [];

@@ -71,8 +71,8 @@ async function setUp(bench: Bench, terminal: Terminal): Promise<SetupEnd> {
   return await runSetup({ io: bench.io, terminal, signal: patience(), tryModel });
 }
 
-describe("the first hour", () => {
-  it("goes from a key that is refused to one that is taken, a test call and a default model", async (t) => {
+describe("the setup", () => {
+  it("goes from a refused key to an accepted one, a test call and a default model", async (t) => {
     const bench = await open(t);
     assert.equal(await isSetUp(bench.io), false);
     const terminal = typing("1", "*sk-bad", "*sk-good", "2");
@@ -95,6 +95,14 @@ describe("the first hour", () => {
       /The test call failed; what you set is kept\. openai answered 429/,
     );
     assert.deepEqual(await bench.keys(), ["OPENAI_API_KEY.json"]);
+  });
+
+  it("asks again for a model's name that has blanks", async (t) => {
+    const bench = await open(t);
+    const terminal = typing("1", "*sk-good", "offshoot chat; exit", "2");
+    assert.equal((await setUp(bench, terminal)).how, "done");
+    assert.match(terminal.text(), /A model's name has no blanks\. Type a number or the name\./);
+    assert.match(await bench.read(CONFIG), /^model: openai\/\S+$/m);
   });
 
   it("can be left at any step, and what was set so far stays", async (t) => {
@@ -140,7 +148,7 @@ describe("the first hour", () => {
     assert.ok(!terminal.text().includes("two words"));
   });
 
-  it("does not repeat a key that was typed where a vendor was asked for", async (t) => {
+  it("does not repeat a key that was typed in place of a vendor", async (t) => {
     const bench = await open(t);
     const key = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
     const terminal = typing(key, "");
@@ -148,7 +156,7 @@ describe("the first hour", () => {
     assert.ok(!terminal.text().includes(key.slice(8)));
   });
 
-  it("uses a key of the environment, and says that it wins where it is refused", async (t) => {
+  it("uses a key of the environment, and says that it wins if it is refused", async (t) => {
     const good = await open(t, { OPENAI_API_KEY: "sk-good" });
     assert.equal((await setUp(good, typing("1", ""))).how, "done");
     assert.deepEqual(await good.keys(), []);
@@ -158,7 +166,7 @@ describe("the first hour", () => {
     assert.match(terminal.text(), /`OPENAI_API_KEY` of the environment wins over a stored key/);
   });
 
-  it("writes into settings that are there, and leaves the rest of them", async (t) => {
+  it("writes into existing settings, and leaves the rest of them", async (t) => {
     const bench = await open(t);
     await mkdir(join(bench.io.home, ".config/offshoot"), { recursive: true });
     await writeFile(join(bench.io.home, CONFIG), "# mine\nmax_turns: 7\n");

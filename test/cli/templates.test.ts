@@ -56,7 +56,7 @@ describe("a template", () => {
     );
   });
 
-  it("gets the input after its text where it has no place for it", async () => {
+  it("gets the input after its text if it has no place for it", async () => {
     assert.equal(fillTemplate(await parse("Be brief."), new Map(), "Hello"), "Be brief.\n\nHello");
     assert.equal(fillTemplate(await parse("Be brief."), new Map(), ""), "Be brief.");
   });
@@ -106,14 +106,14 @@ describe("templates as files", () => {
     assert.equal((await findTemplate({ template: "theirs" }, io))?.layer, undefined);
   });
 
-  it("of the user have their name before those of a project", async (t) => {
+  it("of the user win over those of a project", async (t) => {
     const io = await place(t, {
       [`${USER}/review.md`]: "Mine.",
       [`${PROJECT}/review.md`]: "Theirs.",
     });
     assert.equal((await findTemplate({ template: "review" }, io))?.fill(""), "Mine.");
     assert.equal(await main(["templates", "list"], io), 0);
-    assert.match(io.written.stdout, /review +project +.*another of its name is used/);
+    assert.match(io.written.stdout, /review +project +.*another one of this name is used/);
   });
 
   it("that are unknown or broken are refused in one line that names those that exist", async (t) => {
@@ -131,7 +131,7 @@ describe("templates as files", () => {
     const io = await place(t, {});
     assert.equal(await main(["templates", "new", "review"], io), 0);
     assert.equal(await main(["templates", "new", "review"], io), 2);
-    assert.match(io.written.stderr, /review\.md is there already\./);
+    assert.match(io.written.stderr, /review\.md exists already\./);
     assert.equal(await main(["templates", "show", "review"], io), 0);
     assert.match(io.written.stdout, /^variables +language \(English\)$/m);
     assert.equal(await main(["completions", "words", "templates"], io), 0);
@@ -160,13 +160,13 @@ describe("a prompt with a template", () => {
     assert.equal(part?.text, "--- a.txt ---\nalpha\n\n---\n\nReview these\n\npiped.");
   });
 
-  it("names the files where nothing else is given", async (t) => {
+  it("names the files if nothing else is given", async (t) => {
     const io = await place(t, { "work/a.txt": "alpha" });
     const message = await readUserMessage({ words: ["@a.txt"], files: [], template }, io);
     assert.match(JSON.stringify(message.content), /Review a\.txt\./);
   });
 
-  it("is refused where it needs an input and there is none", async (t) => {
+  it("is refused if it needs an input and there is none", async (t) => {
     const io = await place(t, {});
     await assert.rejects(readUserMessage({ words: [], files: [], template }, io), {
       message: /The template `review` needs an input/,

@@ -31,7 +31,7 @@ describe("cleanForTerminal", () => {
     it(name, () => assert.equal(cleanForTerminal(text), clean));
   }
 
-  it("leaves no control character behind, whatever stands around it", () => {
+  it("leaves no control character in it, whatever is around it", () => {
     for (let code = 0; code < 0xa0; code++) {
       if (code >= 0x20 && code < 0x7f) continue;
       const control = String.fromCharCode(code);

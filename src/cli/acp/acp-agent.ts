@@ -1,8 +1,9 @@
 /**
- * Our agents inside editors: the Agent Client Protocol, version 1. The answer of a request always goes out before the
- * updates that it causes, because editors hang otherwise. Nothing is announced here that is not answered.
+ * Serves our agents to editors: the Agent Client Protocol, version 1. The answer to a request always goes out before
+ * the updates that it causes, because editors hang otherwise. Only methods that are answered here are announced.
  */
 
+import type { AnyMessage } from "@agentclientprotocol/sdk";
 import {
   type AgentCapabilities,
   type AgentRequestContext,
@@ -17,34 +18,39 @@ import {
   RequestError,
   type Stream,
 } from "@agentclientprotocol/sdk";
+import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { VERSION } from "../../version.ts";
 import type { AcpSession } from "./acp-session.ts";
 import { type EditorParts, EditorSessions } from "./editor-sessions.ts";
-import { lenient } from "./lenient-stream.ts";
-import { toRequestError } from "./request-error.ts";
 
-/** `fork` is of the protocol's unstable part: editors that do not know it pass it over. */
+/** `fork` belongs to the protocol's unstable part: editors that do not know it ignore it. */
 const CAPABILITIES: AgentCapabilities = {
   loadSession: true,
   promptCapabilities: { image: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
   sessionCapabilities: {
-    ...{ list: {}, resume: {}, close: {}, delete: {} },
+    list: {},
+    resume: {},
+    close: {},
+    delete: {},
     ...({ fork: {} } as object),
   },
 };
 
-/** Methods beyond the stable ones: a draft of the protocol's, and one that some editors still use. */
+/**
+ * Methods beyond the stable ones: a draft of the protocol, and an older one that some editors still use.
+ */
 const FORK = "session/fork";
 const SET_MODEL = "session/set_model";
 
 const SETUP = {
-  ...{ id: "setup", name: "Set up a model" },
+  id: "setup",
+  name: "Set up a model",
   description: "Stores a key for a vendor, or finds a model server on this machine",
 };
 
-/** Resolves when the editor has closed the connection; what works is cancelled then. */
+/** Resolves when the editor has closed the connection. Runs at work are cancelled then. */
 export async function serveAcp(parts: EditorParts, stream: Stream): Promise<void> {
   const sessions = new EditorSessions(parts);
   const app = agent({ name: "offshoot" });
@@ -182,7 +188,9 @@ function initialize({ clientCapabilities }: InitializeRequest): InitializeRespon
   };
 }
 
-/** An editor that can start us in a terminal does so with the argument; any other asks whether a model is ready. */
+/**
+ * An editor that can start us in a terminal does so with the argument. Any other asks if a model is ready.
+ */
 function toAuthMethod({ auth }: ClientCapabilities): AuthMethod {
   return auth?.terminal ? { type: "terminal", ...SETUP, args: ["--setup"] } : SETUP;
 }
@@ -193,7 +201,7 @@ async function announce(session: AcpSession) {
     modes: session.modes,
     configOptions: await session.options(),
   };
-  // After the answer: editors take no update of a session that they do not know yet.
+  // Sent after the answer: editors accept no update of a session that they do not know yet.
   setImmediate(() => void session.tellCommands().catch(() => {}));
   return answer;
 }
@@ -217,7 +225,7 @@ function parseSetModel(params: unknown): { readonly sessionId: string; readonly 
   throw RequestError.invalidParams({}, "`sessionId` and `modelId` must be text.");
 }
 
-/** Every failure is the protocol's own error, with a message for the person. */
+/** Turns every failure into an error of the protocol, with a message for the person. */
 function answering<Params, Out>(
   handle: (context: AgentRequestContext<Params>) => Out | Promise<Out>,
 ): (context: AgentRequestContext<Params>) => Promise<Out> {
@@ -228,4 +236,39 @@ function answering<Params, Out>(
       throw toRequestError(thrown);
     }
   };
+}
+
+/** Turns a failure into an error of the protocol. A person reads the message. */
+function toRequestError(thrown: unknown): RequestError {
+  if (thrown instanceof RequestError) return thrown;
+  if (thrown instanceof Failure) {
+    if (thrown.code === "key_missing") return RequestError.authRequired({}, thrown.message);
+    if (thrown.code === "not_found") return RequestError.resourceNotFound(thrown.message);
+    if (thrown.code === "invalid_request") return RequestError.invalidParams({}, thrown.message);
+    return RequestError.internalError({ code: thrown.code }, thrown.message);
+  }
+  return RequestError.internalError({}, thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+/**
+ * Accepts messages of editors that leave out fields which the schema requires and we do not need.
+ *
+ * Some editors send no list of MCP servers.
+ */
+const OPENING: ReadonlySet<string> = new Set(["session/new", "session/load", "session/resume"]);
+
+function lenient({ readable, writable }: Stream): Stream {
+  const filled = new TransformStream<AnyMessage, AnyMessage>({
+    transform(message, controller) {
+      controller.enqueue(fill(message));
+    },
+  });
+  return { readable: readable.pipeThrough(filled), writable };
+}
+
+function fill(message: AnyMessage): AnyMessage {
+  if (!("method" in message) || !OPENING.has(message.method)) return message;
+  const { params } = message;
+  if (!isJsonObject(params) || (params["mcpServers"] ?? null) !== null) return message;
+  return { ...message, params: { ...params, mcpServers: [] } };
 }

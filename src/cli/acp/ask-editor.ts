@@ -1,4 +1,7 @@
-/** Approval questions by `session/request_permission`. What the editor cancels ends the run; a question that it cannot show is a no. */
+/**
+ * Asks for approval by `session/request_permission`. If the editor cancels the question, the run ends. A question
+ * that it cannot show is denied.
+ */
 
 import {
   type AgentContext,
@@ -22,7 +25,7 @@ export interface AskEditorParts {
   readonly cwd: string;
   readonly client: AgentContext;
   readonly readFile: ReadFile;
-  /** The id under which the editor was shown the call. */
+  /** The id under which the editor knows the call. */
   readonly callOf: (question: Question) => Promise<string>;
 }
 
@@ -34,8 +37,13 @@ export function createAskEditor(parts: AskEditorParts): Ask {
     const title = `${child ? `${child.label}: ` : ""}${toTitle(name, given)}`;
     const toolCallId = await untilAborted(parts.callOf(question), signal);
     const toolCall = {
-      ...{ toolCallId, title, name, kind: toToolKind(name, given), status: "pending" as const },
-      ...{ rawInput: tryJson(given), locations: toLocations(given, cwd) },
+      toolCallId,
+      title,
+      name,
+      kind: toToolKind(name, given),
+      status: "pending" as const,
+      rawInput: tryJson(given),
+      locations: toLocations(given, cwd),
       content: await toChange({ name, arguments: given }, cwd, readFile),
     };
     const options = offered.map(({ answer: _, ...option }) => option);
@@ -45,6 +53,7 @@ export function createAskEditor(parts: AskEditorParts): Ask {
     });
     const { outcome } = await untilAborted(asked, signal);
     if (outcome.outcome === "cancelled") return "cancel";
-    return OPTIONS.find(({ optionId }) => optionId === outcome.optionId)?.answer ?? "no";
+    // A choice that was not offered is not an answer: an editor may know the other choices from earlier questions.
+    return offered.find(({ optionId }) => optionId === outcome.optionId)?.answer ?? "no";
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Subagents for an editor. Version 1 of the protocol has no nesting: each is one call whose id is its run's, and what
- * it does is the call's content, a line for each of its own calls. A child's log may come after its parent has told of
- * its end, so the content is told again with the end of either.
+ * Shows subagents to an editor. Version 1 of the protocol has no nesting: each subagent is one tool call whose id is
+ * its run's, and whose content has a line for each of its own calls. A child's log may arrive after its parent has
+ * reported its end, so the content is sent again with whichever end comes later.
  */
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
@@ -9,32 +9,38 @@ import { clip } from "../../base/text.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { toTitle } from "./tool-views.ts";
 
-/** Lines that are shown of each: the last ones. */
+/** The most lines shown of each subagent: the last ones. */
 const MAX_LINES = 20;
 const MAX_TEXT_CHARS = 4000;
 
 interface Child {
   readonly lines: string[];
-  /** What it said in its last turn. */
+  /** The text of its last turn. */
   text: string;
-  /** Why it did not complete, as its parent was told. */
+  /** The reason why it did not complete, as its parent got it. */
   why: string;
 }
 
 export interface ChildUpdates {
-  /** Undefined where there is nothing new to show. */
+  /** Undefined if there is nothing new to show. */
   read(run: string, event: RunEvent): SessionUpdate | undefined;
+  /** Children that were started and have not ended. */
+  readonly atWork: ReadonlySet<string>;
 }
 
 export function createChildUpdates(): ChildUpdates {
   const children = new Map<string, Child>();
+  const atWork = new Set<string>();
   return {
+    atWork,
     read(run, event) {
       if (event.type === "child_start") {
         children.set(event.child_id, { lines: [], text: "", why: "" });
+        atWork.add(event.child_id);
         return toStart(event.child_id, event.label);
       }
       if (event.type === "child_end") {
+        atWork.delete(event.child_id);
         const child = children.get(event.child_id);
         const isDone = event.ending === "completed";
         if (child && !isDone) child.why = `${event.ending}: ${event.message}`;
@@ -50,7 +56,10 @@ export function createChildUpdates(): ChildUpdates {
 function toStart(toolCallId: string, label: string): SessionUpdate {
   return {
     sessionUpdate: "tool_call",
-    ...{ toolCallId, title: `subagent ${clip(label, 80)}`, kind: "think", status: "in_progress" },
+    toolCallId,
+    title: `subagent ${clip(label, 80)}`,
+    kind: "think",
+    status: "in_progress",
     _meta: { "offshoot/run_id": toolCallId },
   };
 }

@@ -1,4 +1,6 @@
-/** Files through the editor's buffers, as far as the editor has announced that it gives and takes them. */
+/**
+ * Reads and writes files through the editor's buffers, as far as the editor has announced that it can.
+ */
 
 import { resolve } from "node:path";
 import { type AgentContext, type ClientCapabilities, methods } from "@agentclientprotocol/sdk";
@@ -12,7 +14,7 @@ interface EditorFilesParts {
   readonly capabilities: ClientCapabilities;
 }
 
-/** Undefined where the editor does neither: files are on disk then. */
+/** Undefined if the editor can do neither: files are then read and written on disk. */
 export function createEditorFiles(parts: EditorFilesParts): FileBuffers | undefined {
   const { sessionId, client, capabilities } = parts;
   const { readTextFile = false, writeTextFile = false } = capabilities.fs ?? {};
@@ -20,7 +22,7 @@ export function createEditorFiles(parts: EditorFilesParts): FileBuffers | undefi
   return {
     async read(path) {
       if (!readTextFile) return undefined;
-      // A file that the editor will not open is read from disk, as any other program would.
+      // A file that the editor does not open is read from disk, as by any other program.
       const asked = client.request(methods.client.fs.readTextFile, { sessionId, path });
       return await asked.then(
         ({ content }) => content,
@@ -29,14 +31,16 @@ export function createEditorFiles(parts: EditorFilesParts): FileBuffers | undefi
     },
     async write(path, content) {
       if (!writeTextFile) return false;
-      // What the editor refuses is refused: the person may have locked the file.
+      // If the editor refuses, the write is refused: the person may have locked the file.
       await client.request(methods.client.fs.writeTextFile, { sessionId, path, content });
       return true;
     },
   };
 }
 
-/** A file for a difference: from the editor, or from disk. Nothing outside of the folder is shown. */
+/**
+ * Reads a file for a diff: from the editor, or from disk. Files outside of the folder are not shown.
+ */
 export function createReadFile(cwd: string, buffers: FileBuffers | undefined): ReadFile {
   return async (path) => {
     const disk = await readBefore(cwd, path);

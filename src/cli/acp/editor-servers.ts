@@ -1,11 +1,17 @@
 /**
- * The MCP servers that an editor names for a session. They are programs and addresses that somebody may have put into a
- * project, so none is started or spoken to before the person has agreed to it as it is. What they agree to for good is
- * kept with the user's other approvals, by the hash of all that the editor says of the server.
+ * The MCP servers that an editor names for a session. They are programs and addresses that may come from files of a
+ * project. So none is started or contacted before the person has approved it exactly as it is. Permanent approvals
+ * are kept with the user's other approvals, by the hash of all that the editor says about the server.
  */
 
 import { createHash } from "node:crypto";
-import { type AgentContext, type McpServer, methods } from "@agentclientprotocol/sdk";
+import {
+  type AgentContext,
+  type McpServer,
+  methods,
+  type RequestPermissionRequest,
+} from "@agentclientprotocol/sdk";
+import { untilAborted } from "../../base/async.ts";
 import { toFailure } from "../../base/failure.ts";
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
@@ -19,35 +25,45 @@ export interface EditorServersParts {
   readonly sessionId: string;
   readonly client: AgentContext;
   readonly servers: readonly McpServer[];
-  /** Names that the user's own settings have: those servers count. */
+  /** Names of servers in the user's own settings: those servers win. */
   readonly taken: readonly string[];
-  /** The hashes of servers that the person has agreed to for good. */
+  /** Hashes of servers that the person has approved permanently. */
   readonly kept: KeptText;
-  /** Told what is left out, and why. */
+  /** Aborted when the prompt is cancelled. An open question is then withdrawn. */
+  readonly stop: AbortSignal;
+  /** Called with what is left out, and why. */
   tell(problem: string): Promise<void>;
 }
 
-/** Those that the person agrees to. Asks about each that is not agreed to yet; rejects never. */
-export async function admitServers(parts: EditorServersParts): Promise<readonly OwnServer[]> {
+export interface AdmittedServers {
+  readonly admitted: readonly OwnServer[];
+  /** Servers without an answer, because the prompt or a question was cancelled. They must be asked about again. */
+  readonly unanswered: readonly McpServer[];
+}
+
+/** Asks about each server that is not approved yet, until the person cancels. */
+export async function admitServers(parts: EditorServersParts): Promise<AdmittedServers> {
+  const { servers } = parts;
   const known = await readKept(parts.kept);
   const admitted: OwnServer[] = [];
-  for (const server of parts.servers) {
+  for (const [at, server] of servers.entries()) {
     const own = await toOwn(server, parts);
     if (!own) continue;
     const hash = hashOf(server);
     const answer = known.has(hash) ? "once" : await ask(parts, own);
+    if (answer === "cancel") return { admitted, unanswered: servers.slice(at) };
     if (answer === "no") {
-      await parts.tell(`The MCP server ${own.name} is not used: it was not agreed to.`);
+      await parts.tell(`The MCP server ${own.name} is not used: it was not approved.`);
       continue;
     }
     if (answer === "always") known.add(hash);
     if (answer === "always") await parts.kept.write(JSON.stringify({ agreed: [...known] }));
     admitted.push(own);
   }
-  return admitted;
+  return { admitted, unanswered: [] };
 }
 
-/** Undefined for one that cannot be used, which is told. */
+/** Undefined for a server that cannot be used, which is reported. */
 async function toOwn(
   server: McpServer,
   { taken, tell }: EditorServersParts,
@@ -69,7 +85,7 @@ async function toOwn(
   return undefined;
 }
 
-/** Names of tools hold it, with two underscores behind it. */
+/** Names of tools begin with this name and two underscores. */
 function toName(given: string): string {
   const name = given.toLowerCase().replace(/[^a-z0-9-]+/g, "-");
   return name.replace(/^-+|-+$/g, "");
@@ -81,16 +97,18 @@ function toReach(server: McpServer): OwnServer["reach"] {
     return { kind: "stdio", command, args, env: literally(env) };
   }
   const { url, headers } = server;
-  // Rejects what is no address.
+  // Throws if it is not an address.
   new URL(url);
   const oauth = { clientId: undefined, clientSecret: undefined, scope: undefined, port: undefined };
   return {
-    ...{ kind: "http", url, headers: literally(headers) },
+    kind: "http",
+    url,
+    headers: literally(headers),
     oauth: { enabled: false, ...oauth },
   };
 }
 
-/** Values of our own settings may name variables; an editor's are meant as they are. */
+/** Our own settings may name variables in values. An editor's values are taken literally. */
 function literally(
   pairs: readonly { readonly name: string; readonly value: string }[],
 ): Record<string, string> {
@@ -98,15 +116,18 @@ function literally(
 }
 
 async function ask(
-  { sessionId, client }: EditorServersParts,
+  { sessionId, client, stop }: EditorServersParts,
   server: OwnServer,
-): Promise<"once" | "always" | "no"> {
+): Promise<"once" | "always" | "no" | "cancel"> {
+  if (stop.aborted) return "cancel";
   const verb = server.reach.kind === "stdio" ? "Start" : "Connect to";
   const text = clip(toAddress(server), MAX_SHOWN_CHARS);
-  const { outcome } = await client.request(methods.client.session.requestPermission, {
+  const request: RequestPermissionRequest = {
     sessionId,
     toolCall: {
-      ...{ toolCallId: `mcp:${server.name}`, kind: "other", status: "pending" },
+      toolCallId: `mcp:${server.name}`,
+      kind: "other",
+      status: "pending",
       title: `${verb} the MCP server ${server.name}: ${text}`,
       content: [{ type: "content", content: { type: "text", text } }],
     },
@@ -115,9 +136,16 @@ async function ask(
       { optionId: "always", name: "Allow always", kind: "allow_always" },
       { optionId: "no", name: "Reject", kind: "reject_once" },
     ],
+  };
+  const asked = client.request(methods.client.session.requestPermission, request, {
+    cancellationSignal: stop,
   });
-  if (outcome.outcome === "cancelled") return "no";
-  const { optionId } = outcome;
+  const answered = await untilAborted(asked, stop).catch((thrown: unknown) => {
+    if (stop.aborted) return undefined;
+    throw thrown;
+  });
+  if (!answered || answered.outcome.outcome === "cancelled") return "cancel";
+  const { optionId } = answered.outcome;
   return optionId === "once" || optionId === "always" ? optionId : "no";
 }
 
@@ -127,7 +155,7 @@ async function readKept(kept: KeptText): Promise<Set<string>> {
   return new Set(Array.isArray(agreed) ? agreed.filter((one) => typeof one === "string") : []);
 }
 
-/** Of everything: another argument or another variable is another program. */
+/** The hash covers everything: with another argument or variable it is another program. */
 function hashOf(server: McpServer): string {
   return createHash("sha256").update(JSON.stringify(server)).digest("hex");
 }

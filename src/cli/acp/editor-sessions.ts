@@ -1,4 +1,6 @@
-/** The sessions that one editor has open, each with a desk in its own folder; and those that the record keeps. */
+/**
+ * The open sessions of one editor, each with a desk in its own folder, and the sessions in the record.
+ */
 
 import { isAbsolute } from "node:path";
 import {
@@ -19,7 +21,7 @@ import { AcpSession } from "./acp-session.ts";
 import { createAskEditor } from "./ask-editor.ts";
 import { createEditorFiles, createReadFile } from "./editor-files.ts";
 
-/** Most sessions of one answer. */
+/** The most sessions in one answer. */
 const LISTED = 50;
 
 export interface EditorParts {
@@ -29,7 +31,7 @@ export interface EditorParts {
 
 interface Opening {
   readonly cwd: string;
-  /** Undefined for a new one. */
+  /** Undefined for a new session. */
   readonly id: string | undefined;
   readonly client: AgentContext;
   readonly servers: readonly McpServer[];
@@ -45,12 +47,12 @@ export class EditorSessions {
     this.#parts = parts;
   }
 
-  /** What the editor can do, as it has announced. */
+  /** Notes what the editor has announced that it can do. */
   greet(capabilities: ClientCapabilities): void {
     this.#capabilities = capabilities;
   }
 
-  /** Rejects for a session that is gone: never an empty one in its place. */
+  /** Rejects if the session is gone: it never opens an empty one instead. */
   async open({ cwd, id: kept, client, servers }: Opening): Promise<AcpSession> {
     if (!isAbsolute(cwd)) {
       throw RequestError.invalidParams(
@@ -58,7 +60,7 @@ export class EditorSessions {
         `\`cwd\` must be an absolute path, not \`${cwd}\`.`,
       );
     }
-    // A key that was stored since counts: the editor opens a session again when its user has set up a model.
+    // Reads keys again that were stored since: the editor opens a session again when its user has set up a model.
     await attachKeys(this.#parts.io);
     const id = kept ?? makeId("conv");
     const io = { ...this.#parts.io, cwd };
@@ -67,7 +69,10 @@ export class EditorSessions {
     const readFile = createReadFile(cwd, buffers);
     let session: AcpSession | undefined;
     const ask = createAskEditor({
-      ...{ sessionId: id, cwd, client, readFile },
+      sessionId: id,
+      cwd,
+      client,
+      readFile,
       callOf: async (question) => (await session?.callOf(question)) ?? question.id,
     });
     const { options } = this.#parts;
@@ -78,7 +83,7 @@ export class EditorSessions {
       if (kept !== undefined) await desk.runtime.sessions.get(kept);
       const own = { client, capabilities, desk, openDesk: openHere, readFile, servers };
       session = new AcpSession({ id, io, ...own, isKept: kept !== undefined });
-      // Before the editor has a session that cannot answer: it offers its user to set up a model then.
+      // Checked before the editor has a session that cannot answer: it then offers its user to set up a model.
       await desk.check();
       await this.close(id);
       this.#open.set(id, session);
@@ -89,7 +94,7 @@ export class EditorSessions {
     }
   }
 
-  /** A new session with what this one holds. */
+  /** Opens a new session with a copy of this one. */
   async fork(opening: Opening & { readonly id: string }): Promise<AcpSession> {
     const { id } = await this.#withRecord((kept) => kept.fork(opening.id, { folder: opening.cwd }));
     return await this.open({ ...opening, id });
@@ -116,19 +121,19 @@ export class EditorSessions {
     await (await this.#record)?.close();
   }
 
-  /** The last used first. A cursor is the moment that the last one of a page was used. */
+  /** The last used first. */
   async list(
     folder: string | undefined,
     cursor: string | undefined,
   ): Promise<ListSessionsResponse> {
-    const untilMs = cursor === undefined ? undefined : parseCursor(cursor);
-    const found = await this.#withRecord((kept) => kept.list({ folder, untilMs, limit: LISTED }));
+    const { sessions: found, next } = await this.#withRecord((kept) =>
+      kept.listPage({ folder, after: cursor, limit: LISTED }),
+    );
     const sessions = found.flatMap(({ id, title, folder: cwd, used_at_ms }) => {
       const updatedAt = new Date(used_at_ms).toISOString();
       return cwd === null ? [] : [{ sessionId: id, cwd, title, updatedAt }];
     });
-    const last = found.length < LISTED ? undefined : found.at(-1);
-    return { sessions, ...(last ? { nextCursor: String(last.used_at_ms) } : {}) };
+    return { sessions, ...(next === undefined ? {} : { nextCursor: next }) };
   }
 
   async delete(id: string): Promise<void> {
@@ -136,14 +141,14 @@ export class EditorSessions {
     await this.#withRecord((kept) => kept.delete(id));
   }
 
-  /** Rejects where no model can be asked. */
+  /** Rejects if no model can be asked. */
   async checkModel(): Promise<void> {
     await attachKeys(this.#parts.io);
     const desk = await this.#openPlain();
     await desk.check().finally(() => desk.close());
   }
 
-  /** One for all questions of the editor, which asks before it has any session. */
+  /** One record for the editor's questions before it has a session. */
   async #withRecord<Out>(use: (sessions: Sessions) => Promise<Out>): Promise<Out> {
     this.#record ??= this.#openPlain();
     return await use((await this.#record).runtime.sessions);
@@ -152,10 +157,4 @@ export class EditorSessions {
   #openPlain(): Promise<OpenedDesk> {
     return openDesk({ ...this.#parts, ask: async () => "no", maxUsd: undefined });
   }
-}
-
-function parseCursor(cursor: string): number {
-  const ms = Number(cursor);
-  if (Number.isSafeInteger(ms)) return ms;
-  throw RequestError.invalidParams({ cursor }, `\`${cursor}\` is not a cursor of this agent.`);
 }

@@ -1,13 +1,20 @@
 /**
- * The events of a run and of all below it as updates of an editor's session. Holds the calls that are open, so that a
- * question about a call is shown with that call. Ids of calls are ours: model servers use theirs again.
+ * Turns the events of a run and of all runs below it into updates of an editor's session. It remembers the open
+ * calls, so that a question about a call is shown with that call. Ids of calls are ours, because model servers use
+ * theirs again.
  */
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { type Resolvers, toResolvers } from "../../base/async.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import { textOfPart } from "../../protocol/part-text.ts";
-import type { LoggedEvent, RunEvent, ToolEnd, ToolStart } from "../../protocol/run-events.ts";
+import type {
+  LoggedEvent,
+  RunEvent,
+  ToolEnd,
+  ToolStart,
+  TurnEnd,
+} from "../../protocol/run-events.ts";
 import { createChildUpdates } from "./child-updates.ts";
 import { tryJson } from "./prompt-items.ts";
 import { type ReadFile, toChange, toLocations, toTitle, toToolKind } from "./tool-views.ts";
@@ -15,13 +22,13 @@ import { type ReadFile, toChange, toLocations, toTitle, toToolKind } from "./too
 export interface UpdateParts {
   readonly id: string;
   readonly cwd: string;
-  /** The model's window; undefined where it is not known. */
+  /** The model's window; undefined if it is not known. */
   readonly windowTokens: number | undefined;
-  /** What the session had cost before; null where a price was unknown. */
+  /** The earlier cost of the session; null if a price was unknown. */
   readonly usdBefore: number | null;
-  /** What the editor can show beside conversations. */
+  /** The features that the editor can show besides conversations. */
   readonly shows: Shows;
-  /** A file as the editor has it, for the difference that a call would make. */
+  /** Reads a file as the editor has it, for the diff of a call. */
   readonly readFile: ReadFile;
 }
 
@@ -32,9 +39,18 @@ export interface Shows {
 
 export interface RunUpdates {
   read(batch: readonly LoggedEvent[]): AsyncGenerator<SessionUpdate>;
-  /** What the session has cost with it; null where a price is unknown. */
+  /**
+   * To be sent when all logs were read. A log has no end of a call that was stopped with its run: an editor would show
+   * it at work for ever.
+   */
+  end(): Iterable<SessionUpdate>;
+  /** The cost of the session, this run included; null if a price is unknown. */
   readonly usd: number | null;
-  /** The id of the call that a question is about, once its log has told of it. `path` is the asking run's. */
+  /** True if the run's last answer was cut at its token limit. */
+  readonly isCut: boolean;
+  /**
+   * The id of the call that a question is about, as soon as the log has it. `path` is that of the asking run.
+   */
   callOf(path: string, question: string): Promise<string>;
 }
 
@@ -46,13 +62,16 @@ type Updates = Generator<SessionUpdate | Promise<SessionUpdate>>;
 
 class TreeUpdates implements RunUpdates {
   usd: number | null;
+  isCut = false;
   readonly #parts: UpdateParts;
   readonly #children = createChildUpdates();
   readonly #questions = createQuestions();
-  /** The ids that the editor knows calls by. */
+  /** The ids under which the editor knows the calls. */
   readonly #calls = new Map<string, string>();
   readonly #delegating = new Map<string, ToolStart>();
-  /** Of runs. */
+  /** Calls at work, by the ids that the editor has. */
+  readonly #atWork = new Set<string>();
+  /** Paths of runs. */
   readonly #paths = new Map<string, string>();
   #turn = 0;
   #count = 0;
@@ -75,6 +94,10 @@ class TreeUpdates implements RunUpdates {
       const child = this.#children.read(run_id, event);
       if (child) yield child;
     }
+  }
+
+  *end(): Generator<SessionUpdate> {
+    for (const id of [...this.#atWork, ...this.#children.atWork]) yield toStopped(id);
   }
 
   #learn(run: string, event: RunEvent): void {
@@ -110,7 +133,8 @@ class TreeUpdates implements RunUpdates {
         yield* this.#readToolEnd(event);
         break;
       case "turn_end":
-        yield this.#toUsage(event.usage.input_tokens + event.usage.output_tokens);
+        this.isCut = event.reason === "length";
+        yield toUsage(tokensOf(event), { usd: this.usd, windowTokens: this.#parts.windowTokens });
         break;
       case "notice":
         if (shows.notices) yield toNotice(event.code, event.message);
@@ -127,23 +151,39 @@ class TreeUpdates implements RunUpdates {
     const toolCallId = `${this.#parts.id}:${this.#count}`;
     this.#calls.set(event.call_id, toolCallId);
     if (isDelegating(event.name)) this.#delegating.set(event.call_id, event);
-    else yield toCall(this.#parts, toolCallId, event);
+    else {
+      this.#atWork.add(toolCallId);
+      yield toCall(this.#parts, toolCallId, event);
+    }
   }
 
-  /** What a call started is shown by itself; a call that delegates is worth a sign where nothing came of it. */
+  /**
+   * A run that a call started is shown separately. A call that delegates is shown only if it started none.
+   */
   *#readToolEnd(event: ToolEnd): Updates {
     const toolCallId = this.#calls.get(event.call_id) ?? event.call_id;
     const start = this.#delegating.get(event.call_id);
     this.#delegating.delete(event.call_id);
+    this.#atWork.delete(toolCallId);
     if (start && !event.failed) return;
     if (start) yield toCall(this.#parts, toolCallId, start);
     yield toEnd(toolCallId, event);
   }
+}
 
-  #toUsage(used: number): SessionUpdate {
-    const cost = this.usd === null ? null : { amount: this.usd, currency: "USD" };
-    return { sessionUpdate: "usage_update", used, size: this.#parts.windowTokens ?? 0, cost };
-  }
+/** The tokens that a turn has left in the model's window. */
+export function tokensOf({ usage }: TurnEnd): number {
+  return usage.input_tokens + usage.output_tokens;
+}
+
+interface Used extends Pick<UpdateParts, "windowTokens"> {
+  /** The cost of the session; null if a price is unknown. */
+  readonly usd: number | null;
+}
+
+export function toUsage(used: number, { usd, windowTokens }: Used): SessionUpdate {
+  const cost = usd === null ? null : { amount: usd, currency: "USD" };
+  return { sessionUpdate: "usage_update", used, size: windowTokens ?? 0, cost };
 }
 
 interface Questions {
@@ -151,7 +191,9 @@ interface Questions {
   callOf(path: string, question: string): Promise<string>;
 }
 
-/** Questions are in the log before they are asked; who asks may still be faster than who reads the log. */
+/**
+ * A question is in the log before it is asked, but the asker may be faster than the reader of the log.
+ */
 function createQuestions(): Questions {
   const known = new Map<string, Resolvers<string>>();
   const of = (path: string, question: string): Resolvers<string> => {
@@ -173,8 +215,13 @@ async function toCall(
 ): Promise<SessionUpdate> {
   return {
     sessionUpdate: "tool_call",
-    ...{ toolCallId, name, title: toTitle(name, given), kind: toToolKind(name) },
-    ...{ status: "in_progress", rawInput: tryJson(given), locations: toLocations(given, cwd) },
+    toolCallId,
+    name,
+    title: toTitle(name, given),
+    kind: toToolKind(name),
+    status: "in_progress",
+    rawInput: tryJson(given),
+    locations: toLocations(given, cwd),
     content: await toChange({ name, arguments: given }, cwd, readFile),
   };
 }
@@ -183,11 +230,15 @@ function toEnd(toolCallId: string, { item, failed }: ToolEnd): SessionUpdate {
   const output = item.type === "function_call_output" ? item.output : "";
   const text = typeof output === "string" ? output : output.map(textOfPart).join("\n");
   const status = failed ? "failed" : "completed";
-  // What a call changed was shown with its start; a result would take the diff's place.
+  // The change was shown when the call started; a result would replace the diff.
   return { sessionUpdate: "tool_call_update", toolCallId, status, rawOutput: text };
 }
 
-/** What a person can do nothing about is not worth a sign. */
+function toStopped(toolCallId: string): SessionUpdate {
+  return { sessionUpdate: "tool_call_update", toolCallId, status: "failed" };
+}
+
+/** Notices that a person can do nothing about are not shown. */
 const QUIET: ReadonlySet<string> = new Set(["replay", "report", "unread", "background", "process"]);
 
 function toNotice(code: string, message: string): SessionUpdate {
@@ -195,7 +246,7 @@ function toNotice(code: string, message: string): SessionUpdate {
   return { sessionUpdate: "notice", severity, title: message || code };
 }
 
-/** Told when it is done: the log has it as one event. */
+/** Shown when it is done: the log has it as one event. */
 function* toCompaction(compactionId: string, summary: string): Generator<SessionUpdate> {
   yield { sessionUpdate: "compaction_update", compactionId, status: "in_progress" };
   if (summary !== "") {

@@ -1,6 +1,6 @@
 /**
- * Slash commands of an editor's session: those that this program answers itself, and the user's prompt templates, which
- * become a prompt. Editors refuse what is not announced, so what is announced here is all there is.
+ * Slash commands of an editor's session: those that this program answers itself, and the user's prompt templates,
+ * which become prompts. Editors refuse a command that was not announced, so this list is complete.
  */
 
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
@@ -10,6 +10,7 @@ import type { UndoReport } from "../../runtime/undo/undo.ts";
 import { renderRows } from "../commands/runs-cost.ts";
 import type { OpenedDesk } from "../desk/open-desk.ts";
 import type { Io } from "../io.ts";
+import { toNothingUndone } from "../nothing-undone.ts";
 import { openTemplates } from "../open-templates.ts";
 import { fillTemplate, needsInput } from "../templates/template.ts";
 
@@ -44,7 +45,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "There are none yet: offshoot agents new NAME",
   },
   undo: {
-    description: "Take back what the last prompt did to files",
+    description: "Undo the last prompt's changes to files",
     hint: "force, to restore files that were changed since",
     act: undoLast,
   },
@@ -57,7 +58,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 export async function listCommands(io: Place): Promise<AvailableCommand[]> {
   const own = Object.entries(COMMANDS).map(([name, { description, hint }]) => ({
-    ...{ name, description },
+    name,
+    description,
     ...(hint === undefined ? {} : { input: { hint } }),
   }));
   const { templates } = await openTemplates(io);
@@ -72,7 +74,9 @@ export async function listCommands(io: Place): Promise<AvailableCommand[]> {
   return [...own, ...filled];
 }
 
-/** What a command says itself, or the prompt that it stands for; undefined for words that are no command. */
+/**
+ * Returns the output of a command, or the prompt that it stands for; undefined if the words are not a command.
+ */
 export async function runCommand(
   words: string,
   place: CommandPlace,
@@ -96,18 +100,19 @@ async function tellCost({ desk, sessionId }: CommandPlace): Promise<string> {
 
 async function undoLast({ desk, sessionId }: CommandPlace, rest: string): Promise<string> {
   const run = (await runsOf(desk, sessionId)).at(-1);
-  if (run === undefined) return "There is nothing to take back yet.";
+  if (run === undefined) return "There is nothing to undo yet.";
   return toUndoText(await desk.runtime.undo({ run }, { force: rest === "force" }));
 }
 
-function toUndoText({ files, obstacles }: UndoReport): string {
+function toUndoText(report: UndoReport): string {
+  const { files, obstacles } = report;
   if (obstacles.length > 0) {
     const lines = obstacles.map(({ path, why }) => `- ${path}: ${why}`);
-    return `Nothing was changed:\n${lines.join("\n")}\n\nSay /undo force to do it all the same.`;
+    return `Nothing was changed:\n${lines.join("\n")}\n\nUse /undo force to do it anyway.`;
   }
-  if (files.length === 0) return "The last prompt changed no files.";
+  if (files.length === 0) return toNothingUndone(report);
   const lines = files.map(({ path, change }) => `- ${path}: ${change}`);
-  return `Took back the changes of ${plural(files.length, "file")}:\n${lines.join("\n")}`;
+  return `Undid the changes of ${plural(files.length, "file")}:\n${lines.join("\n")}`;
 }
 
 async function runsOf(desk: OpenedDesk, id: string | undefined): Promise<readonly string[]> {

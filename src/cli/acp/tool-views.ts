@@ -1,4 +1,4 @@
-/** Tool calls as editors show them: a title, a kind, the files that they touch, what they change. */
+/** Shows tool calls as editors do: a title, a kind, the files that they touch, the changes. */
 
 import { resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
@@ -16,10 +16,17 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/(subagent|agent)/, "think"],
 ];
 
-/** What `file_ops` does is one of its arguments. */
+/** The argument of `file_ops` that says what it does. */
 const OPERATIONS: Readonly<Record<string, ToolKind>> = {
-  ...{ read: "read", list: "read", write: "edit", append: "edit", edit: "edit" },
-  ...{ delete: "delete", remove: "delete", move: "move", copy: "move" },
+  read: "read",
+  list: "read",
+  write: "edit",
+  append: "edit",
+  edit: "edit",
+  delete: "delete",
+  remove: "delete",
+  move: "move",
+  copy: "move",
 };
 
 export function toToolKind(name: string, given = ""): ToolKind {
@@ -27,7 +34,7 @@ export function toToolKind(name: string, given = ""): ToolKind {
   return KINDS.find(([names]) => names.test(name))?.[1] ?? "other";
 }
 
-/** The fields that say most of a call, the first that is there. */
+/** The argument that says most about a call: the first of these that exists. */
 const TELLING = ["path", "filepath", "command", "label", "pattern", "query", "url"];
 
 export function toTitle(name: string, given: string): string {
@@ -37,7 +44,7 @@ export function toTitle(name: string, given: string): string {
   return clip(`${name}${shown}`, 120);
 }
 
-/** Paths are absolute for editors, and lines count from 1. */
+/** Editors expect absolute paths, and lines that count from 1. */
 export function toLocations(given: string, cwd: string): ToolCallLocation[] {
   const { path, filepath, offset } = fieldsOf(given);
   const named = typeof path === "string" ? path : filepath;
@@ -46,10 +53,10 @@ export function toLocations(given: string, cwd: string): ToolCallLocation[] {
   return [{ path: resolve(cwd, named), ...line }];
 }
 
-/** A file as it is now, by its path in the folder; undefined where it cannot be shown. */
+/** Reads a file by its path in the folder; undefined if it cannot be shown. */
 export type ReadFile = (path: string) => Promise<string | undefined>;
 
-/** The change that a call would make, where its arguments say it. */
+/** The change that a call would make, if its arguments say it. */
 export async function toChange(
   call: Pick<ToolStart, "name" | "arguments">,
   cwd: string,
@@ -57,7 +64,15 @@ export async function toChange(
 ): Promise<ToolCallContent[]> {
   if (!toFileChange(call)) return [];
   const { path: named } = fieldsOf(call.arguments);
-  const before = typeof named === "string" ? await readFile(named) : undefined;
+  return toDiff(call, cwd, typeof named === "string" ? await readFile(named) : undefined);
+}
+
+/** The same for a file with this content; undefined if the content is not known. */
+export function toDiff(
+  call: Pick<ToolStart, "name" | "arguments">,
+  cwd: string,
+  before: string | undefined,
+): ToolCallContent[] {
   const change = toFileChange(call, before);
   if (!change) return [];
   const oldText = before === undefined && change.isWhole ? null : change.before;

@@ -1,4 +1,6 @@
-/** What is at work in a chat, with a sign that moves and its time, and what waits to be said. Pure. */
+/**
+ * Rows that show what is at work in a chat, with a moving sign and its time, and the words that wait. Pure.
+ */
 
 import { PEN, type Row } from "../screen/rows.ts";
 import { cleanForTerminal } from "../terminal.ts";

@@ -1,4 +1,6 @@
-/** What the slash commands of a chat do. Each prints, changes what the next prompt is asked with, or offers a list. */
+/**
+ * The slash commands of a chat. Each prints something, changes the next prompt, or offers a list.
+ */
 
 import { access, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -7,33 +9,35 @@ import { clip, plural } from "../../base/text.ts";
 import { readCosts } from "../../delegation/ledger/costs.ts";
 import { renderSession } from "../../delegation/ledger/session.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
-import type { UndoReport } from "../../runtime/undo/undo.ts";
 import type { CommandCall } from "../command.ts";
 import { renderRows } from "../commands/runs-cost.ts";
 import { showTree } from "../commands/runs-tree.ts";
 import type { Output } from "../io.ts";
-import type { Definition } from "./definition-lines.ts";
+import type { DefinitionRow } from "./definition-lines.ts";
 import type { ChatEngine } from "./open-chat.ts";
-import { type Choice, Picker } from "./picker.ts";
+import { Picker, type PickerRow } from "./picker.ts";
 import { KEYS, SLASH_COMMANDS, type SlashCall, type SlashName } from "./slash.ts";
+import { toUndoneText } from "./undone-text.ts";
 
 export interface CommandParts {
   readonly engine: ChatEngine;
   readonly cwd: string;
-  /** Prints lines that stay. */
+  /** Prints lines that stay on the screen. */
   say(text: string): void;
   /** Prints names and what they mean. */
-  define(rows: readonly Definition[]): void;
+  define(rows: readonly DefinitionRow[]): void;
   pick(picker: Picker): void;
-  /** Runs a prompt as if it was typed, and gives the answer; nothing where the run did not complete. */
+  /**
+   * Runs a prompt as if it was typed, and returns the answer; empty if the run did not complete.
+   */
   askModel(words: string): Promise<string>;
-  /** Says the words after what is at work; resolves when they are on their way. */
+  /** Sends the words after the present work; resolves when they were sent. */
   queue(words: string): Promise<void> | void;
-  /** Puts words before the next prompt, for the model alone. */
+  /** Puts text before the next prompt, for the model only. */
   carry(text: string): void;
   /** Puts words into the editor. */
   write(words: string): void;
-  /** The conversation is another one from here on. */
+  /** Called when the chat has changed to another conversation. */
   moved(): Promise<void>;
   leave(): void;
 }
@@ -91,7 +95,7 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     if (rest !== "") return goTo(parts, toTurn(rest), { done: "forked", told: FILES_STAY });
     await parts.engine.conversation.fork();
     await parts.moved();
-    parts.say("Forked: this goes on in a copy, and the old session stays.");
+    parts.say("Forked: this continues in a copy, and the old session stays.");
   },
   async rewind(parts, rest) {
     const [turn = "", files = "", ...more] = rest.split(/\s+/);
@@ -103,7 +107,7 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     const prompts = turns.filter(({ prompt }) => prompt !== null);
     if (prompts.length === 0) return parts.say("There is nothing to go back to yet.");
     const choices = prompts.map(
-      (one): Choice => ({
+      (one): PickerRow => ({
         label: `${one.turn}. ${clip(one.prompt ?? "", 100)}`,
         choose: () => rewindTo(parts, one.turn - 1, { words: one.prompt ?? "" }),
       }),
@@ -115,12 +119,12 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     const all = await parts.engine.conversation.list();
     if (all.length === 0) return parts.say("There is no session in this folder yet.");
     const choices = [...all].reverse().map(
-      ({ id, title, used_at_ms }): Choice => ({
+      ({ id, title, used_at_ms }): PickerRow => ({
         label: `${new Date(used_at_ms).toISOString().slice(0, 16).replace("T", " ")}  ${clip(title, 80)}`,
         choose: () => open(parts, id),
       }),
     );
-    parts.pick(new Picker("Go on with", choices));
+    parts.pick(new Picker("Continue a session", choices));
   },
   async new({ engine, say, moved }) {
     engine.conversation.reset();
@@ -128,13 +132,13 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     say("A new session begins.");
   },
   async compact({ engine, say, askModel, carry, moved }) {
-    if (engine.conversation.runs.length === 0) return say("There is nothing to make short yet.");
+    if (engine.conversation.runs.length === 0) return say("There is nothing to summarise yet.");
     const summary = await askModel(SUMMARY_PROMPT);
-    if (summary.trim() === "") return say("There was no summary; the session goes on as it was.");
+    if (summary.trim() === "") return say("There was no summary; the session continues as it was.");
     engine.conversation.reset();
     await moved();
     carry(`A summary of what we said and did before:\n\n${summary}`);
-    say("A new session goes on with this summary; the old one stays.");
+    say("A new session continues with this summary; the old one stays.");
   },
   async export({ engine, cwd, say }, rest) {
     const { id, runs } = engine.conversation;
@@ -146,7 +150,7 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
         () => false,
       )
     ) {
-      throw invalid(`${file} is there already. Name another file: /export FILE`);
+      throw invalid(`${file} exists already. Name another file: /export FILE`);
     }
     let text = "";
     for (const run of runs) {
@@ -166,21 +170,24 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
 };
 
 const SUMMARY_PROMPT =
-  "Summarise our conversation so that somebody who has not seen it can go on: what I want, what was decided and why, what was done to which files, what is left to do. Use no tools.";
+  "Summarise our conversation so that a reader who has not seen it can continue: what I want, what was decided and why, what was done to which files, what is left to do. Use no tools.";
 
-/** What happens to files that the user has changed since, one line each. */
+/** The choices for files that the user has changed since then, one line each. */
 const FILES = {
   force: "Restore the files anyway",
-  talk: "Rewind the conversation alone; files stay as they are",
+  talk: "Rewind only the conversation; files stay as they are",
 } as const;
 
 interface Rewinding {
   readonly files?: keyof typeof FILES | "";
-  /** What the person had said after the turn: it comes back into the editor. */
+  /** The prompt that followed the turn: it comes back into the editor. */
   readonly words?: string;
 }
 
-/** Conversation and files together. Where a file is not as the tools left it, nothing happens before it is said what to do. */
+/**
+ * Rewinds conversation and files together. If a file is not as the tools left it, nothing happens before the user has
+ * chosen what to do.
+ */
 async function rewindTo(parts: CommandParts, turn: number, rewinding: Rewinding): Promise<void> {
   const { files = "", words = "" } = rewinding;
   const done = { done: "rewound", words };
@@ -188,13 +195,13 @@ async function rewindTo(parts: CommandParts, turn: number, rewinding: Rewinding)
   const report = await parts.engine.undo(turn, { force: files === "force" });
   const { obstacles } = report;
   if (obstacles.length === 0 || files === "force") {
-    return await goTo(parts, turn, { ...done, told: tellFiles(report) });
+    return await goTo(parts, turn, { ...done, told: toUndoneText(report) });
   }
   const named = obstacles.map(({ path, why }) => `${path} ${why}`);
   parts.say(`Not rewound, and nothing was changed:\n${named.join("\n")}`);
   parts.say(`/rewind ${turn} force: ${FILES.force}. /rewind ${turn} talk: ${FILES.talk}.`);
   const choices = (["force", "talk"] as const).map(
-    (one): Choice => ({
+    (one): PickerRow => ({
       label: FILES[one],
       choose: () => rewindTo(parts, turn, { files: one, words }),
     }),
@@ -204,27 +211,13 @@ async function rewindTo(parts: CommandParts, turn: number, rewinding: Rewinding)
 
 const FILES_STAY = "Files stay as they are.";
 
-function tellFiles({ files, obstacles, unseen, undo }: UndoReport): string {
-  const told = files.length === 0 ? ["No file had to be restored."] : [];
-  if (files.length > 0) {
-    const names = files.slice(0, 5).map(({ path }) => path);
-    const more = files.length > names.length ? ", …" : "";
-    told.push(`${plural(files.length, "file")} restored: ${names.join(", ")}${more}.`);
-  }
-  if (undo !== null) told.push(`Take that back: offshoot undo ${undo}`);
-  const left = obstacles.filter(({ canForce }) => !canForce).map(({ path }) => path);
-  if (left.length > 0) told.push(`Left alone: ${left.join(", ")}.`);
-  if (unseen.length > 0) told.push(`May have changed more: ${unseen.join(", ")}.`);
-  return told.join("\n");
-}
-
 interface Going {
   readonly done: string;
   readonly told: string;
   readonly words?: string;
 }
 
-/** After this turn; the words that followed it come back into the editor. */
+/** Continues after this turn. The prompt that followed it comes back into the editor. */
 async function goTo(parts: CommandParts, turn: number, going: Going): Promise<void> {
   const { done, told, words = "" } = going;
   await parts.engine.conversation.fork(turn);
@@ -235,13 +228,13 @@ async function goTo(parts: CommandParts, turn: number, going: Going): Promise<vo
   if (words !== "") parts.write(words);
 }
 
-/** The last words of both, so that the person knows where they are. */
+/** Shows the last words of both sides, so that the person knows the place. */
 async function open({ engine, say, moved, cwd }: CommandParts, name: string): Promise<void> {
   const { conversation } = engine;
   const { title, folder } = await conversation.open(name);
   await moved();
   const turns = await conversation.turns();
-  say(`Going on with: ${clip(title, 100)} (${plural(turns.length, "turn")})`);
+  say(`Continuing: ${clip(title, 100)} (${plural(turns.length, "turn")})`);
   if (folder !== null && folder !== cwd)
     say(`It began in ${folder}. Tools work in ${cwd} from here on.`);
   const asked = turns.findLast(({ prompt }) => prompt !== null);
@@ -252,7 +245,7 @@ async function open({ engine, say, moved, cwd }: CommandParts, name: string): Pr
   if (unanswered !== undefined) say(`> ${clip(unanswered, MAX_SHOWN)}\n(not answered)`);
 }
 
-/** Of what was said last, in characters. */
+/** The most characters of what was said last. */
 const MAX_SHOWN = 400;
 
 function toTurn(text: string): number {

@@ -1,7 +1,7 @@
 /**
- * The terminal of a chat: its keys, its live rows, and when a frame is drawn. The one owner of raw mode, bracketed paste
- * and the keyboard protocols: they are on while keys are read, and off for a question of another program, for Ctrl-Z
- * and at any exit.
+ * The terminal of a chat: its keys, its live rows, and the times at which a frame is drawn. It alone owns raw mode,
+ * bracketed paste and the keyboard protocols: they are on while keys are read, and off for a question of another
+ * program, for Ctrl-Z and at any exit.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -11,61 +11,61 @@ import { createKeyDecoder, type Typed } from "../screen/keys.ts";
 import { createLiveArea, type LiveArea } from "../screen/live-area.ts";
 import { reflows } from "../terminal.ts";
 
-/** Frames of what streams come so far apart; a key is answered at once. */
+/** Interval between frames of streaming text. A key is answered at once. */
 const FRAME_MS = 50;
 /**
- * After a frame of many lines: nobody reads that fast, and each such frame writes live rows again. The bytes of a long
- * answer are counted in test/cli/screen/streamed-bytes.test.ts.
+ * Interval after a frame of many lines, which no person reads faster, and each of which writes the live rows again.
+ * test/cli/screen/streamed-bytes.test.ts counts the bytes of a long answer.
  */
 const FLOOD_MS = 150;
 const FLOOD_CHARS = 400;
-/** How long the rest of a sequence may take after its Escape, over SSH too. */
+/** How long the rest of a sequence may take after its Escape, over SSH included. */
 const ESCAPE_MS = 40;
 
 /**
- * After a change of size nothing is drawn for so long: which rows are ours is counted by the size, and tmux tells of the
+ * Nothing is drawn for this long after a change of size: the size decides which rows are ours, and tmux reports the
  * sizes of one drag up to a quarter of a second late.
  */
 const REST_MS = 300;
 
-/** Bracketed paste, kitty's keyboard protocol (keys that differ are told apart), xterm's modifyOtherKeys. */
+/** Bracketed paste, kitty's keyboard protocol (distinguishes keys that look alike), xterm's modifyOtherKeys. */
 const ON = "\x1b[?2004h\x1b[>1u\x1b[>4;1m";
-/** With what a frame may have switched off when the process ended in the middle of it. */
+/** Includes what a frame may have switched off if the process ended in the middle of it. */
 export const OFF = "\x1b[>4;0m\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?2026l";
 
 export interface ScreenHandlers {
   onTyped(typed: Typed): void;
-  /** What is to be on the screen now; `print` may be called meanwhile. */
+  /** Returns the live rows to show. It may call `print`. */
   toPicture(): Picture;
   onGone(): void;
 }
 
 export interface ChatScreen {
-  /** Whether another program has the terminal. */
+  /** True while another program has the terminal. */
   readonly isLent: boolean;
   readonly columns: number;
-  /** Most rows of a picture. */
+  /** The most rows of a picture. */
   readonly maxRows: number;
   print(lines: readonly FinishedLine[]): void;
-  /** Something has changed: it is drawn soon. `now` for what a key has changed. */
+  /** Asks for a redraw: soon, or `now` after a key. */
   refresh(when?: "soon" | "now"): void;
-  /** Gives the terminal to another program while `work` goes on. */
+  /** Gives the terminal to another program until `work` ends. */
   lend<Out>(work: () => Promise<Out>): Promise<Out>;
   suspend(): void;
-  /** Rings, or shows a notification of the terminal's. */
+  /** Rings the bell, or shows a notification of the terminal's. */
   signal(bytes: string): void;
-  /** Takes the live rows off and gives the terminal back. */
+  /** Removes the live rows and gives the terminal back. */
   close(): void;
 }
 
 export interface ScreenParts {
   readonly io: Pick<Io, "openKeys" | "env"> & { readonly output: Output };
   readonly clock: Clock;
-  /** Told whenever the terminal is switched to keys, and back. */
+  /** Called whenever the terminal is switched to keys, and back. */
   readonly onTurn?: ((turn: TerminalTurn) => void) | undefined;
 }
 
-/** Undefined where there are no keys to be read. */
+/** Undefined if no keys can be read. */
 export function openChatScreen(
   parts: ScreenParts,
   handlers: ScreenHandlers,
@@ -90,7 +90,9 @@ class Screen implements ChatScreen {
   #drawnAtMs = Number.NEGATIVE_INFINITY;
   #frameMs = FRAME_MS;
   #state: "drawn" | "lent" | "closed" = "drawn";
-  /** Our rows were taken off before the process was stopped: those that are there now were drawn after it. */
+  /**
+   * True if our rows were removed before the process was stopped: rows on the screen were drawn after it.
+   */
   #isTakenOff = false;
   #stopResizing: (() => void) | undefined;
 
@@ -119,7 +121,7 @@ class Screen implements ChatScreen {
         off: OFF,
         onTurn: this.#onTurn,
         toFarewell: () => (this.isLent ? "" : this.#area.toErased()),
-        onContinue: () => this.#goOn(),
+        onContinue: () => this.#continue(),
         onGone: () => this.#handlers.onGone(),
       },
     });
@@ -164,7 +166,7 @@ class Screen implements ChatScreen {
     const length = this.#area.draw(this.#handlers.toPicture());
     this.#drawnAtMs = this.#clock.now();
     this.#frameMs = length !== undefined && length > FLOOD_CHARS ? FLOOD_MS : FRAME_MS;
-    // A terminal that is slow gets the next frame when it has taken this one.
+    // A slow terminal gets the next frame when it has taken this one.
     if (length === undefined) this.refresh();
   }
 
@@ -179,7 +181,7 @@ class Screen implements ChatScreen {
     }
   }
 
-  /** The chat may have been left meanwhile. */
+  /** The chat may have ended meanwhile. */
   #takeBack(): void {
     if (this.#state === "closed") return;
     this.#state = "drawn";
@@ -188,14 +190,16 @@ class Screen implements ChatScreen {
     this.refresh("now");
   }
 
-  /** Whoever stopped the process with a signal has written over our rows, wherever they are now. */
-  #goOn(): void {
+  /**
+   * The program that stopped this process with a signal has written over our rows, wherever they are now.
+   */
+  #continue(): void {
     if (!this.#isTakenOff) this.#area.forget();
     this.#isTakenOff = false;
     this.refresh("now");
   }
 
-  /** Returns when the process was continued, or at once where it cannot be stopped. */
+  /** Returns when the process is continued, or at once if it cannot be stopped. */
   suspend(): void {
     this.#keys?.suspend();
     this.refresh("now");

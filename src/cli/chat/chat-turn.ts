@@ -1,15 +1,15 @@
-/** One prompt at work: a run, its log as rows, and how it is steered and stopped. */
+/** One prompt at work: a run, its log as rows, and the means to steer and stop it. */
 
 import { toFailure } from "../../base/failure.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Run } from "../../runtime/runtime.ts";
-import type { StartedRun } from "./open-chat.ts";
+import type { ChatRun } from "./open-chat.ts";
 import type { Spent } from "./status-row.ts";
 import type { Transcript } from "./transcript.ts";
 
-export interface TurnParts {
+export interface ChatTurnParts {
   readonly transcript: Transcript;
-  /** Something of the log has come. */
+  /** Called when new events were read. */
   onNews(): void;
 }
 
@@ -26,7 +26,7 @@ export class ChatTurn {
   #knownUsd = 0;
   #unknownCalls = 0;
 
-  constructor({ run, follow }: StartedRun, { transcript, onNews }: TurnParts, nowMs: number) {
+  constructor({ run, follow }: ChatRun, { transcript, onNews }: ChatTurnParts, nowMs: number) {
     this.#run = run;
     this.#follow = follow;
     this.transcript = transcript;
@@ -50,7 +50,7 @@ export class ChatTurn {
     return { tokens: this.#tokens, knownUsd: this.#knownUsd, unknownCalls: this.#unknownCalls };
   }
 
-  /** Resolves when the run has ended and all of it was read. */
+  /** Resolves when the run has ended and its whole log was read. */
   async finish(): Promise<Run> {
     try {
       for await (const batch of this.#follow()) {
@@ -58,7 +58,7 @@ export class ChatTurn {
         this.#onNews();
       }
     } catch (thrown) {
-      // What cannot be shown must not go on spending.
+      // If it cannot be shown, it must not continue to spend.
       await this.#run.cancel();
       this.transcript.say(toFailure(thrown).message);
     }
@@ -66,7 +66,7 @@ export class ChatTurn {
     return this.#run;
   }
 
-  /** Rejects with `conflict` where the run has ended. */
+  /** Rejects with `conflict` if the run has ended. */
   async steer(text: string): Promise<void> {
     await this.#run.steer(text);
   }

@@ -1,6 +1,6 @@
 /**
- * What is at work in a chat, and what waits to be said: one prompt at a time, words that steer it, words for after it,
- * commands of the person's. Nothing here rejects: what goes wrong is a line, and the words come back.
+ * The work of a chat and what waits for it: one prompt at a time, words that steer it, words for after it, and the
+ * person's commands. Nothing here rejects: a failure prints a line, and the words come back.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -18,7 +18,7 @@ import type { Spent } from "./status-row.ts";
 import { Transcript, type TranscriptOptions } from "./transcript.ts";
 
 export const TICK_MS = 200;
-/** A tool may need some time to stop; whoever leaves does not wait for one that never does. */
+/** A tool may need some time to stop. A person who leaves does not wait for one that never does. */
 const END_MS = 5000;
 
 export interface WorkParts {
@@ -28,9 +28,9 @@ export interface WorkParts {
   readonly takeShown: TranscriptOptions["takeShown"];
   print(lines: readonly FinishedLine[]): void;
   say(text: string, pen?: string): void;
-  /** Prints what the person has said. */
+  /** Prints the person's words. */
   showWords(words: string): void;
-  /** Puts words that nobody has heard back into the editor. */
+  /** Puts words that no run has read back into the editor. */
   giveBack(words: readonly string[]): void;
   refresh(when?: "soon" | "now"): void;
   notify(text: string): void;
@@ -38,7 +38,7 @@ export interface WorkParts {
 
 const NOTHING_SPENT: Spent = { tokens: 0, knownUsd: 0, unknownCalls: 0 };
 
-/** A command of the person's, or the start of a run. */
+/** A command of the person, or the start of a run. */
 interface Deed {
   readonly title: string;
   readonly isStart: boolean;
@@ -51,17 +51,18 @@ export class ChatWork {
   #engine: ChatEngine | undefined;
   #turn: ChatTurn | undefined;
   #deed: Deed | undefined;
-  /** A command is at work that changes to whom the next words are said. */
+  /** True while a command changes the session that the next words go to. */
   #isHeld = false;
-  /** Of the runs of this conversation that have ended. */
+  #idle: (() => void) | undefined;
+  /** The figures of runs of this conversation that have ended. */
   #before = NOTHING_SPENT;
   #contextUsed = 0;
   #steered: string[] = [];
   #queue: string[] = [];
-  /** Goes with the next words, for the model: output of commands, a summary. */
+  /** Text for the model that goes with the next words: output of commands, a summary. */
   #carried: string[] = [];
   #ticking: AbortController | undefined;
-  /** The last prompt, until all of it has ended. Never rejects. */
+  /** Resolves when the last prompt has ended completely. Never rejects. */
   #sending: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WorkParts) {
@@ -96,18 +97,20 @@ export class ChatWork {
     return addSpent(this.#before, this.#turn?.spent);
   }
 
-  /** Words that were said before it was there are said now. */
+  /** Sets the engine, and sends the words that waited for it. */
   use(engine: ChatEngine): void {
     this.#engine = engine;
   }
 
-  /** The conversation is another one: its costs so far are in the record, how full its window is not yet known. */
+  /**
+   * For another conversation: its cost so far is in the record, and how full its window is, is not yet known.
+   */
   async startOver({ record, conversation }: ChatEngine): Promise<void> {
     this.#contextUsed = 0;
     this.#before = toSpent(await readCosts(record, [...conversation.runs], "model"));
   }
 
-  /** Until the work is done, words wait: they are meant for the session that it leads to. */
+  /** Words wait until the work is done: they are meant for the session that it leads to. */
   async hold(work: () => Promise<void>): Promise<void> {
     this.#isHeld = true;
     try {
@@ -127,7 +130,9 @@ export class ChatWork {
     this.sendQueued();
   }
 
-  /** Steers what is at work, or begins; before the runtime is there, and during a command, the words wait. */
+  /**
+   * Steers the run at work, or begins one. Before the runtime is loaded, and during a command, the words wait.
+   */
   tell(words: string): void {
     if (!this.#isHeld && (this.#turn || this.#deed?.isStart)) this.#steer(words);
     else this.queue(words);
@@ -139,17 +144,17 @@ export class ChatWork {
     this.#giveBackWaiting();
   }
 
-  /** What was to be said next is for the person to decide again. */
+  /** The person decides again about words that waited. */
   #giveBackWaiting(): void {
     this.#parts.giveBack([...this.#steered.splice(0), ...this.#queue.splice(0)]);
   }
 
   /**
-   * Stops what is at work, gives back what was not heard, and resolves when the record says so. What does not stop in
-   * time is left interrupted.
+   * Stops the work, gives back words that were not read, and resolves when the record has the ending. A run that does
+   * not stop in time is left interrupted.
    */
   async end(): Promise<void> {
-    // Nothing is begun from here on.
+    // Nothing starts after this.
     this.#engine = undefined;
     this.stop();
     const late = new AbortController();
@@ -159,7 +164,7 @@ export class ChatWork {
     this.#ticking?.abort();
   }
 
-  /** What is said while a run starts waits until it is there. */
+  /** Words that are typed while a run starts wait for it. */
   #steer(words: string): void {
     this.#steered.push(words);
     if (this.#turn) void this.#steerTurn(this.#turn, words);
@@ -169,7 +174,7 @@ export class ChatWork {
     try {
       await turn.steer(words);
     } catch {
-      // It has just ended: what was meant for it is said next.
+      // The run has just ended: words meant for it become the next prompt.
       if (this.#unsteer(words)) this.#queue.unshift(words);
       this.sendQueued();
     }
@@ -181,16 +186,26 @@ export class ChatWork {
     return at >= 0;
   }
 
+  /** Calls `idle` once, when the work has ended and no queued words follow it. The last call counts. */
+  afterwards(idle: (() => void) | undefined): void {
+    this.#idle = idle;
+  }
+
   sendQueued(): void {
+    if (this.isBusy || !this.#engine) return;
     const [next, ...rest] = this.#queue;
-    if (this.isBusy || !this.#engine || next === undefined) return;
+    if (next === undefined) {
+      const idle = this.#idle;
+      this.#idle = undefined;
+      return idle?.();
+    }
     this.#queue = rest;
     void this.send(next);
   }
 
   /**
-   * A prompt, from its words to its end. Gives the answer, or nothing where the run did not complete. Never rejects:
-   * words that were not said come back.
+   * Runs a prompt, from its words to its end. Resolves with the answer, empty if the run did not complete. Never
+   * rejects: unsent words come back.
    */
   async send(words: string): Promise<string> {
     if (!this.#engine) return "";
@@ -210,7 +225,7 @@ export class ChatWork {
     }
   }
 
-  /** Undefined where the run could not be started: the words are in the editor again. */
+  /** Undefined if the run could not be started: the words are in the editor again. */
   async #begin(words: string, engine: ChatEngine): Promise<ChatTurn | undefined> {
     const stopping = new AbortController();
     const nowMs = this.#parts.clock.now();
@@ -270,7 +285,7 @@ export class ChatWork {
     this.#contextUsed = turn.contextUsed || this.#contextUsed;
     this.#before = addSpent(this.#before, turn.spent);
     this.#turn = undefined;
-    // What came too late for the run is said next.
+    // Words that came too late for the run become the next prompt.
     this.#queue.unshift(...this.#steered.splice(0));
     if (this.#parts.clock.now() - turn.startedAtMs > LONG_MS)
       this.#parts.notify("The run has ended");
@@ -309,7 +324,7 @@ export class ChatWork {
     }
   }
 
-  /** Draws again while something is at work: its time goes on. */
+  /** Redraws while something is at work, because its time grows. */
   #tick(): void {
     if (this.#ticking) return;
     const ticking = new AbortController();

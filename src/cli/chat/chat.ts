@@ -1,6 +1,7 @@
 /**
- * A chat on a terminal: what keys mean, what is at work, what waits to be said. It owns no terminal and no runtime:
- * those are `ChatScreen` and `ChatEngine`. What was typed is only ever taken away by its sending or by the person.
+ * A chat on a terminal: the meaning of keys, the work in progress, the words that wait. It owns no terminal and no
+ * runtime: those are `ChatScreen` and `ChatEngine`. Typed text leaves the editor only when it is sent or when the
+ * person removes it.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -36,17 +37,17 @@ export interface ChatSetup {
   readonly io: Io;
   readonly clock: Clock;
   readonly isVerbose: boolean;
-  /** Opened while the person types already. `tell` is for what would go to standard error: it stands among our rows. */
+  /** Opened while the person already types. `tell` prints lines for standard error here. */
   openEngine(ask: Ask, tell: (line: string) => void): Promise<ChatEngine>;
-  /** What is said first: words of the command line; undefined for none. */
+  /** The first prompt: words of the command line; undefined for none. */
   readonly firstWords?: string | undefined;
-  /** The session to go on with. */
+  /** The session to continue. */
   readonly resume?: string | undefined;
 }
 
 /** How long the first of two Ctrl-C counts. */
 const TWICE_MS = 3000;
-/** Keys that come sooner after the last one belong to the sentence that somebody writes, and answer no question. */
+/** A key that follows sooner belongs to a sentence that the person writes: it answers nothing. */
 const PAUSE_MS = 1000;
 
 export class Chat {
@@ -55,12 +56,12 @@ export class Chat {
   readonly #questions: Questions;
   #screen: ChatScreen | undefined;
   #engine: ChatEngine | undefined;
-  /** Left, maybe before the engine was there. */
+  /** True after the person has left, maybe before the engine was loaded. */
   #isEnded = false;
   readonly #work: ChatWork;
   #picker: Picker | undefined;
   #interruptedAtMs = Number.NEGATIVE_INFINITY;
-  /** When something was last typed into the editor. */
+  /** When the person last typed into the editor. */
   #typedAtMs = Number.NEGATIVE_INFINITY;
   #note = "";
   #leave: (exitCode: number) => void = () => {};
@@ -98,18 +99,18 @@ export class Chat {
     });
   }
 
-  /** The terminal is there: the chat can be typed into. The rest is loaded meanwhile. */
+  /** Called when the terminal is ready: the person can type. The rest is loaded meanwhile. */
   async begin(screen: ChatScreen): Promise<void> {
     this.#screen = screen;
     const { firstWords } = this.#setup;
-    // Before anything that is typed meanwhile.
+    // Before any words that are typed meanwhile.
     if (firstWords !== undefined) this.#work.queue(firstWords);
     screen.refresh("now");
     try {
       const tell = (line: string): void => this.say(line);
       const engine = await this.#setup.openEngine(this.#questions.ask, tell);
       if (this.#isEnded) return await engine.close();
-      // Words that were typed meanwhile wait until it is known which session they belong to.
+      // Words that are typed meanwhile wait until their session is known.
       await this.#work.hold(() => this.#use(engine));
     } catch (thrown) {
       this.say(toFailure(thrown).message, PEN.bad);
@@ -128,11 +129,11 @@ export class Chat {
     if (resume !== undefined) await this.#command({ name: "resume", rest: resume });
   }
 
-  /** Ends what is at work, keeps what was not sent, and says how to go on. */
+  /** Ends the work, keeps unsent words, and returns a line that says how to continue. */
   async end(): Promise<string> {
     this.#isEnded = true;
     await this.#work.end();
-    // A session that is not kept is gone with its chat.
+    // A session that is not stored ends with its chat.
     const isKept = this.#engine?.historyFile !== undefined;
     const id = isKept ? this.#engine?.conversation.id : undefined;
     const unsent = await this.#field.keep();
@@ -156,7 +157,7 @@ export class Chat {
     else answer.type(typed.text);
   }
 
-  /** Where an answer is written. A question that comes in the middle of a sentence waits for a pause. */
+  /** The editor for an answer. A question in the middle of a sentence waits for a pause. */
   get #answer(): Editor | undefined {
     const sinceMs = this.#setup.clock.now() - this.#typedAtMs;
     const isWriting = sinceMs < PAUSE_MS && !this.#field.editor.isEmpty;
@@ -194,7 +195,7 @@ export class Chat {
   }
 
   #print(lines: readonly FinishedLine[]): void {
-    // What the answer has finished stands before it.
+    // Finished text of the answer is printed first.
     this.#takeOpen(this.#columns, Number.POSITIVE_INFINITY);
     this.#screen?.print(lines);
   }
@@ -225,7 +226,8 @@ export class Chat {
         contextTokens: engine?.contextTokens,
         spent,
         maxUsd: engine?.maxUsd,
-        ...{ hint, note: this.#note },
+        hint,
+        note: this.#note,
       },
       columns,
     );
@@ -258,7 +260,7 @@ export class Chat {
   #pressAnswer(editor: Editor, chord: string): void {
     if (chord === "enter") {
       const words = this.#questions.submit();
-      if (words !== "") this.#field.giveBack([words]);
+      if (words !== "") this.#field.add(words);
     } else if (chord === "escape") this.#stop();
     else applyKey(editor, chord);
   }
@@ -272,7 +274,7 @@ export class Chat {
     }
   }
 
-  /** Once stops, or clears what is written, which stays in the history; twice leaves. */
+  /** The first Ctrl-C stops the run, or clears the editor (the history has its text); two leave. */
   #interrupt(): void {
     const nowMs = this.#setup.clock.now();
     const isSecond = nowMs - this.#interruptedAtMs < TWICE_MS;
@@ -281,6 +283,7 @@ export class Chat {
     this.#note = "Ctrl-C again leaves";
     this.#picker = undefined;
     this.#field.endSearch();
+    this.#work.afterwards(undefined);
     if (this.#work.isBusy) return this.#stop();
     this.#field.clear();
   }
@@ -325,6 +328,8 @@ export class Chat {
       return;
     }
     if (this.#work.isBusy && !SLASH_COMMANDS[call.name].isAnytime) {
+      const words = this.#field.editor.whole;
+      this.#work.afterwards(() => void (this.#field.editor.whole === words && this.#enter()));
       this.#note = `/${call.name} waits until the run has ended; Esc stops it`;
       return;
     }
@@ -355,7 +360,7 @@ export class Chat {
     await this.#attempt(() => runSlash(call, parts));
   }
 
-  /** What goes wrong is a line, and the chat goes on. */
+  /** A failure prints a line, and the chat continues. */
   async #attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();

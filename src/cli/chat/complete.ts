@@ -1,18 +1,18 @@
-/** What the word at the caret may be completed to: a command at the beginning, a file after `@`. Pure. */
+/** Completes the word at the caret: a command at the beginning, a file after `@`. Pure. */
 
 import type { EditorText } from "./editor/editor.ts";
 import { SLASH_COMMANDS } from "./slash.ts";
 
 export interface Completion {
-  /** What is put in place of the word. */
+  /** The text that replaces the word. */
   readonly text: string;
-  /** What is said of it in the list. */
+  /** A note about it in the list. */
   readonly note: string;
 }
 
 export interface CompletedWord {
   readonly kind: "command" | "file";
-  /** Without its sign. */
+  /** The word without its sign. */
   readonly word: string;
   readonly start: number;
   readonly end: number;
@@ -39,7 +39,10 @@ export function completeCommand(word: string): Completion[] {
     .slice(0, MOST);
 }
 
-/** Those whose name begins with the word first, then those that have it, then those that have its letters in order. */
+/**
+ * First the files whose names begin with the word, then those that contain it, then those that contain its letters in
+ * order.
+ */
 export function completeFile(word: string, files: readonly string[]): Completion[] {
   const wanted = word.toLowerCase();
   const ranked: string[][] = [[], [], [], []];

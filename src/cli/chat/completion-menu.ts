@@ -1,10 +1,14 @@
-/** The completions of the word at the caret, as a list below which it is written: arrows pick, Tab and Enter take. */
+/**
+ * The completions of the word at the caret, as a list above the editor: arrows pick, Tab and Enter take.
+ */
 
 import { NEVER } from "../../base/async.ts";
+import { createPathReader } from "../../tools/files/ripgrep/list-files.ts";
+import { runRipgrep } from "../../tools/files/ripgrep/ripgrep.ts";
 import { clipRow, PEN, type Row } from "../screen/rows.ts";
+import { cleanForTerminal } from "../terminal.ts";
 import { type Completion, completeCommand, completeFile, findWord } from "./complete.ts";
 import type { Editor } from "./editor/editor.ts";
-import { listFolderFiles } from "./list-files.ts";
 
 export class CompletionMenu {
   readonly #editor: Editor;
@@ -21,7 +25,9 @@ export class CompletionMenu {
     this.#onChange = onChange;
   }
 
-  /** The text has changed. Files are listed when a word first wants them, and again for the next one. */
+  /**
+   * Called when the text has changed. Files are listed when a word first needs them, and again for the next word.
+   */
   look(): void {
     const word = findWord(this.#editor);
     this.#at = 0;
@@ -38,7 +44,7 @@ export class CompletionMenu {
     else void this.#list();
   }
 
-  /** Whether the key was meant for the list. */
+  /** Returns true if the key was meant for the list. */
   press(chord: string): boolean {
     const count = this.#completions.length;
     if (count === 0) return false;
@@ -62,7 +68,7 @@ export class CompletionMenu {
     );
   }
 
-  /** Enter sends what stands there as it is. */
+  /** True if the word is complete: Enter then sends it as it is. */
   #isWritten(): boolean {
     const word = findWord(this.#editor);
     const picked = this.#completions[this.#at];
@@ -88,4 +94,32 @@ export class CompletionMenu {
     this.look();
     this.#onChange();
   }
+}
+
+/**
+ * Lists the files of a folder that git would track, by ripgrep: for completion.
+ *
+ * In a larger folder, the first of them are completed.
+ */
+const MOST = 50_000;
+/** Without git's own folder. Files whose names begin with a dot are included. */
+const FLAGS = ["--files", "--null", "--hidden", "--glob", "!.git"];
+
+async function listFolderFiles(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+  const files: string[] = [];
+  const done = new AbortController();
+  const reader = createPathReader((path) => {
+    // A name with a quote or a line break cannot be written after `@`. A name with control characters cannot be
+    // chosen, because the list would show another name.
+    const canBeWritten = !/["\n]/.test(path) && cleanForTerminal(path) === path;
+    if (files.length < MOST && canBeWritten) files.push(path);
+    else if (files.length >= MOST) done.abort();
+  });
+  const both = AbortSignal.any([signal, done.signal]);
+  try {
+    await runRipgrep({ flags: FLAGS, cwd, signal: both, complaint: "Command failed" }, reader);
+  } catch {
+    // The files found until then are offered.
+  }
+  return files;
 }

@@ -1,17 +1,19 @@
-/** Names and what they mean, as lines that stay: side by side, or one under the other where the terminal is narrow. Pure. */
+/**
+ * Prints names and their meanings: side by side, or one below the other if the terminal is narrow. Pure.
+ */
 
 import type { FinishedLine } from "../screen/frame.ts";
 import { PEN, plainRow, wrapPieces } from "../screen/rows.ts";
 import { widthOf } from "../screen/width.ts";
 
-export type Definition = readonly [name: string, meaning: string];
+export type DefinitionRow = readonly [name: string, meaning: string];
 
 /** Wide enough for nearly all names. */
 const NAME_COLUMNS = 26;
-/** Below this the meaning would stand in a narrow column. */
+/** On a narrower terminal the column for the meaning would be too small. */
 const MIN_COLUMNS = 64;
 
-export function toDefinitionLines(rows: readonly Definition[], columns: number): FinishedLine[] {
+export function toDefinitionLines(rows: readonly DefinitionRow[], columns: number): FinishedLine[] {
   const isNarrow = columns < MIN_COLUMNS;
   const indent = isNarrow ? 4 : NAME_COLUMNS;
   const hanging = plainRow(" ".repeat(indent));

@@ -1,4 +1,4 @@
-/** What the keys do to the text that is written; the same for every field of a chat. */
+/** The keys that edit text, the same for every field of a chat. */
 
 import type { Editor, Motion } from "./editor/editor.ts";
 
@@ -49,9 +49,12 @@ const DEEDS: Readonly<Record<string, (editor: Editor) => void>> = {
   "ctrl-o": (editor) => void editor.unfoldOne(),
 };
 
-/** Whether the key means something here. */
+/** Returns true if the key means something here. */
 export function applyKey(editor: Editor, chord: string): boolean {
-  const [move, drop, kill, deed] = [MOVES[chord], DELETES[chord], KILLS[chord], DEEDS[chord]];
+  const move = MOVES[chord];
+  const drop = DELETES[chord];
+  const kill = KILLS[chord];
+  const deed = DEEDS[chord];
   if (move) editor.move(move);
   else if (drop) editor.delete(drop);
   else if (kill) editor.kill(kill);

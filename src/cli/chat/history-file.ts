@@ -1,14 +1,14 @@
 /**
- * Keeps the history of prompts in the data folder, for the user alone: a line of JSON each. What fails here stops
- * nobody: the chat goes on without it.
+ * Stores the history of prompts in the data folder, readable by the user alone: one line of JSON each. If it fails,
+ * the chat continues without it.
  */
 
 import { appendFile, mkdir, open, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Of one entry: a larger one is a file. */
+/** Maximum length of one entry. A larger text is a file, not a prompt. */
 const MAX_CHARS = 1_000_000;
-/** What is read of a long history: its end. */
+/** The most that is read of a long history: its end. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export async function readHistory(file: string): Promise<readonly string[]> {
@@ -18,12 +18,15 @@ export async function readHistory(file: string): Promise<readonly string[]> {
     if (size > 2 * MAX_BYTES) await shorten(file, entries);
     return entries;
   } catch {
-    // There is none yet, or it cannot be read.
+    // The file does not exist yet, or cannot be read.
     return [];
   }
 }
 
-/** Gives the file room to grow again. What another chat adds in this moment is lost to the file, not to that chat. */
+/**
+ * Shortens the file, so that it can grow again. An entry that another chat adds at this moment is lost in the file,
+ * not in that chat.
+ */
 async function shorten(file: string, entries: readonly string[]): Promise<void> {
   const short = `${file}.${process.pid}`;
   await writeFile(short, entries.map(toLine).join(""), { mode: 0o600 });
@@ -48,7 +51,7 @@ export async function appendHistory(file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await appendFile(file, toLine(text), { mode: 0o600 });
   } catch {
-    // A full disk, a folder that may not be written to.
+    // A full disk, or a folder without write permission.
   }
 }
 
@@ -61,7 +64,7 @@ function toEntry(line: string): string[] {
     const entry: unknown = JSON.parse(line);
     return typeof entry === "string" ? [entry] : [];
   } catch {
-    // The first line of what was cut, or one that was not written to its end.
+    // The first line after the cut, or a line that was not written to its end.
     return [];
   }
 }

@@ -1,9 +1,11 @@
-/** Ctrl-R: the newest prompt that has the words; again for the one before it. Esc brings back what was written. */
+/**
+ * Ctrl-R: finds the newest prompt with the words; again for the one before it. Esc brings back the unfinished text.
+ */
 
 import { PEN, type Row } from "../screen/rows.ts";
 import { applyKey } from "./edit-keys.ts";
 import { Editor } from "./editor/editor.ts";
-import type { Found, History } from "./editor/history.ts";
+import type { History, HistoryMatch } from "./editor/history.ts";
 
 export class HistorySearch {
   readonly #editor: Editor;
@@ -19,7 +21,7 @@ export class HistorySearch {
     return this.#open !== undefined;
   }
 
-  /** Where the words that are looked for are written. */
+  /** The field with the search words. */
   get field(): Editor {
     return this.#open?.field ?? this.#editor;
   }
@@ -42,7 +44,9 @@ export class HistorySearch {
     this.#editor.replace(found.text);
   }
 
-  /** Whether the key was meant for the search; any other ends it, and means what it means. */
+  /**
+   * Returns true if the key was meant for the search. Any other key ends the search and then has its usual effect.
+   */
   press(chord: string): boolean {
     const open = this.#open;
     if (!open) return false;
@@ -73,11 +77,11 @@ export class HistorySearch {
 }
 
 interface OpenSearch {
-  /** The words that are looked for. */
+  /** The search words. */
   readonly field: Editor;
-  /** What was written before the search. */
+  /** The text before the search. */
   readonly draft: string;
-  found: Found | undefined;
-  /** Whether the last look found something. */
+  found: HistoryMatch | undefined;
+  /** True if the last search found something. */
   isFound: boolean;
 }

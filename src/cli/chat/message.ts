@@ -1,6 +1,6 @@
 /**
- * The words of a person as a message: files that `@` names, and pictures and PDFs that are named by their path, go along
- * as what they are. A word that names no file stays a word.
+ * Makes a message of a person's words: files named after `@`, and pictures and PDFs named by their path, are
+ * attached. A word that names no file stays a word.
  */
 
 import { stat } from "node:fs/promises";
@@ -10,23 +10,23 @@ import type { Message } from "../../protocol/items.ts";
 import { readFilePart } from "../input.ts";
 import type { Io } from "../io.ts";
 
-export interface ReadMessage {
+export interface TypedMessage {
   readonly message: Message;
-  /** What is said of it: files that go along. */
+  /** Notes about the attached files. */
   readonly notes: readonly string[];
 }
 
 const MEDIA = /\.(?:png|jpe?g|gif|webp|pdf)$/i;
 
 /**
- * `before` is what goes with the words, and was not typed: the output of commands. Rejects where a file cannot go along:
- * nobody wants an answer to a question about a file that was not sent.
+ * `before` is text that goes with the words and was not typed: the output of commands. Rejects if a file cannot be
+ * attached: an answer to a question about a missing file would be useless.
  */
 export async function readMessage(
   words: string,
   before: string,
   { cwd, home }: Pick<Io, "cwd" | "home">,
-): Promise<ReadMessage> {
+): Promise<TypedMessage> {
   const parts: ContentPart[] = [];
   const notes: string[] = [];
   for (const name of findNames(words)) {
@@ -43,7 +43,10 @@ export async function readMessage(
   return { message: { type: "message", role: "user", content }, notes };
 }
 
-/** `@src/a.ts`, `@"my notes.md"`, and paths of pictures as terminals paste them when they are dropped: in quotes, or with `\ `. */
+/**
+ * `@src/a.ts`, `@"my notes.md"`, and paths of pictures as terminals paste them when they are dropped: in quotes, or
+ * with `\ `.
+ */
 function findNames(words: string): Set<string> {
   const names = new Set<string>();
   const rest = words.replace(/(^|\s)@"([^"\n]+)"/g, (_, blank: string, name: string) => {

@@ -1,12 +1,14 @@
-/** What tells a person who looks elsewhere that the chat waits: the bell, and the notification that the terminal knows. */
+/**
+ * Tells a person who looks elsewhere that the chat waits: the bell, and the notification that the terminal knows.
+ */
 
 import type { Io } from "../io.ts";
 import { toOneLine } from "../terminal.ts";
 
-/** A run that answers sooner was waited for. */
+/** The person has waited for a run that answers sooner. */
 export const LONG_MS = 10_000;
 
-/** Inside tmux and screen the bell alone: they show it by the window's name, and swallow the rest. */
+/** Inside tmux and screen only the bell: they show it by the window's name, and drop the rest. */
 export function toNotification(text: string, env: Io["env"]): string {
   const words = toOneLine(text).replaceAll(";", ",");
   const isInside = env["TMUX"] !== undefined || (env["TERM"] ?? "").startsWith("screen");

@@ -1,5 +1,5 @@
 /**
- * What a chat talks to: the runtime with the settings of this folder, and the conversation. Loaded while the person
+ * The parts of a chat: the runtime with the settings of this folder, and the conversation. Loaded while the person
  * already types.
  */
 
@@ -10,6 +10,7 @@ import type { RecordReader } from "../../engine/engine.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toModelOverrides } from "../../runtime/config/config-models.ts";
 import { toVendorModels } from "../../runtime/config/config-vendors.ts";
+import { withOrigin } from "../../runtime/config/setting-origin.ts";
 import { toStoreAddress } from "../../runtime/config/store-address.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
@@ -20,44 +21,44 @@ import type { UndoOptions, UndoReport } from "../../runtime/undo/undo.ts";
 import type { Ask } from "../../tools/gate/ask.ts";
 import type { Options } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
-import { findSkills, toRunRequest } from "../commands/run.ts";
+import { findSkills, toRunRequest, toThinking } from "../commands/run.ts";
 import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
 import { openRunPrompt } from "../run-prompt.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ChatConversation } from "./conversation.ts";
 import { readMessage } from "./message.ts";
 import { SessionConversation } from "./session-conversation.ts";
 
-export interface StartedRun {
+export interface ChatRun {
   readonly run: Run;
-  /** The log of it and of all below it. */
+  /** Follows the log of the run and of all runs below it. */
   readonly follow: Run["follow"];
   readonly notes: readonly string[];
 }
 
 export interface ChatEngine {
   readonly model: PickedModel;
-  /** The window of the model, where it is known. */
+  /** The window of the model, if it is known. */
   readonly contextTokens: number | undefined;
-  /** Most dollars of one run. */
+  /** The most dollars of one run. */
   readonly maxUsd: number | undefined;
   readonly isThinking: boolean;
   readonly tools: readonly string[];
   readonly agents: readonly AgentDefinition[];
   readonly warnings: readonly string[];
-  readonly conversation: Conversation;
+  readonly conversation: ChatConversation;
   readonly record: RecordReader;
-  /** Undefined where nothing of the session is kept: then no prompt is written to a file, either. */
+  /** Undefined if the session is not stored: then no prompt is written to a file either. */
   readonly historyFile: string | undefined;
-  start(words: string, before: string): Promise<StartedRun>;
-  /** Takes back what the tools did to files after a turn of the session. */
+  start(words: string, before: string): Promise<ChatRun>;
+  /** Restores the files that tools changed after a turn of the session. */
   undo(turn: number, options: UndoOptions): Promise<UndoReport>;
   setModel(name: string): Promise<void>;
   setThinking(isThinking: boolean): void;
-  /** The usual ones where none are named. */
+  /** Sets the tools; the usual ones if none are named. */
   setTools(named: readonly string[] | undefined): Promise<void>;
   close(): Promise<void>;
 }
@@ -84,8 +85,8 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
     transport: network.open,
   });
   let model = await pickModel(config, network, io);
-  let tools = await pickTools(config.get("tools"), runtime);
-  let isThinking = config.get("think");
+  let tools = await withOrigin(config, "tools", () => pickTools(config.get("tools"), runtime));
+  let isThinking = toThinking(config).think === true;
   const prompt = await openRunPrompt(config, { io, tools, skills });
   const conversation = new SessionConversation(runtime, io.cwd);
   return {
@@ -102,20 +103,17 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
     get tools() {
       return tools;
     },
-    ...{ agents, conversation },
+    agents,
+    conversation,
     warnings: [...warnings, ...found.warnings, ...prompt.warnings],
     record: runtime.engine.record,
     historyFile: toHistoryFile(config, io),
     async start(words, before) {
       const { message, notes } = await readMessage(words, before, io);
-      const run = await conversation.start(message, {
-        ...toRunRequest(config, model),
-        ...{ tools, think: isThinking, root: io.cwd },
-        instructions: prompt.instructions,
-        told: prompt.told,
-        rules: toGivenRules(config),
-        agent: agent?.name ?? null,
-      });
+      const own = { tools, think: isThinking, root: io.cwd, rules: toGivenRules(config) };
+      const { instructions, told } = prompt;
+      const asked = { ...toRunRequest(config, model), ...own, instructions, told };
+      const run = await conversation.start(message, { ...asked, agent: agent?.name ?? null });
       return {
         run,
         notes: run.forked ? [...notes, COPIED] : notes,
@@ -145,8 +143,10 @@ export async function openChatEngine({ io, options, ask }: ChatParts): Promise<C
   };
 }
 
-/** Two chats may have one session: what they say at the same time would not be one conversation. */
-const COPIED = "Another run of this session is at work, so this goes on in a copy of it.";
+/**
+ * Two chats may open one session, but what both say at the same time would not be one conversation.
+ */
+const COPIED = "Another run of this session is at work, so this continues in a copy of it.";
 
 function toHistoryFile(config: Config, { env }: Io): string | undefined {
   const isKept = toStoreAddress(config, env) !== undefined;
@@ -154,7 +154,13 @@ function toHistoryFile(config: Config, { env }: Io): string | undefined {
 }
 
 const NOTHING_UNDONE: UndoReport = {
-  ...{ root: "", runs: [], files: [], obstacles: [], unseen: [], undo: null },
+  root: "",
+  runs: [],
+  changed: 0,
+  files: [],
+  obstacles: [],
+  unseen: [],
+  undo: null,
 };
 
 function windowOf({ ref, baseUrl }: PickedModel, config: Config): number | undefined {

@@ -1,20 +1,20 @@
-/** A list that one is chosen from, with the arrows and Enter. Pure. */
+/** A list in which the person chooses with the arrows and Enter. Pure. */
 
 import { clipRow, PEN, plainRow, type Row } from "../screen/rows.ts";
 
-export interface Choice {
+export interface PickerRow {
   readonly label: string;
-  /** Rejects where it cannot be done any more. */
+  /** Rejects if the choice is not possible any more. */
   choose(): Promise<void>;
 }
 
 export class Picker {
   readonly title: string;
-  readonly choices: readonly Choice[];
+  readonly choices: readonly PickerRow[];
   #at: number;
 
-  /** The last one is picked first: what is newest stands at the end, by the editor. */
-  constructor(title: string, choices: readonly Choice[]) {
+  /** The last entry is selected first: the newest is at the end, near the editor. */
+  constructor(title: string, choices: readonly PickerRow[]) {
     this.title = title;
     this.choices = choices;
     this.#at = choices.length - 1;

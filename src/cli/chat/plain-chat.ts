@@ -1,6 +1,6 @@
 /**
- * A chat in plain lines, for screen readers, for terminals that cannot draw and for pipes: nothing is written over,
- * nothing moves, no looks. A line that is read is a prompt; a long silence is told every half minute.
+ * A chat in plain lines, for screen readers, for terminals that cannot draw and for pipes: nothing is overwritten,
+ * nothing moves, no colours. Each line that is read is a prompt. A long silence is reported every half minute.
  */
 
 import { toFailure } from "../../base/failure.ts";
@@ -14,14 +14,14 @@ import type { ChatSetup } from "./chat.ts";
 import { runSlash } from "./chat-commands.ts";
 import { ChatTurn } from "./chat-turn.ts";
 import type { ChatEngine } from "./open-chat.ts";
-import type { Choice, Picker } from "./picker.ts";
+import type { Picker, PickerRow } from "./picker.ts";
 import { PlainLines } from "./plain-lines.ts";
 import { runShell } from "./programs.ts";
 import { readSlash } from "./slash.ts";
 import { Transcript } from "./transcript.ts";
 
 const HEARTBEAT_MS = 30_000;
-/** Lines are broken by whoever shows them. */
+/** The program that shows the lines breaks them. */
 const COLUMNS = 100_000;
 
 export async function runPlainChat(setup: ChatSetup): Promise<number> {
@@ -44,20 +44,21 @@ export async function runPlainChat(setup: ChatSetup): Promise<number> {
   }
 }
 
-const deny: Ask = () => Promise.resolve({ answer: "no", reason: "Nobody is there to approve it." });
+const deny: Ask = () =>
+  Promise.resolve({ answer: "no", reason: "No person is there to approve it." });
 
 class PlainChat {
   readonly #setup: ChatSetup;
   readonly #engine: ChatEngine;
   readonly #lines: PlainLines;
   #turn: ChatTurn | undefined;
-  /** A command of the person's that is at work. */
+  /** Stops the person's command that is at work. */
   #command: AbortController | undefined;
-  /** A list that the next line may choose from, by its number. */
+  /** A list from which the next line may choose by number. */
   #picker: Picker | undefined;
   #isLeft = false;
   #carried: string[] = [];
-  /** When something was last written. */
+  /** When something was last printed. */
   #saidAtMs = 0;
 
   constructor(setup: ChatSetup, engine: ChatEngine, lines: PlainLines) {
@@ -75,7 +76,7 @@ class PlainChat {
     if (firstWords !== undefined) await this.take(firstWords);
     await this.readLines();
     const { id } = conversation;
-    // A session that is not kept is gone with its chat.
+    // A session that is not stored ends with its chat.
     if (id !== undefined && historyFile !== undefined)
       await this.say(`session: ${id} (offshoot chat --session ${id})`);
     return 0;
@@ -105,7 +106,7 @@ class PlainChat {
     }
   }
 
-  /** Once stops what is at work; where nothing is, it leaves. */
+  /** The first Ctrl-C stops the work; without work, it leaves. */
   #interrupt(): void {
     // The terminal shows `^C` and stays in that line.
     if (this.#setup.io.stdout.isTerminal) void this.#setup.io.stdout.write("\n");
@@ -119,7 +120,7 @@ class PlainChat {
     this.#command?.abort();
   }
 
-  /** Never rejects: what is wrong is a line. */
+  /** Never rejects: a failure prints a line. */
   async take(line: string): Promise<void> {
     if (line.trim() === "") return;
     const call = readSlash(line);
@@ -135,7 +136,7 @@ class PlainChat {
     }
   }
 
-  #takeChoice(line: string): Choice | undefined {
+  #takeChoice(line: string): PickerRow | undefined {
     const picker = this.#picker;
     this.#picker = undefined;
     return /^\d+$/.test(line.trim()) ? picker?.choices[Number(line) - 1] : undefined;
@@ -185,7 +186,8 @@ class PlainChat {
     const started = await this.#engine.start(words, this.#carried.splice(0).join("\n\n"));
     for (const note of started.notes) await this.say(note);
     const transcript = new Transcript({
-      ...{ now: () => clock.now(), isVerbose },
+      now: () => clock.now(),
+      isVerbose,
       onHeard: (text) => void this.say(`heard: ${text}`),
       takeShown: () => false,
     });

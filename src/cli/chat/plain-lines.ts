@@ -1,6 +1,6 @@
 /**
- * The lines of standard input for a chat in plain lines. There is one reader: a question that is open gets the next
- * line, else the chat gets it when it asks for one. On a terminal two readers would take lines from each other.
+ * The lines of standard input for a chat in plain lines. There is one reader: an open question gets the next line,
+ * else the chat gets it when it asks. On a terminal, two readers would take lines from each other.
  */
 
 import { createInterface, type Interface } from "node:readline";
@@ -14,22 +14,22 @@ type Take = (line: string | undefined) => void;
 export class PlainLines {
   readonly #reader: Interface;
   readonly #io: LinesIo;
-  /** Read, and nobody has asked for them yet. */
+  /** Lines that were read and not asked for yet. */
   readonly #read: string[] = [];
   #isClosed = false;
-  /** Whoever waits for a line; a question is always before the chat. */
+  /** Receives the next line; a question comes before the chat. */
   #question: Take | undefined;
   #chat: Take | undefined;
 
   constructor(io: LinesIo, input: NodeJS.ReadableStream) {
     this.#io = io;
-    // Line by line the terminal itself is the editor.
+    // In line mode the terminal itself is the editor.
     this.#reader = createInterface({ input, terminal: false });
     this.#reader.on("line", (line) => this.#give(line));
     this.#reader.on("close", () => this.#end());
   }
 
-  /** Undefined after the last one. */
+  /** Undefined after the last line. */
   async next(): Promise<string | undefined> {
     const line = this.#read.shift();
     if (line !== undefined || this.#isClosed) return line;
@@ -38,7 +38,7 @@ export class PlainLines {
     });
   }
 
-  /** Those that were typed ahead: they are not said any more. */
+  /** Returns the lines that were typed ahead and removes them: they are not sent. */
   takeRead(): string[] {
     return this.#read.splice(0);
   }
@@ -47,7 +47,7 @@ export class PlainLines {
     this.#reader.close();
   }
 
-  /** Where questions are asked and answered. What was typed before a question is no answer to it. */
+  /** A terminal for questions. Lines typed before a question do not answer it. */
   toTerminal(): Terminal {
     return {
       columns: this.#io.stdout.columns,
@@ -85,7 +85,9 @@ export class PlainLines {
     take(line);
   }
 
-  /** Somebody who types hears that the words wait. A pipe is read faster than it is answered: no word about that. */
+  /**
+   * A person who types gets a notice that the prompt waits. A pipe gets none: it is read faster than it is answered.
+   */
   #keep(line: string): void {
     this.#read.push(line);
     const isTold = this.#io.stdin.isTerminal && line.trim() !== "";

@@ -1,4 +1,4 @@
-/** Programs that a person starts from a chat: an editor for the words, and commands of their own. */
+/** Programs that a person starts from a chat: an editor for the words, and commands. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,10 @@ import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import type { Io } from "../io.ts";
 
-/** The text as the editor left it. Rejects where it could not be started or ended with an error: the old text stays. */
+/**
+ * Returns the text as the editor left it. Rejects if the editor could not be started or ended with an error: the old
+ * text stays.
+ */
 export async function editElsewhere(
   text: string,
   { env, cwd }: Pick<Io, "env" | "cwd">,
@@ -18,7 +21,7 @@ export async function editElsewhere(
   const file = join(folder, "prompt.md");
   try {
     await writeFile(file, text, { mode: 0o600 });
-    // A shell, because people have flags in the variable.
+    // A shell, because the variable may contain flags.
     const child = spawn("/bin/sh", ["-c", `${program} "$1"`, "sh", file], {
       cwd,
       stdio: "inherit",
@@ -35,19 +38,21 @@ export async function editElsewhere(
   }
 }
 
-/** What goes along with the next words. */
+/** The most characters that go with the next words. */
 const MAX_KEPT = 20_000;
 
-/** A command that does not stop when it is asked to is killed after this. */
+/** A command that does not stop when asked is killed after this time. */
 const KILL_MS = 2000;
 
 export interface ShellRun {
-  /** What is sent with the next words. */
+  /** The text that is sent with the next words. */
   readonly told: string;
   readonly code: number | null;
 }
 
-/** A command of the person's, in their shell. It has no terminal; what it prints is given line by line. */
+/**
+ * Runs a command of the person in their shell. It has no terminal; its output is passed on line by line.
+ */
 export async function runShell(
   command: string,
   { env, cwd }: Pick<Io, "env" | "cwd">,
@@ -64,7 +69,7 @@ export async function runShell(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, how);
     } catch {
-      // It has ended.
+      // The command has ended.
     }
   };
   let killing: NodeJS.Timeout | undefined;

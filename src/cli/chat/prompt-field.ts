@@ -1,6 +1,6 @@
 /**
- * The words that a person writes in a chat, with all that helps to write them: the keys, the history and its search, the
- * completions. What was typed leaves it only by its sending or by the person.
+ * The field in which a person writes, with its helpers: the keys, the history and its search, the completions. Typed
+ * text leaves it only when it is sent or when the person removes it.
  */
 
 import type { Typed } from "../screen/keys.ts";
@@ -14,13 +14,13 @@ import { appendHistory, readHistory } from "./history-file.ts";
 import { HistorySearch } from "./history-search.ts";
 
 export const PROMPT: Row = [{ text: "> ", pen: PEN.busy }];
-/** Under the prompt, in the rows after the first. */
+/** Stands before the rows after the first, below the prompt. */
 export const MARGIN: Row = plainRow("  ");
 
 interface FieldParts {
   readonly cwd: string;
   readonly columns: () => number;
-  /** A list of files has come. */
+  /** Called when the list of files has arrived. */
   onChange(): void;
 }
 
@@ -31,9 +31,9 @@ export class PromptField {
   readonly #search: HistorySearch;
   readonly #history = new History();
   #historyFile: string | undefined;
-  /** Sent before it was known where the history is kept. */
+  /** Prompts that were sent before the place of the history was known. */
   readonly #early: string[] = [];
-  /** The last entry on its way to the file. Never rejects. */
+  /** Resolves when the last entry was written to the file. Never rejects. */
   #writing: Promise<void> = Promise.resolve();
 
   constructor({ cwd, columns, onChange }: FieldParts) {
@@ -42,7 +42,7 @@ export class PromptField {
     this.#search = new HistorySearch(this.editor, this.#history);
   }
 
-  /** The prompts of other chats come into its history; those that are sent from here on are kept there. */
+  /** Loads the prompts of other chats into the history; prompts from now on are stored there. */
   async open(historyFile: string): Promise<void> {
     this.#history.addOlder(await readHistory(historyFile));
     this.#historyFile = historyFile;
@@ -57,7 +57,9 @@ export class PromptField {
     else this.#menu.look();
   }
 
-  /** Whether the key was meant for the search or the completions, which are asked before anything else. */
+  /**
+   * Returns true if the key was meant for the search or the completions, which are asked before anything else.
+   */
   pressHelp(chord: string): boolean {
     return this.#search.press(chord) || this.#menu.press(chord);
   }
@@ -69,14 +71,16 @@ export class PromptField {
     else if (applyKey(this.editor, chord)) this.#menu.look();
   }
 
-  /** The words leave it, sent or taken back: the history has them. */
+  /** Empties the field after its words were sent or taken back: the history has them. */
   clear(): void {
     this.#remember(this.editor.whole);
     this.editor.replace("");
     this.#menu.look();
   }
 
-  /** The chat is left: what is written comes into the history. Gives the words where there is no file to keep them in. */
+  /**
+   * For the end of the chat: stores the unfinished text in the history. Returns it if there is no file for it.
+   */
   async keep(): Promise<string> {
     const words = this.editor.whole;
     this.#remember(words);
@@ -84,18 +88,23 @@ export class PromptField {
     return this.#historyFile === undefined ? words : "";
   }
 
-  /** Words that nobody has heard, before those that are written now. */
+  /** Puts words that no run has read before the text in the editor. */
   giveBack(words: readonly string[]): void {
     if (words.length === 0) return;
     const now = this.editor.isEmpty ? [] : [this.editor.whole];
     this.editor.replace([...words, ...now].join("\n"));
   }
 
+  /** Puts words that were typed elsewhere, and later, after the text in the editor. */
+  add(words: string): void {
+    this.editor.replace(this.editor.isEmpty ? words : `${this.editor.whole}\n${words}`);
+  }
+
   endSearch(): void {
     this.#search.end();
   }
 
-  /** The search, or what the word at the caret may be completed to. */
+  /** Rows of the search, or of the completions of the word at the caret. */
   toHelpRows(columns: number): Row[] {
     return this.#search.isOpen ? this.#search.toRows() : this.#menu.toRows(columns);
   }
@@ -106,7 +115,7 @@ export class PromptField {
     else this.#write(this.#historyFile, words);
   }
 
-  /** One after the other: the file has them in the order in which they were sent. */
+  /** One after the other: the file has the prompts in the order in which they were sent. */
   #write(file: string, words: string): void {
     this.#writing = this.#writing.then(() => appendHistory(file, words));
   }

@@ -1,25 +1,25 @@
 /**
- * Questions about tool calls in a chat, one at a time. What would be changed is printed as a diff before it is asked;
- * an answer is a line of its own with Enter after it, so that words that somebody was writing approve nothing.
+ * Questions about tool calls in a chat, one at a time. The change is printed as a diff before the question. An answer
+ * is a line of its own, ended by Enter, so that words that the person was writing approve nothing.
  */
 
 import { throwIfAborted } from "../../base/async.ts";
 import type { ToolStart } from "../../protocol/run-events.ts";
 import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
 import { escapeText, readAnswerLine, toQuestionLines } from "../ask-on-terminal.ts";
-import { type FileChange, toDiffRows } from "../output/tool-rows.ts";
+import { type ShownFileChange, toDiffRows } from "../output/tool-rows.ts";
 import type { FinishedLine } from "../screen/frame.ts";
 import { PEN, plainRow, type Row, wrapPieces } from "../screen/rows.ts";
 import { Editor } from "./editor/editor.ts";
 
-/** More of a change than anybody reads before a yes; the rest is counted. */
+/** More lines of a change than a person reads before a yes; the rest is counted. */
 const MAX_DIFF = 400;
 
 export interface QuestionParts {
-  readChange(call: Pick<ToolStart, "name" | "arguments">): Promise<FileChange | undefined>;
+  readChange(call: Pick<ToolStart, "name" | "arguments">): Promise<ShownFileChange | undefined>;
   columns(): number;
   print(lines: readonly FinishedLine[]): void;
-  /** A question is there, or gone. */
+  /** Called when a question appears or goes. */
   onChange(isAsked: boolean): void;
 }
 
@@ -50,12 +50,14 @@ export class Questions {
     return answer;
   };
 
-  /** Where the answer is written; undefined while nothing is asked. */
+  /** The editor for the answer; undefined while there is no question. */
   get editor(): Editor | undefined {
     return this.#open?.editor;
   }
 
-  /** Whether the call was shown with its change, asked once for each: the same call again is another one. */
+  /**
+   * Returns true once for each call that was shown with its change: the same call later is another one.
+   */
   takeShown({ name, arguments: text }: Pick<ToolStart, "name" | "arguments">): boolean {
     return this.#shown.delete(`${name} ${text}`);
   }
@@ -73,7 +75,7 @@ export class Questions {
     return rows.flatMap((row) => wrapPieces(row, { columns: columns - 1 }).map((one) => one.row));
   }
 
-  /** Enter was pressed. Gives back what is no answer: those words were meant for somebody else. */
+  /** Called for Enter. Returns words that are not an answer: they were meant for the model. */
   submit(): string {
     const open = this.#open;
     if (!open) return "";
@@ -123,8 +125,8 @@ export class Questions {
     });
   }
 
-  /** What a model wrote is shown escaped, or as a diff with every line cleaned. */
-  #show(question: Question, change: FileChange | undefined): void {
+  /** Text of a model is shown escaped, or as a diff with every line cleaned. */
+  #show(question: Question, change: ShownFileChange | undefined): void {
     this.#shown.add(`${question.tool} ${question.arguments}`);
     const given = change ? "{}" : question.arguments;
     const lines = toQuestionLines({ ...question, arguments: given });
@@ -137,7 +139,9 @@ export class Questions {
   }
 }
 
-/** Broken by us: a terminal that breaks a long line begins the next one where our own lines begin. */
+/**
+ * Lines are broken here: a terminal would begin the rest of a long line in the column of our own lines.
+ */
 function indent(row: Row, columns: number): FinishedLine[] {
   const first = plainRow("  ");
   const wrapping = { columns: columns - 1, hanging: plainRow("    "), taken: 2 };

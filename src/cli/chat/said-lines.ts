@@ -1,4 +1,6 @@
-/** What a person has said, as lines that stay: all of it where it is short, else its beginning and how much it is. Pure. */
+/**
+ * Prints a person's words as lines that stay: all of a short text, else its beginning and its length. Pure.
+ */
 
 import { withThousands } from "../../base/text.ts";
 import type { FinishedLine } from "../screen/frame.ts";

@@ -1,4 +1,6 @@
-/** A conversation over the sessions of a runtime: each prompt is a run of the session, which knows what was said. */
+/**
+ * A conversation over the sessions of a runtime: each prompt is a run of the session, which knows the earlier words.
+ */
 
 import { toPlainText } from "../../agent/context/message-text.ts";
 import type { Message } from "../../protocol/items.ts";
@@ -6,15 +8,15 @@ import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import type { Run, Runtime } from "../../runtime/runtime.ts";
 import type { SessionSummary } from "../../runtime/sessions/session.ts";
 import type {
+  ChatConversation,
   ChatRunRequest,
-  Conversation,
   ConversationSummary,
   ConversationTurn,
 } from "./conversation.ts";
 
 const MOST_LISTED = 50;
 
-export class SessionConversation implements Conversation {
+export class SessionConversation implements ChatConversation {
   readonly #runtime: Runtime;
   readonly #folder: string;
   #id: string | undefined;
@@ -35,7 +37,7 @@ export class SessionConversation implements Conversation {
 
   async start(message: Message, request: ChatRunRequest): Promise<Run> {
     const { instructions: _, told: __, ...goingOn } = request;
-    // A session that goes on has its instructions: vendors' caches stay warm.
+    // A continued session keeps its instructions, so that vendors' caches still fit.
     const own = this.#id === undefined ? request : goingOn;
     const asked: InnerRunRequest = { ...own, input: [message], session: this.#id ?? "new" };
     const run = await this.#runtime.run(asked);

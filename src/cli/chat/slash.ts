@@ -1,11 +1,11 @@
-/** The commands of a chat, as data: help and completion are made of these rows. */
+/** The slash commands of a chat, as data: help and completion are made from these rows. */
 
 import { nearest } from "../../base/text.ts";
 
 export interface SlashCommand {
   readonly usage: string;
   readonly summary: string;
-  /** Whether it may be given while a run is at work. */
+  /** True if it may be given while a run is at work. */
   readonly isAnytime: boolean;
 }
 
@@ -23,7 +23,7 @@ export const SLASH_COMMANDS = {
   queue: { usage: "TEXT", summary: "Say this after the run (Tab does the same)", isAnytime: true },
   fork: {
     usage: "[TURN]",
-    summary: "Go on in a copy of the session, from a turn",
+    summary: "Continue in a copy of the session, from a turn",
     isAnytime: false,
   },
   rewind: {
@@ -31,9 +31,9 @@ export const SLASH_COMMANDS = {
     summary: "Go back to a turn, with the files; the old session stays",
     isAnytime: false,
   },
-  resume: { usage: "[ID]", summary: "Go on with another session of this folder", isAnytime: false },
+  resume: { usage: "[ID]", summary: "Continue another session of this folder", isAnytime: false },
   new: { usage: "", summary: "Begin a new session", isAnytime: false },
-  compact: { usage: "", summary: "Go on with a summary of the session", isAnytime: false },
+  compact: { usage: "", summary: "Continue with a summary of the session", isAnytime: false },
   export: { usage: "[FILE]", summary: "Write the session as Markdown", isAnytime: false },
   help: { usage: "", summary: "These commands, and the keys", isAnytime: true },
   quit: { usage: "", summary: "Leave (Ctrl-D does the same)", isAnytime: true },
@@ -44,7 +44,7 @@ export type SlashName = keyof typeof SLASH_COMMANDS;
 export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Enter", "send; while a run is at work: steer it at its next step"],
   ["Tab", "while a run is at work: queue the words for after it; else complete"],
-  ["Esc", "stop the run, and get back what was not heard yet"],
+  ["Esc", "stop the run, and get back words that it did not read yet"],
   ["Ctrl-C", "stop the run; twice: leave"],
   ["Alt-Enter, Ctrl-J, \\ Enter", "a line break"],
   ["↑ ↓", "lines, then the history; Ctrl-R searches it"],
@@ -64,7 +64,7 @@ export interface SlashCall {
   readonly rest: string;
 }
 
-/** Undefined for words that are no command; a text where it is one that is not known. */
+/** Undefined if the words are not a command; a text if the command is unknown. */
 export function readSlash(text: string): SlashCall | string | undefined {
   const [, name, rest = ""] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined) return undefined;

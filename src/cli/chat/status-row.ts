@@ -1,4 +1,6 @@
-/** The last row of a chat: model, how full its window is, what was spent, and what the keys do now. Pure. */
+/**
+ * The last row of a chat: model, fullness of its window, money spent, and what the keys do now. Pure.
+ */
 
 import { toPartialMoney, toShortCount } from "../output/amounts.ts";
 import { PEN, type Row, widthOfRow } from "../screen/rows.ts";
@@ -10,22 +12,22 @@ export interface Spent {
   readonly unknownCalls: number;
 }
 
-export interface Status {
+export interface ChatStatus {
   /** Undefined until it is chosen. */
   readonly model: string | undefined;
   readonly isThinking: boolean;
-  /** Of the last model call. */
+  /** Tokens of the last model call. */
   readonly contextUsed: number;
   readonly contextTokens: number | undefined;
   readonly spent: Spent;
   readonly maxUsd: number | undefined;
-  /** What the keys do now. */
+  /** The present meaning of the keys. */
   readonly hint: string;
-  /** What the last key has done: nothing takes its place. */
+  /** The effect of the last key. Nothing else takes its place. */
   readonly note: string;
 }
 
-export function toStatusRow(status: Status, columns: number): Row {
+export function toStatusRow(status: ChatStatus, columns: number): Row {
   const { model, isThinking, spent, maxUsd, hint, note } = status;
   const budget = maxUsd === undefined ? "" : `limit $${maxUsd}/run`;
   const money =
@@ -39,13 +41,13 @@ export function toStatusRow(status: Status, columns: number): Row {
     budget,
     note === "" ? hint : "",
   ].filter((part) => part !== "");
-  // What matters least goes first where there is no room.
+  // If there is no room, the least important part goes first.
   while (parts.length > 1 && widthOfRow([{ text: parts.join(" · "), pen: "" }]) > columns - 1)
     parts.pop();
   return [{ text: parts.join(" · "), pen: PEN.dim }];
 }
 
-function toContext({ contextUsed, contextTokens }: Status): string {
+function toContext({ contextUsed, contextTokens }: ChatStatus): string {
   if (contextUsed === 0) return "";
   if (contextTokens === undefined) return `context ${toShortCount(contextUsed)}`;
   const percent = Math.min(100, Math.round((contextUsed / contextTokens) * 100));

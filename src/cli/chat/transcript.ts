@@ -1,7 +1,7 @@
 /**
- * The log of a run as a chat shows it: what is finished, once, and what is at work now. The answer is Markdown as it
- * comes; a call is a line when it has ended, with what it changed or what came of it; a subagent is a live line while
- * it works and one that stays when it has ended.
+ * The log of a run as a chat shows it: finished parts once, and what is at work now. The answer is Markdown as it
+ * streams. A call is printed when it has ended, with its change or its result. A subagent is a live line while it
+ * works, and a printed line when it has ended.
  */
 
 import { clip, plural, withThousands } from "../../base/text.ts";
@@ -33,21 +33,21 @@ import { toChildRows } from "./child-rows.ts";
 
 export interface TranscriptRows {
   readonly finished: readonly FinishedLine[];
-  /** The part of the answer that is not finished. */
+  /** The unfinished part of the answer. */
   readonly open: readonly Row[];
 }
 
 export interface TranscriptOptions {
   readonly now: () => number;
-  /** All of what tools bring. */
+  /** True to show the complete output of tools. */
   readonly isVerbose: boolean;
-  /** Told of the words of a person that the run has read. */
+  /** Called with the words of a person that the run has read. */
   readonly onHeard: (text: string) => void;
-  /** Whether a call that has ended was shown with its diff when it was asked about. Asked once for each. */
+  /** True if an ended call was shown with its diff in its question. Asked once for each call. */
   readonly takeShown: (call: ToolStart) => boolean;
 }
 
-/** Lines that are made for the width that the terminal has when they are printed. */
+/** Makes lines for the width that the terminal has when they are printed. */
 type MakeLines = (room: MarkdownRoom) => FinishedLine[];
 
 export class Transcript {
@@ -81,7 +81,7 @@ export class Transcript {
     return { finished, open };
   }
 
-  /** What the root waits for, one row, and its children. */
+  /** One row for what the root waits for, and its children. */
   toActivity(columns: number, maxRows: number): Row[] {
     const { root } = this.tree;
     if (!root) return [];
@@ -137,7 +137,7 @@ export class Transcript {
     }
   }
 
-  /** A line of ours, dim. */
+  /** Prints a dim line of ours. */
   say(text: string, pen: string = PEN.dim): void {
     this.#put(({ columns }) => wrapLine(cleanForTerminal(text), pen, columns));
   }
@@ -160,7 +160,7 @@ export class Transcript {
     this.#text = undefined;
   }
 
-  /** What is left of a stream that has ended is printed before whatever comes next. */
+  /** Prints the rest of a stream that has ended before the next output. */
   #keep(stream: MarkdownStream, pen: string): void {
     stream.end();
     this.#lines.push((room) => {
@@ -183,7 +183,7 @@ export class Transcript {
     ]);
   }
 
-  /** What it changed, where nobody has seen that yet, or what came of it. */
+  /** Shows the change of a call if it was not shown yet, or its result. */
   #toEndRows(call: ToolStart, event: ToolEnd): Row[] {
     const { isVerbose, takeShown } = this.#options;
     const wasShown = takeShown(call);
@@ -236,14 +236,14 @@ export class Transcript {
   }
 }
 
-/** Why a model declines is in its own words above. */
+/** The model's own words above say why it declines. */
 function toEndWords({ ending, message }: RunEnd): [words: string, pen: string] {
   if (ending === "cancelled") return ["Stopped.", PEN.warn];
   if (ending === "refused") return ["The model declined to answer.", PEN.bad];
   return [`${ending}: ${message}`, PEN.bad];
 }
 
-/** As the figures of a run have it, or what it does before the first event. */
+/** The figures of a run, or what it does before its first event. */
 function toDoing(action: string): string {
   return action === "" ? "starting" : clip(cleanForTerminal(action).replaceAll("\n", " "), 80);
 }

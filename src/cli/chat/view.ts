@@ -1,18 +1,17 @@
 /**
- * What the live part of a chat shows, from its parts to rows: the open end of the answer, what runs, what waits to be
- * said, a menu or a list, the editor, the status. Never more rows than there is room for: what matters least gives way
- * first. Pure.
+ * The live part of a chat as rows: the unfinished part of the answer, the work, the words that wait, a menu or a
+ * list, the editor, the status. It never takes more rows than there are: the least important gives way first. Pure.
  */
 
 import type { Picture } from "../screen/frame.ts";
-import { clipRow, type Piece, type Row } from "../screen/rows.ts";
+import { clipRow, type Row, type RowPiece } from "../screen/rows.ts";
 import { toOneLine } from "../terminal.ts";
 import type { EditorPicture } from "./editor/layout.ts";
 
 export interface ViewParts {
   readonly open: readonly Row[];
   readonly activity: readonly Row[];
-  /** What was said and not heard yet. */
+  /** The words that no run has read yet. */
   readonly waiting: readonly Row[];
   /** Lines about the editor: a question, a list to choose from, completions. */
   readonly menu: readonly Row[];
@@ -29,10 +28,10 @@ export interface Shares {
   readonly status: number;
 }
 
-/** More rows of an open answer than that are printed for good. */
+/** If an unfinished answer has more rows, they are printed for good. */
 const MAX_OPEN = 12;
 
-/** How many rows each part may have, by how many it wants. The editor has one in any case. */
+/** Divides the rows between the parts, by how many each wants. The editor always has one. */
 export function shareRows(maxRows: number, wanted: Omit<Shares, "open" | "status">): Shares {
   let left = Math.max(1, maxRows);
   const give = (want: number, most: number): number => {
@@ -46,7 +45,7 @@ export function shareRows(maxRows: number, wanted: Omit<Shares, "open" | "status
   const editor = first + give(wanted.editor - first, Math.floor(maxRows / 2));
   const activity = give(wanted.activity, Math.max(1, Math.floor(maxRows / 3)));
   const waiting = give(wanted.waiting, 4);
-  return { ...{ activity, waiting, menu, editor, status }, open: give(MAX_OPEN, MAX_OPEN) };
+  return { activity, waiting, menu, editor, status, open: give(MAX_OPEN, MAX_OPEN) };
 }
 
 export function toPicture(parts: ViewParts, shares: Shares, columns: number): Picture {
@@ -65,7 +64,9 @@ export function toPicture(parts: ViewParts, shares: Shares, columns: number): Pi
   };
 }
 
-/** Titles, prompts, names and commands come from anywhere: none moves the cursor, and each row is one row. */
-function toOnePiece({ text, pen }: Piece): Piece {
+/**
+ * Titles, prompts, names and commands come from anywhere: they must not move the cursor, and each must be one row.
+ */
+function toOnePiece({ text, pen }: RowPiece): RowPiece {
   return { text: toOneLine(text).replaceAll("\t", " "), pen };
 }

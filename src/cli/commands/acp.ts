@@ -1,4 +1,6 @@
-/** `offshoot acp`: started by an editor, which speaks the Agent Client Protocol over standard input and output. */
+/**
+ * `offshoot acp`: an editor starts it, and speaks the Agent Client Protocol over standard input and output.
+ */
 
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { Failure } from "../../base/failure.ts";

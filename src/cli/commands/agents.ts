@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest, plural } from "../../base/text.ts";
+import { toProjectAgentsFolder } from "../../delegation/agents/agent-folders.ts";
 import {
   callProblem,
   findAgentProblems,
@@ -16,7 +17,6 @@ import {
   type LoadedAgents,
   loadAgents,
 } from "../../delegation/agents/load-agents.ts";
-import { toProjectAgentsFolder } from "../../delegation/agents/places.ts";
 import { parseModelRef } from "../../providers/models/model-ref.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import type { Config } from "../../runtime/config/config.ts";
@@ -57,9 +57,9 @@ interface Action {
 
 interface ActionRow {
   readonly usage: string;
-  /** How many words it takes, least and most. */
+  /** The least and the most words it takes. */
   readonly words: readonly [number, number];
-  /** Gives the exit code. */
+  /** Resolves with the exit code. */
   readonly run: (action: Action) => Promise<number>;
 }
 
@@ -120,7 +120,7 @@ async function show({ io, name = "", isJson }: Action): Promise<number> {
   return 0;
 }
 
-/** Where its model is asked, as far as the file says. */
+/** The address of its model, if the file says it. */
 function toAddressRows({
   url,
   provider,
@@ -139,19 +139,19 @@ function toAnswers({ outputSchema, outputMode }: Partial<AgentDefinition> = {}):
 
 async function create({ io, name = "", isProject }: Action): Promise<number> {
   if (!AGENT_NAME.test(name)) {
-    const message = `\`${clip(name, 64)}\` is no name of an agent: small letters, digits, \`-\` and \`_\`, a letter first.`;
+    const message = `\`${clip(name, 64)}\` is not a valid name of an agent: use small letters, digits, \`-\` and \`_\`, a letter first.`;
     throw new Failure("invalid_request", message);
   }
   const folder = isProject ? toProjectAgentsFolder(io.cwd, io.home) : toUserFolder(io);
   if (folder === undefined) {
-    const message = "The home folder is no project. Leave `--project` out.";
+    const message = "The home folder is not a project. Leave `--project` out.";
     throw new Failure("invalid_request", message);
   }
   const path = join(folder, `${name}.md`);
   await writeNew(path, toAgentTemplate(name));
-  await io.stdout.write(`${path} is there. Edit it, then: offshoot agents check ${name}\n`);
+  await io.stdout.write(`Created ${path}. Edit it, then: offshoot agents check ${name}\n`);
   if (isProject) {
-    await io.stdout.write(`It counts once it is trusted: offshoot agents trust ${name}\n`);
+    await io.stdout.write(`Not used yet: run \`offshoot agents trust ${name}\` first\n`);
   }
   return 0;
 }
@@ -162,12 +162,12 @@ async function writeNew(path: string, text: string): Promise<void> {
     await writeFile(path, text, { flag: "wx" });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === "EEXIST" ? "is there already" : `cannot be written (${code})`;
+    const reason = code === "EEXIST" ? "exists already" : `cannot be written (${code})`;
     throw new Failure("invalid_request", `${path} ${reason}.`, { cause });
   }
 }
 
-/** Every file, also those that do not count yet: 1 when something is wrong. */
+/** Checks every file, also those that are not used yet. Exit code 1 if something is wrong. */
 async function check({ io, name, isJson }: Action): Promise<number> {
   const loaded = await load(io);
   if (name !== undefined) findFile(name, loaded);
@@ -185,7 +185,9 @@ async function check({ io, name, isJson }: Action): Promise<number> {
   return lines.length > 0 ? 1 : 0;
 }
 
-/** With why a run cannot call it, where its tools are not those that a run has here. */
+/**
+ * Adds the reason why a run cannot call an agent: its tools are not among those that a run has here.
+ */
 async function withCallProblems(
   io: Io,
   files: readonly AgentFile[],
@@ -217,7 +219,7 @@ async function withRuntime<Made>(
   }
 }
 
-/** MCP servers are started only for an agent that names a tool nobody else has. */
+/** MCP servers are started only for an agent that names a tool which nothing else has. */
 async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
   return await withRuntime(io, async (runtime, config) => {
     const wanted = files.flatMap(({ definition }) => definition?.tools ?? []);
@@ -240,7 +242,7 @@ async function trustAgent({ io, name = "" }: Action): Promise<number> {
   const { trustFile } = userPaths(io.env, io.home);
   for (const one of file.files) {
     await trust(trustFile, one);
-    await io.stdout.write(`${one.path} is trusted as it is now.\n`);
+    await io.stdout.write(`${one.path} is now trusted. Trust it again after you change it.\n`);
   }
   return 0;
 }
@@ -249,7 +251,7 @@ async function untrustAgent({ io, name = "" }: Action): Promise<number> {
   const { path } = findProjectAgent(name, await load(io));
   const { untrust } = await import("../../runtime/trust.ts");
   const wasTrusted = await untrust(userPaths(io.env, io.home).trustFile, path);
-  await io.stdout.write(`${path} ${wasTrusted ? "is trusted no more" : "was not trusted"}.\n`);
+  await io.stdout.write(`${path} ${wasTrusted ? "is no longer trusted" : "was not trusted"}.\n`);
   return 0;
 }
 
@@ -257,7 +259,7 @@ async function load(io: Io): Promise<LoadedAgents> {
   return await loadAgents(await toPlaces(io));
 }
 
-/** The one that counts, or the only one there is. */
+/** The file that is used, or the only one with this name. */
 function findFile(name: string, { files }: LoadedAgents): AgentFile {
   const named = files.filter((file) => file.name === name);
   const found = named.find(({ standing }) => standing === "used") ?? named.at(-1);
@@ -280,7 +282,10 @@ function toShown({ name, path, scope, standing, definition, problem }: AgentFile
   const { description, model, options, tools, budget, outputMode, outputSchema, instructions } =
     definition ?? {};
   return {
-    ...{ name, path, scope, standing },
+    name,
+    path,
+    scope,
+    standing,
     problem: problem === "" ? null : problem,
     description: description ?? null,
     model: model ?? null,

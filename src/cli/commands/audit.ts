@@ -1,4 +1,6 @@
-/** `offshoot audit`: who asked a server for what, newest first. Servers write an entry within a second. */
+/**
+ * `offshoot audit`: who asked a server for what, newest first. Servers write an entry within a second.
+ */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -65,7 +67,7 @@ function parseStatus(text: string): readonly [number, number] {
   return [Number(hundred) * 100, Number(hundred) * 100 + 100];
 }
 
-/** The key of the environment is in no record, and its id in the audit. */
+/** The environment's key is not in the record, but its id is in the audit. */
 async function findKeyId(
   { shelf }: OpenedBooks,
   given: Options[string],
@@ -75,7 +77,7 @@ async function findKeyId(
   return (await findNamedKey(shelf, given)).id;
 }
 
-/** By id. A key that was removed has none any more. */
+/** Names by id. A removed key has none any more. */
 async function readNames({ shelf }: OpenedBooks): Promise<ReadonlyMap<string, string>> {
   const keys = [FIXED_KEY, ...(await listKeys(shelf))];
   return new Map(keys.map(({ id, name }) => [id, name]));
@@ -101,7 +103,7 @@ async function show(
   }
 }
 
-/** What a client made up may be in a path or an id. */
+/** A path or an id may be text that a client invented. */
 function toRow(entry: NamedEntry) {
   const { at_ms, key_id, key_name, tenant, status, action, target, address } = entry;
   const key = key_name === null || key_name === key_id ? key_id : `${key_name} (${key_id})`;

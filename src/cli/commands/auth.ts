@@ -1,6 +1,6 @@
 /**
- * `offshoot auth`: the keys of vendors, stored for the user of this machine. A key is read from the terminal unseen or
- * from standard input, never from the command's words, and is never printed.
+ * `offshoot auth`: the keys of vendors, stored for the user of this machine. A key is read unseen from the terminal
+ * or from standard input, never from the command's words, and is never printed.
  */
 
 import { systemClock } from "../../base/clock.ts";
@@ -41,7 +41,9 @@ interface Asked {
   readonly io: Io;
 }
 
-/** Not repeated: after `set VENDOR` it is a key, which is in the shell's history now. */
+/**
+ * The word is not repeated: after `set VENDOR` it is a key, which is in the shell's history now.
+ */
 function checkExtra(action: string, extra: string | undefined): void {
   if (extra === undefined) return;
   const message =
@@ -66,7 +68,7 @@ async function set({ name, config, catalog, io }: Asked): Promise<number> {
   return 0;
 }
 
-/** The variable of the environment that is used in place of the stored key. */
+/** The environment variable that is used in place of the stored key. */
 function variableIn(env: Io["env"], { vendor, variable }: KeyOwner, catalog: Catalog) {
   const used = catalog.has(vendor) ? keyVariableIn(vendor, env, catalog) : variable;
   return used !== undefined && env[used]?.trim() ? used : undefined;
@@ -144,7 +146,7 @@ interface ListedKey {
   /** Where it is: "file", "keyring" or "environment". */
   readonly place: string;
   readonly stored: string | null;
-  /** False for a stored key that the environment's wins over. */
+  /** False for a stored key if the environment has another one. */
   readonly used: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `offshoot chat`: a session on the terminal. The first frame is drawn before anything else is loaded, so that a person
- * can type at once.
+ * `offshoot chat`: a session on the terminal. The first frame is drawn before anything else is loaded, so that a
+ * person can type at once.
  */
 
 import { systemClock } from "../../base/clock.ts";
@@ -50,7 +50,9 @@ function toSetup({ options, words }: CommandCall, io: Io): ChatSetup {
   };
 }
 
-/** Whole lines come here, of settings that are not obeyed, of servers that cannot be used, of the log. */
+/**
+ * Whole lines come here: about settings that are ignored, servers that cannot be used, and from the log.
+ */
 function toTold(stderr: Output, tell: (line: string) => void): Output {
   return {
     ...looksOf(stderr),
@@ -75,13 +77,13 @@ async function runOnScreen(setup: ChatSetup): Promise<number> {
       "The keys of this terminal cannot be read: another program has it. Try `offshoot chat --plain`.";
     throw new Failure("invalid_request", message);
   }
-  // Ctrl-C is a key here; a signal comes from elsewhere and ends the chat, with the terminal as it was.
+  // Ctrl-C is a key here. A signal comes from elsewhere and ends the chat, with the terminal restored.
   const stopListening = [
     io.onInterrupt((signal) => {
-      // One that was typed in an editor is the editor's.
+      // Ctrl-C typed in an external editor belongs to that editor.
       if (signal !== "SIGINT" || !screen.isLent) chat.onGone();
     }),
-    // A terminal that is gone cannot be written: the run is still ended as it should be.
+    // If the terminal is gone, nothing can be written to it; the run is still ended properly.
     io.onReaderGone(() => chat.onGone()),
   ];
   try {

@@ -1,7 +1,10 @@
-/** `offshoot completions SHELL`: prints a script made from the table of commands, and the words it looks up. */
+/**
+ * `offshoot completions SHELL`: prints a script made from the table of commands, and the words that the script looks
+ * up.
+ */
 
 import { Failure } from "../../base/failure.ts";
-import type { Command, CommandCall } from "../command.ts";
+import type { CliCommand, CommandCall } from "../command.ts";
 import { renderBash } from "../completions/bash.ts";
 import { renderFish } from "../completions/fish.ts";
 import { renderZsh } from "../completions/zsh.ts";
@@ -13,9 +16,9 @@ const SHELLS: Readonly<Record<string, typeof renderBash>> = {
   fish: renderFish,
 };
 
-/** `main.ts` hands the table over: importing it here would close a circle of imports. */
+/** `main.ts` passes the table: importing it here would make a circle of imports. */
 interface CompletionsCall extends CommandCall {
-  readonly commands?: Readonly<Record<string, Command>>;
+  readonly commands?: Readonly<Record<string, CliCommand>>;
 }
 
 export async function run({ words, commands = {} }: CompletionsCall, io: Io): Promise<number> {

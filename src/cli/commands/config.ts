@@ -1,4 +1,4 @@
-/** `offshoot config`: what is set, where it came from, and how to change it. */
+/** `offshoot config`: shows the settings and where each comes from, and changes them. */
 
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -35,7 +35,7 @@ export async function run(call: CommandCall, io: Io): Promise<number> {
   return 0;
 }
 
-/** The settings as lines of a table, a value cut to the table's width. */
+/** The settings as lines of a table; a long value is cut to the table's width. */
 export function renderConfig(config: Pick<Config, "entries">): string {
   const rows = config
     .entries()
@@ -59,7 +59,7 @@ interface Action {
 
 interface ActionRow {
   readonly usage: string;
-  /** How many words it takes, least and most. */
+  /** The least and the most words it takes. */
   readonly words: readonly [number, number];
   readonly run: (action: Action) => Promise<void>;
 }
@@ -105,13 +105,13 @@ async function set({ io, words, isProject }: Action): Promise<void> {
     const when = guarded
       ? "only in a trusted file"
       : "above your own setting only in a trusted file";
-    await io.stderr.write(`\`${name}\` counts ${when}. Run \`offshoot config trust\`.\n`);
+    await io.stderr.write(`\`${name}\` takes effect ${when}. Run \`offshoot config trust\`.\n`);
   }
 }
 
 /**
- * The vendors that settings may name. Where the settings cannot be read there are none: what is wrong
- * with them is told by whoever needs them.
+ * The vendors that the settings define. None if the settings cannot be read: the command that needs them reports
+ * that.
  */
 async function readVendors(io: Io): Promise<JsonObject | undefined> {
   const places = { env: io.env, home: io.home, cwd: io.cwd, flags: {} };
@@ -121,7 +121,7 @@ async function readVendors(io: Io): Promise<JsonObject | undefined> {
   );
 }
 
-/** A rule that no command takes is refused here, and not by each command that comes later. */
+/** An invalid rule is refused here, before every later command would refuse it. */
 async function checkNewRules(name: ConfigName, text: string, io: Io): Promise<void> {
   const [{ RULE_VERDICTS }, { parseConfigText }] = await Promise.all([
     import("../../tools/gate/rules.ts"),
@@ -159,7 +159,7 @@ async function trustFolder({ io, words }: Action): Promise<void> {
   }
   const { trust } = await import("../../runtime/trust.ts");
   await trust(userPaths(io.env, io.home).trustFile, file);
-  await io.stdout.write(`${file.path} is trusted as it is now.\n`);
+  await io.stdout.write(`${file.path} is now trusted. Trust it again after you change it.\n`);
   for (const [name, value] of file.settings) {
     if (!takesTrust(name)) continue;
     await io.stdout.write(`  ${name}  ${toShown(value)}\n`);
@@ -168,15 +168,15 @@ async function trustFolder({ io, words }: Action): Promise<void> {
 
 async function untrustFolder({ io, words }: Action): Promise<void> {
   const folder = resolve(io.cwd, words[0] ?? ".");
-  // The file of a folder that is gone is untrusted by its path; what is above it is another project.
+  // The file of a folder that is gone is untrusted by its path. A file above that folder belongs to another project.
   const found = isFolder(io, folder) ? findProjectFile(io, folder) : undefined;
   const path = found ?? join(folder, PROJECT_FILE);
   const { untrust } = await import("../../runtime/trust.ts");
   const wasTrusted = await untrust(userPaths(io.env, io.home).trustFile, path);
-  await io.stdout.write(`${path} ${wasTrusted ? "is trusted no more" : "was not trusted"}.\n`);
+  await io.stdout.write(`${path} ${wasTrusted ? "is no longer trusted" : "was not trusted"}.\n`);
 }
 
-/** Whether trusting the file changes what this setting of it does. */
+/** True if this setting of the file has no effect before the file is trusted. */
 function takesTrust(name: ConfigName): boolean {
   const { guarded, narrows } = rowOf(name);
   return guarded === true || narrows !== undefined;
@@ -197,14 +197,14 @@ function findProjectFile(io: Io, folder: string | undefined): string | undefined
   return projectConfigFile(resolve(io.cwd, folder ?? "."), io.home);
 }
 
-/** The one that is read here, or a new one in this folder. */
+/** The file that is read here, or a new one in this folder. */
 function toProjectFile(io: Io): string {
   const file = projectConfigFile(io.cwd, io.home);
   if (file !== undefined) return file;
   if (resolve(io.cwd) !== resolve(io.home)) return join(io.cwd, PROJECT_FILE);
   throw new Failure(
     "invalid_request",
-    `${dirname(join(io.home, PROJECT_FILE))} would be read by nothing: the home folder is no project. Leave \`--project\` out.`,
+    `${dirname(join(io.home, PROJECT_FILE))} would never be read: the home folder is not a project. Leave \`--project\` out.`,
   );
 }
 

@@ -1,10 +1,11 @@
-/** `offshoot doctor`: what was found here, and what to do about what was not. */
+/** `offshoot doctor`: checks this installation and suggests fixes. */
 
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import type { RunCommand } from "../command.ts";
-import { type Check, runChecks } from "../doctor-checks.ts";
+import type { DoctorCheck } from "../doctor-check.ts";
+import { runChecks } from "../doctor-checks.ts";
 
-/** Ends with 1 when something is broken; a gap is no failure. */
+/** Exit code 1 if something is broken. A gap is not an error. */
 export const run: RunCommand = async ({ options }, io) => {
   const checks = await runChecks(io);
   const text = options["json"] ? `${JSON.stringify({ checks }, null, 2)}\n` : renderChecks(checks);
@@ -14,7 +15,7 @@ export const run: RunCommand = async ({ options }, io) => {
 
 const MARKS = { ok: "ok  ", gap: "gap ", broken: "BAD " } as const;
 
-export function renderChecks(checks: readonly Check[]): string {
+export function renderChecks(checks: readonly DoctorCheck[]): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ name, status, found, advice }) => [
     `${MARKS[status]} ${name.padEnd(width)}  ${found}`,

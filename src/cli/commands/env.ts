@@ -1,13 +1,17 @@
 /**
- * `offshoot env CLIENT`: what a client needs to ask this machine's server in place of its vendor, to be read by a
- * shell (`eval "$(offshoot env claude)"`) or put in the client's own file. It names the variable that has the key and
+ * `offshoot env CLIENT`: prints what a client needs to use this machine's server in place of its vendor, for a shell
+ * (`eval "$(offshoot env claude)"`) or for the client's own settings file. It names the variable with the key and
  * never prints a key.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import { findModel } from "../../providers/models/models.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { toModelOverrides } from "../../runtime/config/config-models.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
+import { toPlannedModel } from "../../runtime/planned-model.ts";
+import { toNamedModels } from "../../runtime/served-models/model-names.ts";
+import { routeModel } from "../../runtime/served-models/model-routes.ts";
 import { parsePathPrefix } from "../../server/path-prefix.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -22,11 +26,13 @@ export async function run({ words, options }: CommandCall, io: Io): Promise<numb
     throw new Failure("invalid_request", message);
   }
   const config = await openConfig({}, io);
-  const { url, model } = options;
+  const { url } = options;
+  const model = typeof options["model"] === "string" ? options["model"] : config.get("model");
   await io.stdout.write(
     render({
       url: typeof url === "string" ? checkUrl(url) : toServerUrl(config),
-      model: typeof model === "string" ? model : (config.get("model") ?? undefined),
+      model: model ?? undefined,
+      windowTokens: model ? findWindow(config, model) : undefined,
       key: io.env["OFFSHOOT_SERVER_KEY"] ? '"$OFFSHOOT_SERVER_KEY"' : "osk_PUT_YOUR_KEY_HERE",
     }),
   );
@@ -34,10 +40,12 @@ export async function run({ words, options }: CommandCall, io: Io): Promise<numb
 }
 
 interface Served {
-  /** Without `/v1` at its end. */
+  /** The address, without `/v1` at its end. */
   readonly url: string;
   readonly model: string | undefined;
-  /** As a shell reads it. */
+  /** The size of the model's window; undefined if it is not known. */
+  readonly windowTokens: number | undefined;
+  /** The key in the syntax of a shell. */
   readonly key: string;
 }
 
@@ -52,29 +60,45 @@ const CLIENTS: Readonly<Record<string, (served: Served) => string>> = {
 };
 
 /**
- * The names of all sizes of Claude stand for the one model, or the client would ask for its vendor's. What is said
- * of the window makes it compact in time; its own guess is that of Claude.
+ * All sizes of Claude are mapped to the one model, else the client would ask for its vendor's names. So would a
+ * subagent whose file names a model of Claude: its variable wins over the file. The window is given so that the client
+ * compacts in time: it would assume Claude's.
  */
-function toClaude({ url, model, key }: Served): string {
-  const [vendor = "", ...name] = (model ?? "").split("/");
-  const { contextTokens } = findModel(vendor, name.join("/"));
-  const sizes = ["OPUS", "SONNET", "HAIKU"].map((size) => `ANTHROPIC_DEFAULT_${size}_MODEL`);
-  const named = model === undefined ? [] : ["ANTHROPIC_MODEL", ...sizes];
+function toClaude({ url, model, windowTokens, key }: Served): string {
+  const sizes = SIZES.map((size) => `ANTHROPIC_DEFAULT_${size}_MODEL`);
+  const all = ["ANTHROPIC_MODEL", ...sizes, "CLAUDE_CODE_SUBAGENT_MODEL"];
+  const named = model === undefined ? [] : all;
   return toExports([
     ["ANTHROPIC_BASE_URL", url],
     ["ANTHROPIC_AUTH_TOKEN", key],
     ...named.map((variable): Pair => [variable, model ?? ""]),
-    ...(contextTokens === undefined
+    ...(windowTokens === undefined
       ? []
       : [
-          ["CLAUDE_CODE_MAX_CONTEXT_TOKENS", String(contextTokens)] as const,
-          ["CLAUDE_CODE_AUTO_COMPACT_WINDOW", String(contextTokens)] as const,
+          ["CLAUDE_CODE_MAX_CONTEXT_TOKENS", String(windowTokens)] as const,
+          ["CLAUDE_CODE_AUTO_COMPACT_WINDOW", String(windowTokens)] as const,
         ]),
     ["CLAUDE_CODE_ATTRIBUTION_HEADER", "0"],
   ]);
 }
 
-/** For `~/.codex/config.toml`: codex does not read the address from a variable. */
+const SIZES = ["FABLE", "OPUS", "SONNET", "HAIKU"] as const;
+
+/** The server's own names for models are known from its settings. A server elsewhere may have other names. */
+function findWindow(config: Config, name: string): number | undefined {
+  const catalog = catalogOf(config);
+  const overrides = toModelOverrides(config.get("models"));
+  const named = toNamedModels(config.get("server.models"), catalog);
+  try {
+    const { model, url } = routeModel({ named, usual: undefined, catalog }, name);
+    return toPlannedModel(model, url, { catalog, overrides }).contextTokens;
+  } catch {
+    // A name that only the server knows is printed too: nothing is known of it here.
+    return undefined;
+  }
+}
+
+/** Lines for `~/.codex/config.toml`: codex does not read the address from a variable. */
 function toCodex({ url, model }: Served): string {
   const asked = model === undefined ? "" : `model = ${JSON.stringify(model)}\n`;
   return `# ~/.codex/config.toml
@@ -94,7 +118,9 @@ function toExports(pairs: readonly Pair[]): string {
   return pairs.map(([name, value]) => `export ${name}=${toShellWord(value)}\n`).join("");
 }
 
-/** A word of letters that no shell reads otherwise stands bare; a reference to a variable is quoted already. */
+/**
+ * A word without special characters needs no quotes. A reference to a variable is quoted already.
+ */
 function toShellWord(value: string): string {
   if (/^[\w./:@%+=,-]+$|^"\$\w+"$/.test(value)) return value;
   return `'${value.replaceAll("'", "'\\''")}'`;
@@ -105,14 +131,14 @@ function toServerUrl(config: Config): string {
   const port = config.get("server.port");
   if (port === 0) {
     const message =
-      "`server.port` is 0, so nobody knows it before the server runs. Give its address with `--url`.";
+      "`server.port` is 0, so the port is not known before the server runs. Give its address with `--url`.";
     throw new Failure("invalid_request", message);
   }
   const scheme = config.get("server.tls_cert") ? "https" : "http";
   return `${scheme}://${toReachable(host)}:${port}${parsePathPrefix(config.get("server.path_prefix"))}`;
 }
 
-/** Every address of the machine is no address; this machine is one of them. */
+/** An address that means all addresses cannot be asked; this machine's own can. */
 function toReachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
@@ -124,6 +150,6 @@ function checkUrl(url: string): string {
   }
   throw new Failure(
     "invalid_request",
-    `\`--url\` is \`${clip(url, 80)}\`, which is no address. Use http://HOST:PORT, as \`offshoot serve\` prints it.`,
+    `\`--url\` is \`${clip(url, 80)}\`, which is not an address. Use http://HOST:PORT, as \`offshoot serve\` prints it.`,
   );
 }

@@ -1,19 +1,19 @@
-/** Keys as people read them: a row of a list, and all of one key. */
+/** Writes keys for people: a row of a list, and all about one key. */
 
 import { plural } from "../../base/text.ts";
-import { KEY_LIMITS, type Key, type KeyLimit, stateOf } from "../../server/guard/key.ts";
+import { type ClientKey, KEY_LIMITS, type KeyLimit, stateOf } from "../../server/guard/key.ts";
 import type { Amounts, Window } from "../../store/spending.ts";
 import { toMoney, toPartialMoney } from "../output/amounts.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { RESPONSE_FLAGS, toFlag } from "./key-wish.ts";
 
 export interface UsedKey {
-  readonly key: Key;
+  readonly key: ClientKey;
   readonly used: Readonly<Record<Exclude<Window, "minute">, Amounts>>;
 }
 
-/** For programs. Without hashes: they are of no use to anybody. */
-export function toShown({ hash: _, replaced, ...key }: Key): object {
+/** For programs, without hashes: those are of no use outside. */
+export function toShown({ hash: _, replaced, ...key }: ClientKey): object {
   if (!replaced) return key;
   const { replaced_at_ms, until_ms } = replaced;
   return { ...key, rotated_at_ms: replaced_at_ms, old_secret_until_ms: until_ms };
@@ -27,7 +27,7 @@ export function toRow({ key, used: { day, total } }: UsedKey, nowMs: number): st
   return [id, name, tenant, stateOf(key, nowMs), used, ...amounts, may].map(cleanForTerminal);
 }
 
-/** `3 requests, 1200 tokens, $0.01`. Tokens that cost nothing are `free`. */
+/** For example `3 requests, 1200 tokens, $0.01`. Tokens that cost nothing are `free`. */
 function toUsed({ requests, tokens, usd, unpriced }: Amounts): string {
   return `${plural(requests, "request")}, ${plural(tokens, "token")}, ${toCost({ tokens, usd, unpriced })}`;
 }
@@ -36,7 +36,7 @@ export function toCost({ tokens, usd, unpriced }: Omit<Amounts, "requests">): st
   return tokens === 0 && usd === 0 ? "$0.00" : toPartialMoney(usd, unpriced);
 }
 
-/** A line for each thing there is to know of a key. */
+/** All that is known about a key, one line each. */
 export function renderKey({ key, used }: UsedKey, nowMs: number): string {
   const { models, catalogue, options, limits, expires_at_ms, revoked_at_ms, last_used_ms } = key;
   const lines: [string, string][] = [
@@ -62,15 +62,15 @@ export function renderKey({ key, used }: UsedKey, nowMs: number): string {
 }
 
 function toRotation(
-  { replaced_at_ms, until_ms }: NonNullable<Key["replaced"]>,
+  { replaced_at_ms, until_ms }: NonNullable<ClientKey["replaced"]>,
   nowMs: number,
 ): string {
   const old = until_ms > nowMs ? `; the old secret works until ${toTime(until_ms)}` : "";
   return `${toTime(replaced_at_ms)}${old}`;
 }
 
-/** What it may do, in the words of the flags. */
-function toBounds(key: Key): string[] {
+/** The limits of the key, in the words of the flags. */
+function toBounds(key: ClientKey): string[] {
   const { models, catalogue, options, limits, expires_at_ms } = key;
   return [
     ...(models ? [`models=${models.join(",")}`] : []),
@@ -82,14 +82,14 @@ function toBounds(key: Key): string[] {
   ];
 }
 
-function toAmounts(limits: Key["limits"]): string[] {
+function toAmounts(limits: ClientKey["limits"]): string[] {
   return Object.keys(KEY_LIMITS).flatMap((name) => {
     const limit = limits[name as KeyLimit];
     return limit === undefined ? [] : [toAmount(toFlag(name), limit)];
   });
 }
 
-function toResponseLimits({ response_limits }: Key): string[] {
+function toResponseLimits({ response_limits }: ClientKey): string[] {
   return Object.entries(RESPONSE_FLAGS).flatMap(([flag, kind]) => {
     const limit = response_limits[kind];
     return limit === null ? [] : [toAmount(flag, limit)];
@@ -105,7 +105,7 @@ function toDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** To the second, in UTC. */
+/** Accurate to the second, in UTC. */
 export function toTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }

@@ -1,4 +1,4 @@
-/** What `offshoot keys create`, `update` and `rotate` ask for, read from their flags. */
+/** Reads the flags of `offshoot keys create`, `update` and `rotate`. */
 
 import type { Limits } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
@@ -12,11 +12,11 @@ import type { Options } from "../command.ts";
 
 interface KeySurroundings {
   readonly nowMs: number;
-  /** The names of tools; those of MCP servers are not known here. */
+  /** Names of tools, except those of MCP servers, which are not known here. */
   readonly knownTools: readonly string[];
 }
 
-/** Rejects with `invalid_request` what is no number, scope, tool or time. */
+/** Rejects with `invalid_request` an invalid number, scope, tool or time. */
 export function parseKeyWish(
   name: string,
   options: Options,
@@ -38,7 +38,7 @@ export function parseKeyWish(
   };
 }
 
-/** What the flags name and nothing else: `none` takes a limit away, `all` a restriction. */
+/** Changes only what the flags name: `none` removes a limit, `all` a restriction. */
 export function parseKeyChange(
   options: Options,
   { nowMs, knownTools }: KeySurroundings,
@@ -56,7 +56,7 @@ export function parseKeyChange(
   };
 }
 
-/** `--keep-old 1h`, in milliseconds; nothing is kept without it. */
+/** `--keep-old 1h` in milliseconds; 0 without the flag. */
 export function readKeepOld(value: Options[string]): number {
   if (value === undefined || value === "0") return 0;
   const ms = readSpan(String(value));
@@ -65,18 +65,20 @@ export function readKeepOld(value: Options[string]): number {
   throw new Failure("invalid_request", message);
 }
 
-/** `requests_per_minute` is `--requests-per-minute`. */
+/** The flag of a limit: `requests_per_minute` is `--requests-per-minute`. */
 export function toFlag(limit: string): string {
   return limit.replaceAll("_", "-");
 }
 
-/** Null for all of them, which is no restriction. */
+/** Null for all, which is not a restriction. */
 function readGlobs(options: Options, flag: string): string[] | null | undefined {
   const words = readList(options, flag);
   return words?.length === 1 && words[0] === "all" ? null : words;
 }
 
-/** Null for those of sampling, which every key may set. `all` is what it is for models and tools. */
+/**
+ * Null for the fields of sampling, which every key may set. `all` has the same meaning as for models and tools.
+ */
 function readFields(options: Options): string[] | null | undefined {
   const words = readList(options, "options");
   if (words?.length !== 1) return words?.filter(isOption);
@@ -84,13 +86,13 @@ function readFields(options: Options): string[] | null | undefined {
   return words[0] === "all" ? ["*"] : words.filter(isOption);
 }
 
-/** What a key without the flag may use, and how to say that it may use nothing. */
+/** Texts for the refusal of an empty list: what a key without the flag may use, and how to allow nothing. */
 const EMPTY: Readonly<Record<string, readonly [string, string]>> = {
-  tools: ["all of them", " `none` is a key without tools."],
-  options: ["those of sampling", " `none` is a key without options."],
+  tools: ["all of them", " `none` makes a key without tools."],
+  options: ["those of sampling", " `none` makes a key without options."],
 };
 
-/** An empty one would be a key that may do nothing, by a variable that was not set. */
+/** An empty list would make a key that may do nothing, probably because a variable was not set. */
 function readList(options: Options, flag: string): string[] | undefined {
   const value = options[flag];
   if (typeof value !== "string") return undefined;
@@ -103,14 +105,14 @@ function readList(options: Options, flag: string): string[] | undefined {
   throw new Failure("invalid_request", `--${flag} is empty. Leave it out for ${left}.${none}`);
 }
 
-/** Rejects names that nobody may set. */
+/** Rejects names of fields that no key may set. */
 function isOption(name: string): boolean {
   const problem = findOptionsProblem({ [name]: true });
   if (problem) throw new Failure("invalid_request", `--options ${problem}.`);
   return name !== "none";
 }
 
-/** Hosted kinds that are no tools of the gate. */
+/** Hosted kinds that are not tools of the gate. */
 const KINDS = ["mcp"];
 
 function checkTool(tool: string, knownTools: readonly string[]): void {
@@ -140,7 +142,7 @@ function readLimits(options: Options): KeyChange["limits"] {
   return limits;
 }
 
-/** Named as `offshoot run` names them. */
+/** The flags of the limits of one response, with the names that `offshoot run` uses. */
 export const RESPONSE_FLAGS = {
   "max-cost": "usd",
   "max-total-tokens": "tokens",
@@ -156,7 +158,7 @@ function readResponseLimits(options: Options): Partial<Limits> {
   return Object.fromEntries(given) as Partial<Limits>;
 }
 
-/** Dollars may have cents; nothing else has parts. Null where there is to be no limit. */
+/** Only dollars may have decimals. Null removes the limit. */
 function readNumber(options: Options, flag: string): number | null | undefined {
   const value = options[flag];
   if (value === undefined) return undefined;
@@ -178,7 +180,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Undefined for what is no span of time. */
+/** Undefined if it is not a span of time. */
 function readSpan(text: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,5})([mhdw])$/.exec(text) ?? [];
   const ms = UNITS_MS[unit];
@@ -195,7 +197,7 @@ function readExpiry(value: Options[string], nowMs: number): number | null | unde
   throw new Failure("invalid_request", `--expires takes ${wanted}, not \`${clip(value, 40)}\`.`);
 }
 
-/** NaN for what is no day. */
+/** NaN if it is not a day. */
 function readDay(text: string): number {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -1,13 +1,15 @@
-/** `offshoot keys`: who may ask the server, in the record that `offshoot serve` reads while it runs. */
+/**
+ * `offshoot keys`: manages the keys of clients, in the record that `offshoot serve` reads while it runs.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import type { Config } from "../../runtime/config/config.ts";
-import { type Key, stateOf } from "../../server/guard/key.ts";
+import { type ClientKey, stateOf } from "../../server/guard/key.ts";
 import {
   createKey,
   findNamedKey,
   listKeys,
-  type NewKey,
+  type NewClientKey,
   revokeKey,
   rotateKey,
   updateKey,
@@ -45,7 +47,7 @@ interface Asked {
 }
 
 interface ActionRow {
-  /** What stands behind it. */
+  /** The words after the subcommand. */
   readonly words: readonly string[];
   run(books: OpenedBooks, asked: Asked): Promise<void>;
 }
@@ -59,7 +61,7 @@ const ACTIONS: Readonly<Partial<{ [name: string]: ActionRow }>> = {
   revoke: { words: ["NAME|ID"], run: revoke },
 };
 
-/** The key alone is on standard output, for `KEY=$(offshoot keys create …)`. */
+/** Only the key goes to standard output, for `KEY=$(offshoot keys create …)`. */
 async function create(books: OpenedBooks, { io, options, config, name }: Asked): Promise<void> {
   const wish = parseKeyWish(name, options, await lookAround(books, config));
   await checkNew(books, name);
@@ -75,7 +77,9 @@ async function create(books: OpenedBooks, { io, options, config, name }: Asked):
   await io.stderr.write(line);
 }
 
-/** By its name a key is revoked, rotated and found in the audit: two of one name are a trap. */
+/**
+ * A key is revoked, rotated and found in the audit by its name, so a name must not be used twice.
+ */
 async function checkNew({ shelf }: OpenedBooks, name: string): Promise<void> {
   const taken = (await listKeys(shelf)).find((key) => key.name === name && !key.revoked_at_ms);
   if (!taken) return;
@@ -83,7 +87,7 @@ async function checkNew({ shelf }: OpenedBooks, name: string): Promise<void> {
   throw new Failure("conflict", message);
 }
 
-/** People look here for the keys of vendors, which other programs call so. */
+/** Shown because people look here for the keys of vendors, which other programs also call keys. */
 const ABOUT =
   "Keys for clients of `offshoot serve`. For the keys of model vendors: offshoot auth list";
 
@@ -96,7 +100,7 @@ async function list(books: OpenedBooks, { io, options }: Asked): Promise<void> {
     await io.stdout.write(toLine(keys.map((key) => toWhole(key, nowMs))));
     return;
   }
-  // Rows alone on standard output: they are read by programs, too.
+  // Standard output has only the rows: programs read them too.
   await io.stderr.write(`${ABOUT}\n`);
   if (keys.length === 0) {
     await io.stderr.write("No keys yet. Make one: offshoot keys create NAME\n");
@@ -129,7 +133,7 @@ async function update(books: OpenedBooks, { io, options, config, name }: Asked):
   await warnOfDollars(key, io);
 }
 
-/** As `create`: the new secret alone is on standard output. */
+/** As for `create`: only the new secret goes to standard output. */
 async function rotate(books: OpenedBooks, { io, options, name }: Asked): Promise<void> {
   const keepOldMs = readKeepOld(options["keep-old"]);
   const { id } = await findNamedKey(books.shelf, name);
@@ -148,11 +152,11 @@ async function rotate(books: OpenedBooks, { io, options, name }: Asked): Promise
 async function revoke(books: OpenedBooks, { io, options, name }: Asked): Promise<void> {
   const { id } = await findNamedKey(books.shelf, name);
   const key = await revokeKey(books, id);
-  const told = `The key ${id} is revoked; servers that run know it within seconds.\n`;
+  const told = `The key ${id} is revoked; running servers notice within seconds.\n`;
   await io.stdout.write(options["json"] ? toLine(toShown(key)) : told);
 }
 
-const SOON = "Servers that run know it within two seconds.";
+const SOON = "Running servers notice within two seconds.";
 
 async function lookAround(
   { clock }: OpenedBooks,
@@ -163,24 +167,28 @@ async function lookAround(
 }
 
 async function writeToken(
-  { key, token }: NewKey,
+  { key, token }: NewClientKey,
   { io, options }: Pick<Asked, "io" | "options">,
 ): Promise<void> {
   await io.stdout.write(options["json"] ? toLine({ ...toShown(key), token }) : `${token}\n`);
 }
 
-async function warnOfDollars(key: Key, io: Io): Promise<void> {
+async function warnOfDollars(key: ClientKey, io: Io): Promise<void> {
   if (!hasDollarLimit(key)) return;
   const line = "With a limit in dollars, this key cannot use models whose price is not known.";
   await io.stderr.write(`${line} Prices: offshoot models, or \`models\` in the settings.\n`);
 }
 
-function hasDollarLimit({ limits, response_limits }: Key): boolean {
+function hasDollarLimit({ limits, response_limits }: ClientKey): boolean {
   const { usd_per_day, usd_total } = limits;
   return [usd_per_day, usd_total].some(Boolean) || response_limits.usd !== null;
 }
 
-async function readUsed({ spending }: OpenedBooks, key: Key, nowMs: number): Promise<UsedKey> {
+async function readUsed(
+  { spending }: OpenedBooks,
+  key: ClientKey,
+  nowMs: number,
+): Promise<UsedKey> {
   const { day, total } = await spending.read(key.id, nowMs);
   return { key, used: { day, total } };
 }

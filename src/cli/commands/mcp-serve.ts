@@ -1,6 +1,6 @@
 /**
- * `offshoot mcp serve`: agents of this folder as tools of whatever program started this one. Standard output is the
- * protocol's alone; the program ends when its input does, and cancels what is still at work.
+ * `offshoot mcp serve`: offers agents of this folder as tools to the program that started this one. Standard output
+ * has only messages of the protocol. The command ends when its input does, and cancels runs that are still at work.
  */
 
 import { resolve } from "node:path";
@@ -65,12 +65,15 @@ function toRoot(options: Options, { cwd }: Io): string {
   return typeof given === "string" ? resolve(cwd, given) : cwd;
 }
 
-/** What its agents start is one deeper: an agent that has this very server among its own would go round. */
+/**
+ * Runs that its agents start are one level deeper: an agent that lists this very server among its own would call
+ * itself.
+ */
 function withDepth(env: Io["env"]): Io["env"] {
   return { ...env, ...toDepthVariable(readDepth(env) + 1) };
 }
 
-/** The rest are settings, under the names that `run` has for them. */
+/** The other flags are settings, under the same names as for `run`. */
 function toOwn(options: Options): Options {
   const { agent: _, root: __, budget: ___, wait: ____, ...own } = options;
   return own;

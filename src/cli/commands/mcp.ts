@@ -1,4 +1,6 @@
-/** `offshoot mcp`: the MCP servers whose tools runs may use; adding one approves what it offers. */
+/**
+ * `offshoot mcp`: manages the MCP servers whose tools runs may use. Adding one approves what it offers.
+ */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -44,7 +46,7 @@ async function serve(call: CommandCall, io: Io): Promise<number> {
 
 interface Action {
   readonly name: string;
-  /** The words behind the name. */
+  /** The words after the subcommand. */
   readonly rest: readonly string[];
   readonly options: Options;
   readonly config: Config;
@@ -58,7 +60,7 @@ interface ActionRow {
 
 const ACTIONS: Readonly<Record<string, ActionRow | undefined>> = {
   list: { usage: "", run: list },
-  add: { usage: "NAME URL, or: offshoot mcp add NAME -- COMMAND [ARGUMENT...]", run: add },
+  add: { usage: "NAME URL`, or `offshoot mcp add NAME -- COMMAND [ARGUMENT...]", run: add },
   remove: { usage: "NAME", run: remove },
   test: { usage: "NAME", run: test },
   approve: { usage: "NAME", run: approve },
@@ -118,7 +120,7 @@ async function add(action: Action): Promise<void> {
       await hub.approve(seen);
       return io.stdout.write(`${plural(seen.tools.length, "tool")} of ${name} approved.\n`);
     }
-    // A server that wants a login is there, and can be logged in to only when it is known.
+    // A server that asks for a login is added: it must be known before `offshoot mcp login` can use it.
     if (!isLoginNeeded(seen)) throw untested(seen, name);
     await save();
     await io.stdout.write(`${seen.message}\n`);
@@ -154,7 +156,7 @@ async function test(action: Action): Promise<void> {
     if (options["json"]) return printJson(io, seen);
     await showInspection(seen, io);
     const isOld = seen.tools.some(({ standing }) => standing !== "agreed") || seen.gone.length > 0;
-    if (isOld) await io.stdout.write(`To agree to this: offshoot mcp approve ${name}\n`);
+    if (isOld) await io.stdout.write(`To approve this: offshoot mcp approve ${name}\n`);
   });
 }
 
@@ -168,14 +170,14 @@ async function approve(action: Action): Promise<void> {
   });
 }
 
-/** Somebody who went away to find a password comes back within this. */
+/** Time for a person to find a password. */
 const LOGIN_MS = 600_000;
 
 async function login(action: Action): Promise<void> {
   const { name, io } = action;
   const stop = new AbortController();
   const stopListening = io.onInterrupt(() => stop.abort());
-  const late = new Failure("timeout", "Nobody logged in within ten minutes.");
+  const late = new Failure("timeout", "No login within ten minutes.");
   const timer = setTimeout(() => stop.abort(late), LOGIN_MS);
   try {
     await withHub(action, toMcpServers(action.config), async (hub) => {
@@ -207,7 +209,11 @@ async function withHub(
       redact,
       write: (line) => io.stderr.write(line),
     }),
-    ...{ servers, env: io.env, root: io.cwd, clock: systemClock, version: VERSION },
+    servers,
+    env: io.env,
+    root: io.cwd,
+    clock: systemClock,
+    version: VERSION,
     onProblem: (problem) => io.stderr.write(`offshoot: ${cleanForTerminal(problem)}\n`),
   });
   try {
@@ -217,7 +223,7 @@ async function withHub(
   }
 }
 
-/** What the user's own file says, without the other layers. */
+/** The servers in the user's own file, without the other layers. */
 async function readUserServers({ paths }: Config): Promise<JsonObject> {
   const file = await readConfigFile(paths.configFile);
   return (file?.settings.get("mcp_servers") as JsonObject | undefined) ?? {};
@@ -229,7 +235,7 @@ async function writeUserServers({ paths }: Config, servers: JsonObject): Promise
   await writeSetting({ file, name: "mcp_servers", text: JSON.stringify(servers), trustFile });
 }
 
-/** The entry of the file, from what stands behind the name. */
+/** Makes the entry of the file from the words after the name. */
 function toEntry(rest: readonly string[], options: Options): JsonObject {
   const [first, ...args] = rest;
   const env = toTexts(options["env"]).map(toVariable);
@@ -246,7 +252,7 @@ function toEntry(rest: readonly string[], options: Options): JsonObject {
   };
 }
 
-/** `NAME` is passed on under its name, `NAME=$OTHER` and `NAME=text` as they say. */
+/** `NAME` passes the variable of that name; `NAME=$OTHER` and `NAME=text` set it. */
 function toVariable(text: string): [string, string] {
   const at = text.indexOf("=");
   return at === -1 ? [text, `$${text}`] : [text.slice(0, at), text.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** `offshoot models`: what can be reached now, and from where; and `pull`, which gets one. */
+/** `offshoot models`: lists the models that can be reached now, and how; `pull` downloads one. */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -6,9 +6,10 @@ import { usesStored } from "../../base/stored-keys.ts";
 import { clip } from "../../base/text.ts";
 import type { Transport } from "../../providers/http/transport.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
+import type { Model } from "../../providers/models/facts.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
-import { findModel, type Model } from "../../providers/models/models.ts";
+import { findModel } from "../../providers/models/models.ts";
 import { baseUrlOf } from "../../providers/vendors/base-url.ts";
 import {
   isVendor,
@@ -52,18 +53,18 @@ export const run: RunCommand = async (call, io) => {
   return 0;
 };
 
-/** A server on this machine that has hundreds of models is asked for each. */
+/** A server on this machine with hundreds of models is asked about each. */
 const LIST_LIMIT_MS = 5000;
 
 interface Row {
   readonly model: string;
-  /** Why it can be reached: a key's variable, a server's address, or nothing needed. */
+  /** Why it can be reached: a key's variable, a server's address, or nothing is needed. */
   readonly source: string;
   readonly context_tokens: number | null;
-  /** USD per million tokens; null when unknown. */
+  /** US dollars for a million tokens; null if unknown. */
   readonly input_usd: number | null;
   readonly output_usd: number | null;
-  /** The variable of the key that is missing; left out where it can be reached now. */
+  /** The variable of the missing key; left out if the model can be reached now. */
   readonly needs?: string;
 }
 
@@ -71,7 +72,7 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
   const withKey = VENDOR_NAMES.flatMap((vendor) => {
     const variable = keyVariableIn(vendor, io.env) ?? cloudVariableIn(vendor, io.env);
     if (!variable || vendorOf(vendor).local) return [];
-    // A row that ends in `*` is what is known of a family, not a model.
+    // A row that ends in `*` describes a family of models, not one model.
     const named = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
     const source = usesStored(io.env, variable) ? `stored key (${variable})` : variable;
     return named.map((model) => toRow(model, source));
@@ -80,7 +81,7 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
   const local = config.get("probe_local") ? await findLocal(io) : [];
   const embedded: Row = {
     model: `${EMBEDDED}/${EMBEDDED_MODEL}`,
-    source: "built in, no language model",
+    source: "built in, not a language model",
     context_tokens: null,
     input_usd: 0,
     output_usd: 0,
@@ -88,7 +89,10 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
   return [...withKey, ...own, ...local, embedded];
 }
 
-/** What a key, or the credentials of a cloud, would open. A vendor without models in the table has one row. */
+/**
+ * Models that a key, or the credentials of a cloud, would make available. A vendor without models in the table has
+ * one row.
+ */
 function listUnreachable(reachable: readonly Row[], config: Config, { env }: Io): Row[] {
   const catalog = catalogOf(config);
   const known = new Set(reachable.map(({ model }) => model.split("/")[0]));
@@ -108,7 +112,7 @@ function listUnreachable(reachable: readonly Row[], config: Config, { env }: Io)
   });
 }
 
-/** What says that a cloud may be used here; whether it really may is known by asking it. */
+/** Variables that suggest that a cloud may be used here. Only a request shows if it works. */
 const CLOUD_VARIABLES: Readonly<Record<Cloud, readonly string[]>> = {
   azure: ["AZURE_OPENAI_ENDPOINT"],
   google: ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "ANTHROPIC_VERTEX_PROJECT_ID"],
@@ -138,7 +142,7 @@ function toRow(
   };
 }
 
-/** The models of the vendors that the settings add. */
+/** The models of vendors that the settings add. */
 async function listOwn(config: Config, io: Io): Promise<Row[]> {
   const catalog = catalogOf(config);
   if (catalog.own.length === 0) return [];
@@ -173,7 +177,7 @@ async function findLocal(io: Io): Promise<Row[]> {
   }
 }
 
-/** Ollama lists all it has; the others are asked for the one model they serve. */
+/** Ollama lists all its models; the other servers are asked for the one that they serve. */
 async function listLocal(server: LocalServer, transport: Transport): Promise<Row[]> {
   const { vendor, model, baseUrl } = server;
   const signal = AbortSignal.timeout(LIST_LIMIT_MS);
@@ -251,7 +255,7 @@ async function pull(name: string | undefined, { options }: CommandCall, io: Io):
   }
 }
 
-/** The server downloads and keeps the model; it may be on another machine (`OLLAMA_HOST`). */
+/** The server downloads and stores the model; it may be on another machine (`OLLAMA_HOST`). */
 async function pullFromOllama(name: string, io: Io): Promise<number> {
   const { pullOllamaModel } = await import("../../providers/ollama/library.ts");
   const network = createNetwork(io.env);
@@ -276,7 +280,7 @@ async function pullFromOllama(name: string, io: Io): Promise<number> {
   }
 }
 
-/** A line that is written over itself on a terminal, and not at all elsewhere. */
+/** A line that is overwritten on a terminal, and is not shown elsewhere. */
 function createMeter({ stderr }: Io): {
   show(progress: { bytes: number; totalBytes: number | undefined; bytesPerSecond: number }): void;
   say(message: string): void;

@@ -1,6 +1,5 @@
-/** What a server keeps of its keys, opened by a command beside it: the keys, what they used, what they did. */
+/** Opens the server's data about keys for a command: the keys, what they used, what they did. */
 
-import { systemClock } from "../../base/clock.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { KeyParts } from "../../server/guard/keys.ts";
@@ -18,7 +17,10 @@ export interface OpenedBooks extends KeyParts {
 export async function openBooks(config: Config, { env }: Pick<Io, "env">): Promise<OpenedBooks> {
   const kept = await openKept(toRecordAddress(config, env));
   return {
-    ...{ shelf: await kept.shelf(), clock: systemClock, close: () => kept.close() },
-    ...{ spending: await kept.spending(), audit: await kept.audit() },
+    shelf: await kept.shelf(),
+    clock: await kept.clock(),
+    close: () => kept.close(),
+    spending: await kept.spending(),
+    audit: await kept.audit(),
   };
 }

@@ -1,4 +1,4 @@
-/** A plan as `offshoot run --plan` prints it: text for a person, JSON for a program. */
+/** Prints a plan for `offshoot run --plan`: text for a person, JSON for a program. */
 
 import { KINDS, toFigure } from "../../agent/limits.ts";
 import { clip, plural, toRoundUsd } from "../../base/text.ts";
@@ -8,7 +8,7 @@ import type { PlannedShare } from "../../delegation/plan-shares.ts";
 import type { Io } from "../io.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
-/** Returns the exit code: 0, because to have planned is all that was asked. */
+/** Resolves with the exit code 0, because a plan was all that was requested. */
 export async function printPlan(
   plan: Plan,
   { stdout, isJson }: Pick<Io, "stdout"> & { readonly isJson: boolean },
@@ -41,7 +41,7 @@ export function renderPlan(plan: Plan): string {
 const SHARES =
   "Shares      subagents of one turn share equally what the run's first call leaves; one that needs more gets it while some is left";
 
-/** Whether it has something that its children divide. */
+/** True if the run has a budget that its children share. */
 function isShared({ limits }: PlannedRun): boolean {
   return Object.values(limits).some((limit) => limit !== null);
 }
@@ -69,7 +69,9 @@ function renderRun(run: PlannedRun): string[] {
   return rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`);
 }
 
-/** What one alone has is in its limits. Dollars are not shared by subagents that cost nothing. */
+/**
+ * A run without children has its budget in its limits. Dollars are not shared by subagents that cost nothing.
+ */
 function toShareRow(
   { children, at_once, limits }: PlannedShare,
   { cost_usd }: PlannedRun,
@@ -86,7 +88,7 @@ function toShareRow(
   return [[name, `${shared.join(", ")}, if ${children} start in one turn${waits}`]];
 }
 
-/** A reason that was made for a person names the model already. */
+/** A reason that is written for a person already names the model. */
 function renderModel({ model, model_reason }: PlannedRun): string {
   return model_reason.startsWith(model) ? model_reason : `${model} (${model_reason})`;
 }

@@ -1,4 +1,4 @@
-/** A day that a person names: `today`, `2030-12-31`. Days are those of UTC, as keys are counted. */
+/** Reads a day: `today`, `2030-12-31`. Days are in UTC, as for the limits of keys. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -6,7 +6,7 @@ import type { Options } from "../command.ts";
 
 export const DAY_MS = 86_400_000;
 
-/** Its first moment. Rejects what is no day with `invalid_request`. */
+/** The first moment of the day. Rejects with `invalid_request` what is not a day. */
 export function readDayMs(value: Options[string], nowMs: number): number {
   if (value === "today") return nowMs - (nowMs % DAY_MS);
   const text = String(value);

@@ -1,4 +1,6 @@
-/** `offshoot run`: one prompt through an agent. Everything is checked before anything is sent. */
+/**
+ * `offshoot run`: runs one prompt through an agent. Everything is checked before anything is sent.
+ */
 
 import { toOutputFormat } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
@@ -10,9 +12,10 @@ import { isDelegating } from "../../delegation/tools/names.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { withOrigin } from "../../runtime/config/setting-origin.ts";
 import type { Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
-import type { InnerRunRequest } from "../../runtime/run-request.ts";
+import type { InnerRunRequest, RunRequest } from "../../runtime/run-request.ts";
 import { createRuntime, type Run, type RuntimeOptions } from "../../runtime/runtime.ts";
 import { toGivenRules, toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import type { LoadedSkills } from "../../tools/skills/load-skills.ts";
@@ -23,7 +26,7 @@ import { readTextFile, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
-import { openConfig } from "../open-config.ts";
+import { openRunConfig } from "../open-config.ts";
 import { openSkills } from "../open-skills.ts";
 import type { AskedTemplate } from "../open-templates.ts";
 import { createLiveBlock } from "../output/live-block.ts";
@@ -33,7 +36,6 @@ import { openRunPrompt } from "../run-prompt.ts";
 import { toSessionWish } from "../session-options.ts";
 import { showRun } from "../show-run.ts";
 import { tellSession } from "../tell-session.ts";
-import { toWarningLine } from "../terminal.ts";
 import { createTreeControls } from "../tree-controls.ts";
 
 export const run: RunCommand = async (call, io) => {
@@ -49,7 +51,8 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const { agents, files, warnings } = await loadAgents(await toPlaces(io));
   const agent = findMainAgent(options["agent"], files);
   const template = await openTemplate(options, io);
-  const config = await openConfig(options, io, agent ? toAgentLayer(agent) : template?.layer);
+  const layer = agent ? toAgentLayer(agent) : template?.layer;
+  const { config, warn } = await openRunConfig(options, io, layer);
   const format = await readFormat(options, { config, agent, cwd: io.cwd });
   const message = await readUserMessage({ words, files: listOf(options["file"]), template }, io);
   const choice = await pickModel(config, network, io);
@@ -60,8 +63,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const settings = withAnswers(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   const session = toSessionWish(options, { isRecorded: settings.storePath !== undefined });
   const { skills, ...found } = await findSkills(config, io);
-  const told = [...warnings, ...(template?.warnings ?? []), ...found.warnings];
-  for (const warning of told) await io.stderr.write(toWarningLine(warning));
+  await warn([...warnings, ...(template?.warnings ?? []), ...found.warnings]);
   const toolSettings = { ...settings.toolSettings, skills };
   const runtime = await createRuntime({
     ...settings,
@@ -72,10 +74,10 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   try {
     const head = toHead(agent, choice, config.get("quiet"));
     if (head !== "") await io.stderr.write(head);
-    const tools = await pickTools(config.get("tools"), runtime);
-    for (const line of await uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
+    const tools = await withOrigin(config, "tools", () => pickTools(config.get("tools"), runtime));
+    await warn(await uncallable(agents, tools));
     const prompt = await openRunPrompt(config, { io, tools, skills });
-    for (const warning of prompt.warnings) await io.stderr.write(toWarningLine(warning));
+    await warn(prompt.warnings);
     const request: InnerRunRequest = {
       ...toRunRequest(config, choice),
       input: [message],
@@ -114,14 +116,14 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   }
 }
 
-/** What reads templates is loaded where one is asked for: most runs have none. */
+/** The code for templates is loaded only if one is named: most runs have none. */
 async function openTemplate(options: Options, io: Io): Promise<AskedTemplate | undefined> {
   if (options["template"] === undefined && options["var"] === undefined) return undefined;
   const { findTemplate } = await import("../open-templates.ts");
   return await findTemplate(options, io);
 }
 
-/** Nothing is looked for where no model is to be told of it. */
+/** Looks for skills only if the run may load one. */
 export async function findSkills(
   config: Config,
   io: Io,
@@ -130,13 +132,15 @@ export async function findSkills(
   return await openSkills(io);
 }
 
-/** Nobody else can answer what is in no record: such a question is refused at once. */
+/**
+ * Only this process could answer a question of a run without a record, so such a question is refused at once.
+ */
 function withAnswers(settings: RuntimeOptions): RuntimeOptions {
   if (settings.ask || settings.storePath !== undefined) return settings;
   return { ...settings, approvalWaitMs: undefined };
 }
 
-/** Who answers: the agent that was asked for, and the model. With `-q` a model that nobody chose is named alone. */
+/** The line with the agent and the model. With `-q` it is shown only if the user chose no model. */
 function toHead(
   agent: AgentDefinition | undefined,
   { reason, source }: PickedModel,
@@ -147,7 +151,7 @@ function toHead(
   return `${agent ? `agent: ${agent.name}\n` : ""}${model}`;
 }
 
-/** Of the agents that a run is told of, those that it cannot call, and why. */
+/** The agents that the model's list names but that a run cannot call, with the reasons. */
 async function uncallable(
   agents: readonly AgentDefinition[],
   tools: readonly string[],
@@ -168,7 +172,7 @@ function pickOutput(options: Options, config: Config): OutputFormatName {
   return options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 }
 
-/** The part of a request that is settings. */
+/** The part of a request that comes from the settings. */
 export function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRunRequest, "input"> {
   const provider = config.get("provider");
   const timeout = config.get("timeout");
@@ -182,7 +186,7 @@ export function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRun
     max_turns: config.get("max_turns"),
     temperature: config.get("temperature") ?? null,
     max_output_tokens: config.get("max_tokens") ?? null,
-    think: config.get("think"),
+    ...toThinking(config),
     options: config.get("options") ?? null,
     compact: config.get("compact"),
     approve: config.get("approve"),
@@ -192,13 +196,20 @@ export function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRun
   };
 }
 
+/** A level alone asks the model to think. */
+export function toThinking(config: Config): Pick<RunRequest, "think" | "effort"> {
+  const effort = config.get("effort");
+  if (effort === undefined) return { think: config.get("think") };
+  return { think: true, effort };
+}
+
 interface FormatSources {
   readonly config: Config;
   readonly agent: AgentDefinition | undefined;
   readonly cwd: string;
 }
 
-/** The flags' word; without one that of the agent's file, then that of the settings. */
+/** The format of the flags; else that of the agent's file, else that of the settings. */
 async function readFormat(
   options: Options,
   { config, agent, cwd }: FormatSources,
@@ -218,7 +229,9 @@ async function readFormat(
   const mode = config.get("output_mode");
   if (mode === "text") return { type: "text" };
   const path = config.get("output_schema");
-  const output_schema = path === undefined ? null : await readSchema(path, cwd);
+  const read = (): Promise<JsonObject | null> =>
+    path === undefined ? Promise.resolve(null) : readSchema(path, cwd);
+  const output_schema = await withOrigin(config, "output_schema", read);
   return toOutputFormat({ output_mode: mode, output_schema });
 }
 
@@ -227,7 +240,7 @@ async function readSchema(file: string, cwd: string): Promise<JsonObject> {
   if (isJsonObject(schema)) return schema;
   throw new Failure(
     "invalid_request",
-    `The schema \`${file}\` is no JSON schema: it must be an object.`,
+    `The schema \`${file}\` is not a JSON Schema: it must be an object.`,
   );
 }
 

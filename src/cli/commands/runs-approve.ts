@@ -1,4 +1,6 @@
-/** `offshoot runs waiting`, `approve` and `deny`: approval questions, seen and answered from another terminal. */
+/**
+ * `offshoot runs waiting`, `approve` and `deny`: show and answer approval questions from another terminal.
+ */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -43,11 +45,13 @@ export async function answer(
   const line =
     outcome === "taken"
       ? `${done}: ${what}`
-      : `left for ${what}: it was interrupted, and takes the answer once it goes on: offshoot runs resume ${root}`;
+      : `left for ${what}: it was interrupted, and reads the answer when it is resumed: offshoot runs resume ${root}`;
   await io.stderr.write(`${line}\n`);
 }
 
-/** A model that may run commands must not answer for the person. What it starts carries this mark. */
+/**
+ * A model that may run commands must not answer for the person. Commands that it starts carry this mark.
+ */
 export function refuseTools({ env }: Pick<Io, "env">): void {
   if (env[MARK] === undefined) return;
   const message = "Approvals come from a person: this command was started by a tool of a run.";
@@ -60,7 +64,9 @@ function toAnswer(verdict: "approve" | "deny", { always, tree }: Options): Remot
   return always ? "always" : "yes";
 }
 
-/** One asks that was not named: said, and not taken for it, because it is another one's call. */
+/**
+ * A subagent asks, and the user named its parent: say so, but do not answer it, because it is another call.
+ */
 async function pointBelow(record: RunReader, id: string): Promise<void> {
   const [own, ...below] = listNodes(await readTree(record, id));
   if (!own || own.questions.length > 0 || own.ending !== null) return;

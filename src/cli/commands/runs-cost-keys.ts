@@ -1,6 +1,6 @@
 /**
- * `offshoot runs cost --by key|tenant`: what the keys of a server have used. Read from what the server
- * books and not from logs: chat completions and responses with `store: false` leave no run.
+ * `offshoot runs cost --by key|tenant`: what the keys of a server have used. Read from what the server books and not
+ * from logs, because chat completions and responses with `store: false` have no run.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -51,14 +51,14 @@ export async function showKeyCosts(
 
 interface Row extends Amounts {
   readonly key: string;
-  /** Of a key; a tenant has none. */
+  /** For a key; a tenant has none. */
   readonly name?: string | undefined;
   readonly tenant: string;
-  /** Null where it is not known whole: `usd` is what is known of it. */
+  /** Null if part of it is unknown: `usd` is the known part. */
   readonly cost_usd: number | null;
 }
 
-/** The dearest first, then those with the most tokens and requests. */
+/** Sorted by cost, then by tokens and requests, the largest first. */
 async function readRows(
   { shelf, spending }: OpenedBooks,
   by: KeyCost,

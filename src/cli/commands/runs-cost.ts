@@ -1,4 +1,6 @@
-/** `offshoot runs cost [ID] --by agent|run|model|tool|user`: where tokens, money and time went. */
+/**
+ * `offshoot runs cost [ID] --by agent|run|model|tool|user`: shows where tokens, money and time went.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { clip, withThousands } from "../../base/text.ts";
@@ -8,7 +10,7 @@ import { toPartialMoney, toSeconds } from "../output/amounts.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import type { RecordCall } from "./runs-tree.ts";
 
-/** Over one tree, or over those of the newest runs when `id` is undefined. */
+/** For one tree, or for the trees of the newest runs if `id` is undefined. */
 export async function showCost(
   record: RecordReader,
   id: string | undefined,

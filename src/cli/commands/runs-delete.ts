@@ -1,4 +1,4 @@
-/** `offshoot runs delete` and `runs cancel`: both ask first whether some process runs it. */
+/** `offshoot runs delete` and `runs cancel`: both check first if a process owns the run. */
 
 import { Failure } from "../../base/failure.ts";
 import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
@@ -8,7 +8,9 @@ import type { OpenedRecord } from "../open-record.ts";
 import { isServers } from "../run-state.ts";
 import { withEngine } from "../with-engine.ts";
 
-/** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */
+/**
+ * Removes the run and all runs below it. Rejects with `conflict` while a living process owns one of them.
+ */
 export async function deleteRun(
   opened: OpenedRecord,
   stored: RunRecord,
@@ -17,11 +19,11 @@ export async function deleteRun(
   const running = await findRunning(opened, stored);
   if (running.length > 0 && !force) throw await toRefusal(opened, stored, running);
   for (const run of running) await cancelRun(opened, run);
-  // One transaction, so that nothing of it is left without what it belongs to.
+  // One transaction, so that no part of it stays without the rest.
   await opened.engine.delete(stored.id);
 }
 
-/** Asks the process that runs it to end it with all below it, and waits until it has. */
+/** Asks the process that owns the run to end it with all runs below it, and waits until it has. */
 export async function cancelRun(
   { record, engine: looking, kept }: OpenedRecord,
   { id }: RunRecord,
@@ -30,12 +32,12 @@ export async function cancelRun(
   if (now?.status !== "running") return;
   try {
     await withEngine(kept, async (engine) => {
-      // One that waits belongs to nobody and has done nothing: it is claimed here, and ended.
+      // A queued run has no owner and has done nothing: it is claimed here, and ended.
       if (isQueued(now)) engine.define(now.name, endAtOnce);
       await engine.cancel(id, { tree: true });
     });
   } catch (thrown) {
-    // It ended, or its process did, in the meantime.
+    // The run or its process ended in the meantime.
     const later = await looking.status(id);
     if (later?.status === "running" && (await looking.isHeld(later, SURELY))) throw thrown;
   }
@@ -54,7 +56,7 @@ const endAtOnce: RunBody = async ({ signal }) => {
   });
 };
 
-/** From the top: who is cancelled with its tree takes those below it along. */
+/** From the top down: cancelling a run also cancels all runs below it. */
 async function findRunning({ record, engine }: OpenedRecord, top: RunRecord): Promise<RunRecord[]> {
   const running: RunRecord[] = [];
   for (const { id } of listNodes(await readTree(record, top.id))) {

@@ -1,4 +1,6 @@
-/** `offshoot runs events ID`: what happened to the subagents of a tree, as the log tells it live. */
+/**
+ * `offshoot runs events ID`: shows what happened to the subagents of a tree, in the form of the live log.
+ */
 
 import { createLog, type Log } from "../../base/log.ts";
 import { createRedact } from "../../base/redact.ts";
@@ -16,7 +18,9 @@ export async function showEvents(
   const events = await readSubagentEvents(record, id);
   if (call.options["json"]) {
     const rows = events.map(({ at_ms, path, name, event }) => ({
-      ...{ at_ms, path, name },
+      at_ms,
+      path,
+      name,
       ...toSubagentFields(event),
     }));
     await io.stdout.write(`${JSON.stringify(rows)}\n`);
@@ -34,7 +38,7 @@ export async function showEvents(
   await io.stdout.write(cleanForTerminal(lines.join("")));
 }
 
-/** The same log, with a field behind those of each line. */
+/** A log that adds one more field at the end of each line. */
 function withField(log: Log, more: Readonly<Record<string, string>>): Log {
   const write =
     (level: keyof Log): Log["info"] =>

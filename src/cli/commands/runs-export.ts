@@ -1,4 +1,6 @@
-/** `offshoot runs export ID`: a tree as a document for people, or as the lines of its logs. */
+/**
+ * `offshoot runs export ID`: writes a tree as a document for people, or as the lines of its logs.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { createJsonLines } from "../../delegation/ledger/json-line.ts";
@@ -12,7 +14,7 @@ import type { RecordCall } from "./runs-tree.ts";
 
 export const EXPORT_FORMATS = ["md", "jsonl"] as const;
 
-/** Written as it is read: a tree may be larger than memory. */
+/** Written while it is read: a tree may be larger than memory. */
 export async function exportRun(
   record: RecordReader,
   id: string,

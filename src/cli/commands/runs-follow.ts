@@ -1,6 +1,6 @@
 /**
- * `offshoot runs follow`: a tree that another process runs, shown as `run` shows it, with the same keys.
- * Ctrl-C leaves the run as it is.
+ * `offshoot runs follow`: shows a tree that another process runs, as `run` would, with the same keys. Ctrl-C leaves
+ * the run as it is.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -16,7 +16,8 @@ import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
 import type { OpenedRecord } from "../open-record.ts";
 import { createLiveBlock } from "../output/live-block.ts";
-import { type OutputFormatName, openProjection, type Projection } from "../output/output.ts";
+import { type OutputFormatName, openProjection } from "../output/output.ts";
+import type { Projection } from "../output/projection.ts";
 import { readMarks, skipPast } from "../output/skip-past.ts";
 import { createStateOf, isServers } from "../run-state.ts";
 import { isStructured, showEnd } from "../show-run.ts";
@@ -29,7 +30,9 @@ interface Following {
   readonly clock?: Clock;
 }
 
-/** Returns the run's own exit code, or that of an interrupted command for one that is left. */
+/**
+ * Resolves with the run's own exit code, or with that of an interrupted command if the run still works.
+ */
 export async function follow(
   { record, engine }: Pick<OpenedRecord, "record" | "engine">,
   stored: RunRecord,
@@ -42,7 +45,7 @@ export async function follow(
     return await show(engine, stored, { opening, io, clock, leaving });
   } catch (thrown) {
     if (leaving.signal.reason !== DETACHED) throw thrown;
-    await io.stderr.write(`\noffshoot: left ${stored.id}, which goes on as it was\n`);
+    await io.stderr.write(`\noffshoot: left ${stored.id}, which continues\n`);
     return ENDINGS.cancelled.exit;
   } finally {
     stopListening();
@@ -67,7 +70,7 @@ async function open(
   };
   if (!options["from-now"]) return await openProjection(format, { ...io, ...shown });
   const marks = await readMarks(record, stored.id);
-  // Nothing else shows that it watches, until something happens.
+  // Before the first event, only this line shows that it follows.
   if (!shown.quiet) await io.stderr.write(`following ${stored.id} from now on\n`);
   return await skipPast(marks, io, (streams) => openProjection(format, { ...streams, ...shown }));
 }
@@ -89,7 +92,7 @@ interface Showing {
 async function show(engine: Engine, { id }: RunRecord, showing: Showing): Promise<number> {
   const { io, clock, leaving } = showing;
   const over = new AbortController();
-  // What is wrong with the store shows in the following itself.
+  // If the record fails, following it fails too and reports it.
   watchOwner(engine, id, { clock, over: over.signal, leaving }).catch(() => {});
   let projection: Projection | undefined;
   try {
@@ -104,7 +107,9 @@ async function show(engine: Engine, { id }: RunRecord, showing: Showing): Promis
   }
 }
 
-/** How often to ask whether anybody runs it, and how often nobody may: a server's is soon taken over. */
+/**
+ * How often to ask for the run's owner, and how many times it may have none: a server's run is soon taken over.
+ */
 const LOOK_MS = 1000;
 const MAX_ALONE = { own: 2, servers: 30 };
 
@@ -114,7 +119,7 @@ interface Watch {
   readonly leaving: AbortController;
 }
 
-/** A run whose process was killed would be waited for for ever. */
+/** Without this check, a run whose process was killed would be waited for forever. */
 async function watchOwner(
   engine: Engine,
   id: string,
@@ -134,6 +139,6 @@ async function watchOwner(
 
 function toInterrupted({ id, name }: Pick<RunRecord, "id" | "name">): Failure {
   const next = isServers({ name }) ? "offshoot serve" : `offshoot runs resume ${id.split("/")[0]}`;
-  const message = `Run ${id} was interrupted: its process is gone. Go on with it: ${next}`;
+  const message = `Run ${id} was interrupted: its process is gone. Resume it: ${next}`;
   return new Failure("conflict", message);
 }

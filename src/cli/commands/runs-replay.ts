@@ -1,4 +1,6 @@
-/** `offshoot runs replay`: a recorded tree run again, and where it parts from its record. */
+/**
+ * `offshoot runs replay`: runs a recorded tree again, and shows the first difference from its record.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { clip, plural } from "../../base/text.ts";
@@ -17,7 +19,7 @@ interface Replaying {
   readonly io: Io;
 }
 
-/** Returns the exit code: 1 where the replay is not the record. */
+/** Resolves with the exit code: 1 if the replay differs from the record. */
 export async function replay(
   stored: RunRecord,
   { change, call: { options }, config, io }: Replaying,
@@ -66,7 +68,7 @@ function render({ divergence, left, runs, end }: Replayed, change?: ReplayChange
   if (divergence) {
     const { path, seq, recorded, replayed } = divergence;
     return [
-      `The replay parts from the record in ${path}, at event ${seq}:`,
+      `The replay differs from the record in ${path}, at event ${seq}:`,
       `  recorded  ${clip(recorded, 400)}`,
       `  replayed  ${clip(replayed, 400)}`,
       "",

@@ -1,4 +1,4 @@
-/** `offshoot runs show ID`: one run from its log, a line for each thing that happened. */
+/** `offshoot runs show ID`: shows one run from its log, a line for each event. */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
@@ -10,9 +10,9 @@ import { withCompanions } from "../../delegation/tools/names.ts";
 import { readWholeLog } from "../../engine/read-log.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { ChildWord } from "../../protocol/child-news.ts";
+import type { ChildQueue } from "../../protocol/child-queue.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
-  ChildQueue,
   LoggedEvent,
   RunEnd,
   RunEvent,
@@ -90,7 +90,7 @@ function toSessionLines({ session, told = [] }: RunStart["settings"]): string[] 
   ];
 }
 
-/** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
+/** One line for each event. Streamed text is shown when it is complete. */
 function renderEvent(event: RunEvent, stored: RunRecord): string[] {
   switch (event.type) {
     case "run_start":
@@ -99,7 +99,7 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
         ...toOptionsLine(event.settings.options),
         `tools    ${toOffered(event.settings.tools, stored).join(", ") || "none"}`,
         ...toSessionLines(event.settings),
-        `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
+        `settings approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
         ...event.input.map(renderInput),
       ];
     case "turn_start":
@@ -133,7 +133,7 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
   }
 }
 
-/** With those that come with others: the log has the tools that the run was given. */
+/** Includes tools that others bring with them: the log has the tools that the run was given. */
 function toOffered(tools: readonly string[], stored: RunRecord): readonly string[] {
   if (isServers(stored)) return tools;
   return withCompanions(tools, isJsonObject(stored.input) && stored.input["can_ask"] === true);
@@ -144,14 +144,14 @@ function renderQueue({ why, children }: ChildQueue): string {
   return toOneLine(`  ${toWait(why)}: ${labels}`);
 }
 
-/** Refusals, and what a person was asked about. */
+/** Shows refusals, and calls that a person was asked about. */
 function renderDecision({ verdict, question, name, by, reason }: ToolDecision): string[] {
   if (verdict === "allow" && question === undefined) return [];
   const done = verdict === "deny" ? "denied" : "allowed";
   return [toOneLine(`  ${done} ${name} (${by}): ${reason}`)];
 }
 
-/** What it was told of a subagent in the background. */
+/** The news about a background subagent that the run got. */
 function renderNews({ kind, label, text }: ChildWord): string {
   return `  ${kind === "report" ? "report" : "asked "} ${toOneLine(label)}: ${clip(text.replace(/\s+/g, " "), 200)}`;
 }
@@ -167,7 +167,7 @@ function renderItem(item: Record<string, unknown>): string[] {
   );
 }
 
-/** What was asked as its words; everything else as it is. */
+/** The prompt as its words; other items as JSON. */
 function renderInput(item: Item): string {
   if (item.type !== "message") return `input    ${clip(JSON.stringify(item), 200)}`;
   const name = item.role === "user" ? "prompt" : item.role;

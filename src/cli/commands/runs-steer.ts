@@ -1,4 +1,4 @@
-/** `offshoot runs steer`: a message for a run that works, wherever that is. */
+/** `offshoot runs steer`: leaves a message for a run at work, whichever process runs it. */
 
 import { steerRun } from "../../agent/inbox.ts";
 import { Failure } from "../../base/failure.ts";
@@ -20,23 +20,23 @@ export async function steer(
   const state = await createStateOf(engine)(stored);
   const when =
     state === "interrupted"
-      ? `it was interrupted, and reads it once it goes on: offshoot runs resume ${rootOf(id)}`
+      ? `it was interrupted, and reads it when it is resumed: offshoot runs resume ${rootOf(id)}`
       : "it reads it before its next turn";
   await io.stderr.write(`left for ${id}: ${when}\n`);
 }
 
-/** `-` stands for standard input, which is read for nothing else. */
+/** `-` means standard input, which has no other use here. */
 async function readMessage(words: readonly string[], io: Io): Promise<string> {
   const isStdin = words.length === 1 && words[0] === "-";
   const text = isStdin ? await readPiped(io) : words.join(" ");
   if (text.trim() !== "") return text.replace(/\n+$/, "");
   const what = isStdin ? "Standard input is empty" : "The message is missing";
   const example = 'offshoot runs steer last "Leave the tests out"';
-  throw new Failure("invalid_request", `${what}. Write it behind the id: ${example}`);
+  throw new Failure("invalid_request", `${what}. Write it after the id: ${example}`);
 }
 
 function toOver({ id, ending }: RunRecord): Failure {
-  const message = `Run ${id} has ended already (${ending}) and reads no more messages. Start another one with offshoot run.`;
+  const message = `Run ${id} has ended already (${ending}) and reads no messages. Start another one with offshoot run.`;
   return new Failure("conflict", message);
 }
 

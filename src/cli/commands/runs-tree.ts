@@ -1,4 +1,4 @@
-/** `offshoot runs tree ID`: a run and everything below it, read from their logs. */
+/** `offshoot runs tree ID`: shows a run and all runs below it, read from their logs. */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { clip, plural, withThousands } from "../../base/text.ts";
@@ -9,7 +9,7 @@ import {
   addUp,
   listNodes,
   readTree,
-  type Totals,
+  type TreeFigures,
   type TreeNode,
   toNodeName,
 } from "../../delegation/ledger/tree.ts";
@@ -26,11 +26,11 @@ export interface RecordCall {
   readonly call: CommandCall;
   readonly io: Pick<Io, "stdout" | "stderr">;
   readonly clock?: Clock | undefined;
-  /** What each run is doing; those without an ending are told as such when left out. */
+  /** The state of each run. When left out, runs without an ending are shown as such. */
   readonly stateOf?: StateOf | undefined;
 }
 
-/** By the id of the run. */
+/** States by the id of the run. */
 type States = ReadonlyMap<string, string>;
 
 export async function showTree(
@@ -49,10 +49,10 @@ export async function showTree(
 }
 
 interface JsonNode extends Omit<TreeNode, "children"> {
-  /** Its ending, or `running`, `queued`, `interrupted`. */
+  /** The run's ending, or `running`, `queued`, `interrupted`. */
   readonly state: string | null;
   readonly seconds: number;
-  /** How long nothing was heard of it; null once it has ended. */
+  /** Seconds since its last event; null once it has ended. */
   readonly silent_seconds: number | null;
   readonly children: readonly JsonNode[];
 }
@@ -68,12 +68,12 @@ function toJson(node: TreeNode, states: States, nowMs: number): JsonNode {
 }
 
 interface Rendering {
-  readonly total: Totals;
+  readonly total: TreeFigures;
   readonly states: States;
   readonly nowMs: number;
 }
 
-/** Of those that have no ending. */
+/** The states of runs without an ending. */
 async function readStates(
   record: RecordReader,
   tree: TreeNode,
@@ -97,7 +97,7 @@ function renderTree(tree: TreeNode, rendering: Rendering): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Children that wait to be started come after those that are. */
+/** Children that wait for their start come after those that have started. */
 function renderBelow(node: TreeNode, indent: string, rendering: Rendering): string[] {
   const all = [...node.children, ...node.queued];
   return all.flatMap((child, at) => {
@@ -113,16 +113,18 @@ function renderBelow(node: TreeNode, indent: string, rendering: Rendering): stri
   });
 }
 
-/** `part 12 [part-12-1.11]: QUEUED for a place` */
+/** For example `part 12 [part-12-1.11]: QUEUED for a place` */
 function renderQueued({ id, label, why }: Queued, parentState: string | undefined): string {
   const name = id === null ? "" : ` [${toShown(toNodeName(id), 200)}]`;
-  // Nobody starts it while its parent has no process; one that resumes it asks for it again.
+  // A queued child is not started while its parent has no process. The parent asks again when it is resumed.
   const isLeft = parentState === "interrupted";
   const state = isLeft ? "NOT STARTED" : toWait(why).replace("queued", "QUEUED");
   return `${toShown(label, 60)}${name}: ${state}`;
 }
 
-/** `count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free · last: read a.txt` */
+/**
+ * For example `count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free · last: read a.txt`
+ */
 function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   const silence = toSilence(node, nowMs);
   const parts = [
@@ -135,12 +137,12 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   return `${toName(node)}: ${parts.join(" · ")}`;
 }
 
-/** One that works goes on while it is silent: its time is that since it began. */
+/** A run that works may be silent: its time counts from its beginning. */
 function untilNow(node: TreeNode, state: string | undefined, nowMs: number): TreeNode {
   return state === "running" ? { ...node, last_at_ms: nowMs } : node;
 }
 
-/** One that waits for a person is not called silent: the person is told what for. */
+/** A run that waits for a person is not called silent: the line says what it waits for. */
 function toNow(node: TreeNode, silence: number | null): string[] {
   const approval = toApprovalText(node);
   if (approval !== undefined) return [toShown(approval, 160)];
@@ -150,7 +152,7 @@ function toNow(node: TreeNode, silence: number | null): string[] {
   ];
 }
 
-/** With its name in the tree, which commands take: several may have one label. */
+/** With its name in the tree, which commands accept: several nodes may have the same label. */
 function toName({ id, label, depth, agent }: TreeNode): string {
   const own = agent === null ? "root" : `root (agent ${agent})`;
   if (depth === 0) return toShown(label ?? own, 60);
@@ -158,7 +160,7 @@ function toName({ id, label, depth, agent }: TreeNode): string {
   return `${toShown(label ?? name, 60)} [${toShown(name, 200)}]`;
 }
 
-function renderTotal(total: Totals, queued: number): string[] {
+function renderTotal(total: TreeFigures, queued: number): string[] {
   if (total.runs === 1 && queued === 0) return [];
   const parts = [
     plural(total.runs, "run"),

@@ -5,7 +5,7 @@ import { clip } from "../../base/text.ts";
 import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import { toAbandoned, toEnded, toNewerJournal } from "../../engine/ending.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
-import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
+import { INDEX_BODY } from "../../responses/vector-stores/index-runs.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { Run } from "../../runtime/runtime.ts";
 import { JOURNAL_VERSION } from "../../store/journal-version.ts";
@@ -58,7 +58,7 @@ interface Asked {
   readonly io: Io;
 }
 
-/** What needs the record alone. Gives an exit code where it is not 0. */
+/** Subcommands that need only the record. Resolves with the exit code if it is not 0. */
 async function onRecord(
   subcommand: string,
   opened: OpenedRecord,
@@ -139,7 +139,7 @@ async function showCosts(record: RunReader, { call, io }: Asked): Promise<void> 
   await showCost(record, stored?.id, { call, io, limit: toLimit(call.options["limit"]) });
 }
 
-/** What keys have used is in no run's log. False where costs are asked for by anything else. */
+/** The use of keys is in no run's log. False if the costs are grouped by anything else. */
 async function showKeyCost(
   call: CommandCall,
   { config, io }: { config: Config; io: Io },
@@ -154,12 +154,12 @@ async function showKeyCost(
   return true;
 }
 
-/** How many words a subcommand takes; most take the id of a run. */
+/** The most words of a subcommand; most take the id of a run. */
 const MOST_WORDS: Readonly<Record<string, number>> = { list: 0, waiting: 0, approve: 2, deny: 3 };
 
-/** One run at a time: a second id would be left out in silence. */
+/** One run at a time: a second id would be ignored in silence. */
 function checkWords(subcommand: string, words: readonly string[]): void {
-  // All after the id is the message.
+  // All words after the id are the message.
   if (subcommand === "steer") return;
   const most = MOST_WORDS[subcommand] ?? 1;
   const extra = words[most];
@@ -182,7 +182,7 @@ async function list(
   { options }: CommandCall,
   io: Io,
 ): Promise<void> {
-  // What a server does to files is not what anybody asked an agent.
+  // Runs that a server starts for files are not prompts of a person.
   const some = options["all"] ? {} : { parent_id: null, without: INDEX_BODY };
   const runs = await record.listRuns({ limit: toLimit(options["limit"]), ...some });
   const stateOf = createStateOf(engine);
@@ -217,7 +217,10 @@ function toRow(stored: RunRecord, state: RunState): Row {
   return { id: stored.id, when, state, title: stored.title };
 }
 
-/** Every refusal of a run and of those below it, from their logs: the call, who decided, by which rule, and where that stands. */
+/**
+ * Prints every refused call of a run and of the runs below it, from their logs: the call, who decided, by which rule,
+ * and where that rule is.
+ */
 async function whyDenied(record: RunReader, stored: RunRecord, { call, io }: Asked): Promise<void> {
   const denials = await readDenials(record, stored.id);
   if (call.options["json"]) {
@@ -250,22 +253,22 @@ async function remove(
   else await cancelInterrupted(stored, config, io);
   const { ending } = (await opened.engine.status(stored.id)) ?? stored;
   if (ending === null) throw toAbandoned(stored.id);
-  const next = stored.parent_id === null ? "" : `; ${stored.parent_id} goes on without it`;
+  const next = stored.parent_id === null ? "" : `; ${stored.parent_id} continues without it`;
   await io.stderr.write(`${stored.id} has ended: ${ending}${next}\n`);
 }
 
-/** Its own body ends it, so that its ending has what it has used. Nothing is sent. */
+/** The run's own body ends it, so that its ending includes what it has used. Nothing is sent. */
 async function cancelInterrupted(stored: RunRecord, config: Config, io: Io): Promise<void> {
   const runtime = await openAgain(stored, config, io);
   try {
     await runtime.engine.cancel(stored.id, { tree: true });
-    await runtime.engine.result(stored.id);
+    await runtime.engine.ended(stored.id);
   } finally {
     await runtime.close();
   }
 }
 
-/** What a server began has the server's settings, keys and budgets. */
+/** A run that a server began needs the server's settings, keys and budgets. */
 function toServers({ id, name }: RunRecord, state: RunState): Failure {
   const what = `Run ${id} is a server's ${name}`;
   if (state === "running") return new Failure("conflict", `${what}, and is running.`);
@@ -293,7 +296,7 @@ async function resume(
       live,
       controls: createTreeControls(runtime.engine),
     });
-    // The log's own form shows all of it, also what was cut.
+    // The log's own form shows everything, also work that a takeover abandoned.
     const firstLive = format === "jsonl" ? 0 : stored.next_seq;
     const projection = opening.then((opened) => skipCutTurns(opened, firstLive));
     const follow: Run["follow"] = (signal) => followTree(runtime.engine, resumed.id, { signal });

@@ -1,4 +1,4 @@
-/** `offshoot serve`: the Responses API over HTTP, until it is told to stop. */
+/** `offshoot serve`: serves the Responses API over HTTP until it is stopped. */
 
 import { statSync } from "node:fs";
 import { systemClock } from "../../base/clock.ts";
@@ -16,7 +16,7 @@ import { runServer, type ServerProcess } from "../../server/running/run-server.t
 import { openSealKey } from "../../server/running/seal-key.ts";
 import { type ServerSettings, toServerSettings } from "../../server/running/server-settings.ts";
 import type { Options, RunCommand } from "../command.ts";
-import type { Check } from "../doctor-checks.ts";
+import type { DoctorCheck } from "../doctor-check.ts";
 import { createHangup } from "../hangup.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
@@ -28,11 +28,11 @@ import { toWarningLine } from "../terminal.ts";
 export const run: RunCommand = async ({ options }, io) =>
   await runServer(() => load(options, io), toServerProcess(io));
 
-/** Everything that the files, the environment and the flags say now. */
+/** The present settings from files, environment and flags. */
 export async function load(options: Options, io: Io): Promise<LoadedServer> {
-  // Read again with the settings: a key that was stored or replaced counts from then on.
+  // Read again with the settings, so that a new or replaced key is used from then on.
   await attachKeys(io);
-  // `--no-store` of a run is no record at all; here it is what a request means that does not say.
+  // `--no-store` of `run` means no record at all. Here it is the default for requests that do not say `store`.
   const { "no-store": noStore, tools, ...flags } = options;
   const config = await openConfig(flags, io);
   const around = { ...io, noStore: noStore === true };
@@ -42,10 +42,11 @@ export async function load(options: Options, io: Io): Promise<LoadedServer> {
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   return {
     settings: typeof tools === "string" ? { ...settings, tools: toList(tools) } : settings,
-    // A server asks nobody: what a client may not do without a question is refused at once.
+    // A server cannot ask a person: a call that needs approval is refused at once.
     runtime: {
       ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }),
-      ...{ agents, approvalWaitMs: undefined },
+      agents,
+      approvalWaitMs: undefined,
       maxPlacedHere: config.get("server.max_subagents"),
     },
     ...(await pick(config, io)),
@@ -56,14 +57,14 @@ export async function load(options: Options, io: Io): Promise<LoadedServer> {
   };
 }
 
-/** Loaded by the first administrator who asks. */
-async function runDoctor(io: Io): Promise<readonly Check[]> {
+/** Loaded when the first administrator asks. */
+async function runDoctor(io: Io): Promise<readonly DoctorCheck[]> {
   const { runChecks } = await import("../doctor-checks.ts");
   const redact = createRedact(findSecrets(io.env));
   return (await runChecks(io)).map((check) => ({ ...check, found: redact(check.found) }));
 }
 
-/** Each tool call would fail later, one by one. */
+/** Without this check, each tool call would fail later, one by one. */
 function requireFolder(root: string, source: string): void {
   if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
   const message = `There is no folder \`${root}\` for tools to work in (\`server.root\`, ${source}).`;
@@ -86,7 +87,7 @@ async function pick(config: Config, io: Io): Promise<PickedServed> {
   }
 }
 
-/** Also those that are not there: one that appears counts. */
+/** Includes files that do not exist: if one appears, it is read. */
 function toFiles(config: Config, { tls }: ServerSettings, { cwd, home }: Io): string[] {
   const project = projectConfigFile(cwd, home);
   const { clientCa, cert, key } = tls ?? {};
@@ -105,7 +106,9 @@ export function toServerProcess(io: Io): ServerProcess {
     write,
   });
   return {
-    ...{ env, log, write },
+    env,
+    log,
+    write,
     tell: (line) => write(redact(`offshoot: ${line}\n`)),
     showKey: (token) => io.stdout.write(`${token}\n`),
     onStop: (callback) => io.onInterrupt(callback, { hangups: "terminal" }),

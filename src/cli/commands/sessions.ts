@@ -1,4 +1,6 @@
-/** `offshoot sessions`: what was said in which folder, over all runs of a session. */
+/**
+ * `offshoot sessions`: lists, shows, renames, exports and deletes sessions, by the folder in which they were used.
+ */
 
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -28,7 +30,7 @@ export const run: RunCommand = async (call, io) => {
     await action({ sessions, call, io, clock });
     return 0;
   } finally {
-    // It owns the store, and closes what both are kept in.
+    // The engine owns the store, and closes it for both.
     await engine.stop();
   }
 };
@@ -48,7 +50,7 @@ const ACTIONS: Readonly<Record<string, ((asked: Asked) => Promise<void>) | undef
   delete: remove,
 };
 
-/** How many words each takes: the session, and a title. */
+/** The most words of each subcommand: the session, and a title. */
 const MOST_WORDS: Readonly<Record<string, number>> = { list: 0, rename: 2 };
 
 function checkWords(subcommand: string, words: readonly string[]): void {

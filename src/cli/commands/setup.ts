@@ -1,4 +1,6 @@
-/** `offshoot setup`: the first hour on a terminal; elsewhere what was found, as plain lines. */
+/**
+ * `offshoot setup`: the first steps on a terminal; elsewhere it prints what was found as plain lines.
+ */
 
 import type { RunCommand } from "../command.ts";
 import { lookAround } from "../setup/look-around.ts";

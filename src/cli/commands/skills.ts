@@ -31,13 +31,17 @@ interface Shown {
   readonly isJson: boolean;
 }
 
-const STANDINGS = { used: "", shadowed: "another of its name is used", broken: "broken" } as const;
+const STANDINGS = {
+  used: "",
+  shadowed: "another one of this name is used",
+  broken: "broken",
+} as const;
 
 async function list(found: readonly FoundSkill[], { io, isJson }: Shown): Promise<number> {
   if (isJson) return await printJson(io, found.map(toShown));
   if (found.length === 0) {
     await io.stderr.write(
-      "No skills yet: docs/skills.md says where they stand and what is in them.\n",
+      "No skills yet: docs/skills.md says where they are and what is in them.\n",
     );
   }
   const width = Math.max(0, ...found.map(({ name }) => name.length));
@@ -81,7 +85,7 @@ async function show(one: FoundSkill, { io, isJson }: Shown): Promise<number> {
   return 0;
 }
 
-/** Exit code 1 where one of them cannot be used. */
+/** Exit code 1 if one of them cannot be used. */
 async function check(found: readonly FoundSkill[], { io, isJson }: Shown): Promise<number> {
   const broken = found.filter(({ standing }) => standing === "broken");
   if (isJson) await printJson(io, found.map(toShown));
@@ -93,10 +97,15 @@ async function check(found: readonly FoundSkill[], { io, isJson }: Shown): Promi
       else if (one.ignored.length > 0)
         await io.stdout.write(`${toOneLine(`${path}: ${toIgnored(one)}.`)}\n`);
     }
-    const verb = broken.length === 1 ? "is" : "are";
-    await io.stderr.write(`${plural(found.length, "skill")}, ${broken.length} ${verb} broken\n`);
+    await io.stderr.write(`${toCounts(found.length, broken.length)}\n`);
   }
   return broken.length > 0 ? 1 : 0;
+}
+
+function toCounts(found: number, broken: number): string {
+  if (found === 0) return "No skills to check.";
+  const which = broken === 0 ? "none is" : broken === 1 ? "1 is" : `${broken} are`;
+  return `${plural(found, "skill")} checked, ${which} broken.`;
 }
 
 function toIgnored({ ignored }: FoundSkill): string {

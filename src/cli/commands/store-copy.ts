@@ -1,8 +1,11 @@
-/** `offshoot store copy`: moves a SQLite record to Postgres, with its progress on a terminal. */
+/**
+ * `offshoot store copy`: moves a SQLite record to Postgres, and shows its progress on a terminal.
+ */
 
 import { plural } from "../../base/text.ts";
+import { withoutPassword } from "../../runtime/config/address-text.ts";
 import type { Config } from "../../runtime/config/config.ts";
-import { toCopyTarget, withoutPassword } from "../../runtime/config/store-address.ts";
+import { toCopyTarget } from "../../runtime/config/store-address.ts";
 import { readSealThing } from "../../server/running/seal-key.ts";
 import {
   type ComparedTable,
@@ -16,7 +19,7 @@ import type { Io } from "../io.ts";
 import { canRedraw, draw } from "../terminal.ts";
 
 export interface Copying {
-  /** For people. */
+  /** The path for people. */
   readonly path: string;
   readonly maintenance: Maintenance;
   readonly config: Config;
@@ -51,11 +54,11 @@ export async function copyStore({ path, maintenance, config, to, io }: Copying):
 
 const BEGUN: Readonly<Record<CopyBegin, string | undefined>> = {
   new: undefined,
-  resumed: "The copy goes on where it was interrupted.",
+  resumed: "The copy continues where it was interrupted.",
   restarted: "The record has changed since the copy was interrupted: the copy starts again.",
 };
 
-/** A line that is written over itself on a terminal, and not at all elsewhere. */
+/** A line that is overwritten on a terminal, and is not shown elsewhere. */
 function createMeter({ stderr }: Io): {
   begin(begun: CopyBegin): void;
   show(progress: CopyProgress): void;
@@ -81,7 +84,7 @@ function createMeter({ stderr }: Io): {
   };
 }
 
-/** Of a hash: enough to see that two are the same. `--json` has all of it. */
+/** Digits of a hash that are shown: enough to see that two are equal. `--json` has all. */
 const SHOWN_DIGITS = 16;
 
 function toTable(tables: readonly ComparedTable[]): string[] {
@@ -113,5 +116,5 @@ function toDone(
 
 function toDifferent(tables: readonly ComparedTable[]): string {
   const names = tables.filter((table) => !isSameTable(table)).map(({ name }) => name);
-  return `The copy differs in ${names.join(", ")}, and cannot be used. Let nobody else write to the database, and run the command again: it starts again.`;
+  return `The copy differs in ${names.join(", ")}, and cannot be used. Make sure that no other program writes to the database, and run the command again: it starts from the beginning.`;
 }

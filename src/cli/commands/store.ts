@@ -1,10 +1,11 @@
-/** `offshoot store`: looks after the record of runs. */
+/** `offshoot store`: checks, backs up, shrinks and moves the record of runs. */
 
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
 import { toDbosPlace } from "../../engine/engines.ts";
-import { toRecordAddress, withoutPassword } from "../../runtime/config/store-address.ts";
+import { withoutPassword } from "../../runtime/config/address-text.ts";
+import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { Maintenance, VectorReport } from "../../store/kept.ts";
 import { openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
@@ -45,7 +46,7 @@ interface Done {
 }
 
 interface ActionRow {
-  /** The words that follow it. */
+  /** The words after the subcommand. */
   readonly words: readonly string[];
   run(record: Looked, name: string): Promise<Done>;
 }

@@ -1,9 +1,9 @@
 /**
- * `offshoot subagent`: the runner that any program may start. One JSON document on standard input, SSE
- * on standard output and nothing else there, an exit code that is not 0 unless the run completed.
+ * `offshoot subagent`: a runner that any program may start. It reads one JSON document from standard input and writes
+ * only SSE to standard output. Its exit code is 0 only if the run completed.
  *
- * A document with a grant is the order of a parent of ours: the grant is checked before anything else
- * is believed. One without is a person's own start.
+ * A document with a grant was written by an Offshoot parent: the grant is checked before anything else is believed. A
+ * document without a grant is a start by a person.
  */
 
 import { setFlagsFromString } from "node:v8";
@@ -54,9 +54,9 @@ import { exitCodeOf } from "../show-run.ts";
 import { cleanForTerminal, toWarningLine } from "../terminal.ts";
 
 /**
- * The parser of HTTP is WebAssembly, which V8 begins to optimize after a few answers: a third of the
- * processor time of a run that has a few. So a runner does without. A later V8 that does not know the flag
- * says so on standard error and goes on.
+ * The HTTP parser is WebAssembly, which V8 begins to optimize after a few answers: a third of the processor time of a
+ * run with few answers. So a runner does without. A later V8 that does not know the flag says so on standard error
+ * and continues.
  */
 const NO_OPTIMIZED_WASM = "--wasm-tiering-budget=1000000000";
 
@@ -114,7 +114,7 @@ async function runPayload(input: PayloadInput, io: Io): Promise<number> {
   }
 }
 
-/** The key is this user's: whoever cannot read it can sign nothing. */
+/** The key belongs to this user: a program that cannot read it cannot sign anything. */
 async function checkGrant(document: JsonObject, { paths }: Config): Promise<void> {
   if (document["grant"] === undefined || document["grant"] === null) {
     throw new Failure("invalid_request", "There is a signature, but no `grant` that it is for.");
@@ -123,7 +123,7 @@ async function checkGrant(document: JsonObject, { paths }: Config): Promise<void
   verifyGrant(document, { key, nowMs: systemClock.now() });
 }
 
-/** Looked for only where the run may delegate. */
+/** Only read if the run may delegate. */
 async function openAgents({ tool_subset }: Payload, io: Io): Promise<RuntimeOptions["agents"]> {
   if (!tool_subset.some(isDelegating)) return [];
   const { agents, warnings } = await loadAgents(await toPlaces(io));
@@ -131,7 +131,7 @@ async function openAgents({ tool_subset }: Payload, io: Io): Promise<RuntimeOpti
   return agents;
 }
 
-/** What was signed holds in place of this process's own settings, which may be wider. */
+/** The signed values replace this process's own settings, which may be wider. */
 function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
   const own = toRuntimeOptions(config, io);
   const signed: RuntimeOptions = payload.grant ? { ...payload.safety } : {};
@@ -139,12 +139,12 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
   return {
     ...own,
     ...signed,
-    // An answer comes over the parent or the record; without either nobody is waited for.
+    // Answers come through the parent or the record. Without either, a question is not waited for.
     approvalWaitMs: payload.grant ? signed.approvalWaitMs : toWait(payload, own),
     storePath: withPassword(payload.store_path, io.env),
     // Without a record its run is in memory.
     engine: payload.store_path === undefined ? "own" : own.engine,
-    // So that what commands leave behind is found when this process is killed.
+    // Marks commands, so that those still running are found after this process is killed.
     commandEnv: [...commandEnv, CHILD_MARK],
     delegation: payload.grant ? { ...delegation, ...payload.delegation } : delegation,
   };
@@ -154,7 +154,7 @@ function toWait({ store_path }: Payload, own: RuntimeOptions): number | undefine
   return store_path === undefined ? undefined : own.approvalWaitMs;
 }
 
-/** Undefined where whoever started us is not a parent of ours that listens. */
+/** Undefined if the program that started us is not an Offshoot parent that listens. */
 function toParentLine(
   { grant }: Payload,
   { onLine, parentGone }: PayloadInput,
@@ -169,14 +169,14 @@ function toParentLine(
   };
 }
 
-/** A parent of ours is asked for more than the limits, as far as its ceiling goes. */
+/** An Offshoot parent can be asked for more than the limits, up to its ceiling. */
 function toOpenAccount(
   { ceiling, limits }: Payload,
   line: ParentLine | undefined,
 ): RuntimeOptions["openAccount"] {
   if (!ceiling || !line) return undefined;
   const most = { ...NO_LIMITS, ...ceiling };
-  // What the parent has set aside now, which is not what a run that is taken up once began with.
+  // The reservation of the parent now, which is not the amount that a resumed run once began with.
   return (given) => openParentAccount(most, openLineBudget({ ...given, ...limits }, line));
 }
 
@@ -184,7 +184,7 @@ function toAsk({ asks }: Payload, line: ParentLine | undefined): RuntimeOptions[
   return asks && line ? openParentAsk(line) : undefined;
 }
 
-/** Children of a run that has a parent of ours share the places of the whole tree. */
+/** Children of a run with an Offshoot parent share the places of the whole tree. */
 function withPlaces(
   childProcess: RuntimeOptions["childProcess"],
   line: ParentLine | undefined,
@@ -192,14 +192,14 @@ function withPlaces(
   return childProcess && line ? { ...childProcess, places: openParentPlaces(line) } : childProcess;
 }
 
-/** Of this run: those below it ask here. */
+/** Only questions of this run: runs below it ask through it. */
 function toTellQuestion({ run }: Payload, { stdout }: Io): RuntimeOptions["tellQuestion"] {
   if (!run?.can_ask) return undefined;
   const send = async (frame: JsonObject): Promise<void> => {
     await stdout.write(encodeSse(QUESTION, frame));
   };
   return (question) => {
-    // A parent that does not read any more has ended this run.
+    // A parent that has stopped reading has ended this run.
     if (question.child === run.id) send(encodeQuestion(question)).catch(() => {});
   };
 }
@@ -228,6 +228,7 @@ function toRequest(payload: Payload, config: Config, io: Io): InnerRunRequest {
     told: payload.told,
     tools: payload.tool_subset,
     think: payload.think,
+    effort: payload.effort,
     options: payload.options,
     temperature: payload.temperature,
     max_output_tokens: payload.max_tokens,
@@ -250,8 +251,8 @@ function toRequest(payload: Payload, config: Config, io: Io): InnerRunRequest {
 }
 
 /**
- * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
- * wire that anybody may speak; else to the vendor of the provider that was named.
+ * The model with its vendor. A name without a vendor belongs to the given server, if that has a wire that any server
+ * may use; else to the vendor of the given provider.
  */
 function toModel({ model, provider, url }: Payload): string {
   if (provider === EMBEDDED) return EMBEDDED;
@@ -264,17 +265,17 @@ function toModel({ model, provider, url }: Payload): string {
 
 interface Leaving {
   readonly hasBegun: boolean;
-  /** Leaves as if the parent were gone. */
+  /** Ends this process as if the parent were gone. */
   begin(): void;
   stop(): void;
 }
 
-/** One that cannot close in this time is left as it is: nobody waits for it. */
+/** Time to close. A runner that needs longer is ended as it is. */
 const LEAVE_MS = 3000;
 
 /**
- * The parent is gone: the run is given up without an ending, so that whoever goes on with the parent
- * goes on with it too.
+ * When the parent is gone, the run is given up without an ending, so that the process that resumes the parent resumes
+ * it too.
  */
 function watchForParent(
   parentGone: AbortSignal,
@@ -314,7 +315,7 @@ interface Streaming {
 
 async function stream(run: Run, { payload, io, leaving }: Streaming): Promise<number> {
   const { brief, report, format } = payload;
-  // A run that cannot be cancelled has ended, which is about to be seen.
+  // A run that cannot be cancelled has ended, which is noticed next.
   const cancel = (): void => void run.cancel().catch(() => {});
   const stops = [io.onInterrupt(cancel), io.onReaderGone(leaving ? leaving.begin : cancel)];
   const toFrames = createFrameWriter({ brief, isStructured: format.type !== "text" });

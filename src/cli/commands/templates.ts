@@ -40,7 +40,11 @@ const ACTIONS: Readonly<Record<string, ((action: Action) => Promise<number>) | u
   untrust: untrustTemplate,
 };
 
-const STANDINGS = { used: "", shadowed: "another of its name is used", broken: "broken" } as const;
+const STANDINGS = {
+  used: "",
+  shadowed: "another one of this name is used",
+  broken: "broken",
+} as const;
 
 async function list({ io, isJson }: Action): Promise<number> {
   const { found } = await openTemplates(io);
@@ -100,14 +104,14 @@ async function create({ io, name, isProject }: Action): Promise<number> {
     await writeFile(path, toNewTemplate(name), { flag: "wx" });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === "EEXIST" ? "is there already" : `cannot be written (${code})`;
+    const reason = code === "EEXIST" ? "exists already" : `cannot be written (${code})`;
     throw new Failure("invalid_request", `${path} ${reason}.`, { cause });
   }
-  await io.stdout.write(`${path} is there. Edit it, then: offshoot run -t ${name} "…"\n`);
+  await io.stdout.write(`Created ${path}. Edit it, then: offshoot run -t ${name} "…"\n`);
   return 0;
 }
 
-/** Beside the project's settings where there are some, else in this folder. */
+/** Beside the project's settings if there are any, else in this folder. */
 function toProjectFolder({ cwd, home }: Io): string {
   if (resolve(cwd) === resolve(home)) {
     throw new Failure(
@@ -122,13 +126,13 @@ function toProjectFolder({ cwd, home }: Io): string {
 async function trustTemplate({ io, name }: Action): Promise<number> {
   const { path, scope, template } = await find(name, io);
   if (scope === "user") {
-    throw new Failure("invalid_request", `${path} is your own file: it counts without that.`);
+    throw new Failure("invalid_request", `${path} is your own file: it needs no trust.`);
   }
   const read = await readNotesFile(path, { root: dirname(path), uid: process.getuid?.() });
   if (!template || !read || "refused" in read) throw unknown(name, (await openTemplates(io)).found);
   const { trust } = await import("../../runtime/trust.ts");
   await trust(userPaths(io.env, io.home).trustFile, toFile(path, read.text));
-  await io.stdout.write(`${path} is trusted as it is now.\n`);
+  await io.stdout.write(`${path} is now trusted. Trust it again after you change it.\n`);
   return 0;
 }
 
@@ -136,7 +140,7 @@ async function untrustTemplate({ io, name }: Action): Promise<number> {
   const { path } = await find(name, io);
   const { untrust } = await import("../../runtime/trust.ts");
   const wasTrusted = await untrust(userPaths(io.env, io.home).trustFile, path);
-  await io.stdout.write(`${path} ${wasTrusted ? "is trusted no more" : "was not trusted"}.\n`);
+  await io.stdout.write(`${path} ${wasTrusted ? "is no longer trusted" : "was not trusted"}.\n`);
   return 0;
 }
 

@@ -1,4 +1,6 @@
-/** `offshoot ui --server URL`: signs in to the console of another server with a key that the page never sees. */
+/**
+ * `offshoot ui --server URL`: signs in to the console of another server with a key that the page never sees.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
@@ -7,7 +9,7 @@ import { MODEL_TIMEOUTS } from "../../providers/http/timeouts.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import type { Io } from "../io.ts";
 
-/** The variable that has the key of a server, for the server and for who signs in to it. */
+/** The variable with the key of a server, for the server and for those who sign in to it. */
 const KEY_VARIABLE = "OFFSHOOT_SERVER_KEY";
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -18,7 +20,7 @@ export async function toRemoteAddress(server: string, io: Io): Promise<string> {
   return `${base}/console/#code=${code}`;
 }
 
-/** A key is not sent in the open: over HTTPS, or to this machine. */
+/** A key is not sent unencrypted: only over HTTPS, or to this machine. */
 export function parseServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -59,9 +61,12 @@ async function askForCode(base: string, key: string, { env }: Pick<Io, "env">): 
   try {
     const transport = await network.open();
     const answer = await transport.send({
-      ...{ method: "POST", url: `${base}/v1/console/codes`, body: "{}" },
+      method: "POST",
+      url: `${base}/v1/console/codes`,
+      body: "{}",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      ...{ signal: new AbortController().signal, timeouts: MODEL_TIMEOUTS },
+      signal: new AbortController().signal,
+      timeouts: MODEL_TIMEOUTS,
     });
     const body = tryParseJson(await answer.text(MAX_ANSWER_BYTES));
     const { code, error } = isJsonObject(body) ? body : {};

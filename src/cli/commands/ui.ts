@@ -1,7 +1,8 @@
-/** `offshoot ui`: the console in the browser, over the record of this machine, until it is told to stop. */
+/**
+ * `offshoot ui`: opens the console in the browser, for the record of this machine, until it is stopped.
+ */
 
 import { spawn } from "node:child_process";
-import { systemClock } from "../../base/clock.ts";
 import { CONSOLE_SCOPES, makeConsoleCode } from "../../server/console/console-sessions.ts";
 import { runServer } from "../../server/running/run-server.ts";
 import { openKept } from "../../store/open-kept.ts";
@@ -10,7 +11,9 @@ import type { Io } from "../io.ts";
 import { load, toServerProcess } from "./serve.ts";
 import { toRemoteAddress } from "./ui-remote.ts";
 
-/** On this machine alone, at a port that is free, with keys: the page gets one by a code that works once. */
+/**
+ * Listens on this machine only, at a free port, with keys: the page gets one by a code that works once.
+ */
 export const run: RunCommand = async ({ options }, io) => {
   const { "no-open": noOpen, port = "0", server, ...given } = options;
   const show = async (address: string): Promise<void> => {
@@ -40,11 +43,11 @@ export const run: RunCommand = async ({ options }, io) => {
   });
 };
 
-/** In the record that the server reads: it is the only thing that they share. */
+/** Stored in the record, because it is all that the server and this command share. */
 async function makeCode(storePath: string | undefined): Promise<string> {
   const kept = await openKept(storePath);
   try {
-    const parts = { shelf: await kept.shelf(), clock: systemClock };
+    const parts = { shelf: await kept.shelf(), clock: await kept.clock() };
     return await makeConsoleCode(parts, { scopes: CONSOLE_SCOPES });
   } finally {
     await kept.close();
@@ -56,7 +59,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Where there is no browser the address stands in the terminal. */
+/** Without a browser, the address is on the terminal. */
 function openInBrowser(address: string, { env }: Pick<Io, "env">): void {
   const [program = "xdg-open", ...words] = OPENERS[process.platform] ?? ["xdg-open"];
   const opened = spawn(program, [...words, address], {

@@ -1,4 +1,6 @@
-/** `offshoot undo`: files as they were before a run, or after a turn of this folder's last session. */
+/**
+ * `offshoot undo`: restores files as they were before a run, or after a turn of this folder's last session.
+ */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -14,6 +16,7 @@ import type { RunReader } from "../../store/run-reader.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import { findRun } from "../find-run.ts";
 import type { Io } from "../io.ts";
+import { toNothingUndone } from "../nothing-undone.ts";
 import { openConfig } from "../open-config.ts";
 import { toOneLine } from "../terminal.ts";
 
@@ -21,6 +24,11 @@ export const run: RunCommand = async (call, io) => {
   const [, extra] = call.words;
   if (extra !== undefined) {
     const message = `\`undo\` takes one run or turn, but got \`${clip(extra, 60)}\` too.`;
+    throw new Failure("invalid_request", message);
+  }
+  const [named] = call.words;
+  if (call.options["list"] && named !== undefined) {
+    const message = `\`undo --list\` takes no run or turn, but got \`${clip(named, 60)}\`: it lists the runs of this folder's last session.`;
     throw new Failure("invalid_request", message);
   }
   const config = await openConfig({ store: call.options["store"] }, io);
@@ -33,7 +41,7 @@ export const run: RunCommand = async (call, io) => {
     const asked = { call, io, undo, sessions, record: await kept.record() };
     return call.options["list"] ? await list(asked) : await undoOne(asked);
   } finally {
-    // It owns the store, and closes what both are kept in.
+    // The engine owns the store, and closes it for both.
     await engine.stop();
   }
 };
@@ -59,11 +67,15 @@ async function undoOne(asked: Asked): Promise<number> {
     throw toRefusal(report);
   }
   if (call.options["json"]) await io.stdout.write(`${JSON.stringify(report)}\n`);
-  else await show(report, { io, dryRun });
+  else if ("turn" in wish && report.runs.length === 0) {
+    await io.stderr.write(`Nothing to undo: there is no turn after turn ${wish.turn}.\n`);
+  } else await show(report, { io, dryRun });
   return 0;
 }
 
-/** The last run of this folder's last session where nothing is named; a number is a turn of that session. */
+/**
+ * Without a name: the last run of this folder's last session. A number is a turn of that session.
+ */
 async function toWish({ call, io, sessions, record }: Asked): Promise<UndoWish> {
   const [name] = call.words;
   if (name !== undefined && !/^\d+$/.test(name)) return { run: (await findRun(record, name)).id };
@@ -106,12 +118,12 @@ async function show(report: UndoReport, { io, dryRun }: Showing): Promise<void> 
     await io.stderr.write(toLine(`May have changed files that are not restored: ${call}`));
   }
   if (files.length === 0 && obstacles.length === 0) {
-    await io.stderr.write("Nothing to undo: no file differs from what it was before.\n");
+    await io.stderr.write(toLine(toNothingUndone(report)));
     return;
   }
   for (const { path, change } of files) await io.stdout.write(toLine(`${change}  ${path}`));
   for (const { path, why, canForce } of obstacles) {
-    // Where it was forced, the others are among the files.
+    // If it was forced, the others are among the files.
     if (!dryRun && canForce) continue;
     await io.stderr.write(toLine(`${dryRun ? "in the way" : "left alone"}: ${path} ${why}`));
   }
@@ -119,7 +131,7 @@ async function show(report: UndoReport, { io, dryRun }: Showing): Promise<void> 
   await io.stderr.write(
     toLine(`${what}: ${plural(files.length, "file")} in ${root} (${runs.join(", ")})`),
   );
-  if (undo !== null) await io.stderr.write(toLine(`Take this back: offshoot undo ${undo}`));
+  if (undo !== null) await io.stderr.write(toLine(`To undo this: offshoot undo ${undo}`));
 }
 
 async function list({ call, io, undo, sessions, record }: Asked): Promise<number> {

@@ -1,4 +1,6 @@
-/** `offshoot webhooks`: secrets, and the endpoints of the settings. The secret itself is printed by `secret` alone. */
+/**
+ * `offshoot webhooks`: secrets, and the endpoints of the settings. Only `secret` prints a secret.
+ */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -69,15 +71,18 @@ async function test(config: Config, io: Io, name: string): Promise<number> {
   if (!endpoint) return 0;
   const [type] = endpoint.events;
   const event: WebhookEvent = {
-    ...{ id: makeId("evt"), object: "event", type: type ?? WEBHOOK_EVENTS[0] },
-    ...{ created_at: Math.floor(systemClock.now() / 1000), data: { id: "resp_test" } },
+    id: makeId("evt"),
+    object: "event",
+    type: type ?? WEBHOOK_EVENTS[0],
+    created_at: Math.floor(systemClock.now() / 1000),
+    data: { id: "resp_test" },
   };
   const stop = new AbortController();
   const unlisten = io.onInterrupt(() => stop.abort(new Failure("cancelled", "Cancelled.")));
   try {
     const send = createSender({ privateHosts }, systemClock);
     const { isTaken, reason } = await send(endpoint, event, stop.signal);
-    if (!isTaken) throw new Failure("connector_failed", `\`${name}\` did not take it: ${reason}`);
+    if (!isTaken) throw new Failure("connector_failed", `\`${name}\` did not accept it: ${reason}`);
     await io.stdout.write(`${name} took ${event.type} ${event.id}.\n`);
     return 0;
   } finally {

@@ -1,4 +1,4 @@
-/** `offshoot worker`: works on what servers have queued in their record, and serves no HTTP. */
+/** `offshoot worker`: works on what servers have queued in their record, without HTTP. */
 
 import { runWithoutPort } from "../../server/running/run-server.ts";
 import type { RunCommand } from "../command.ts";

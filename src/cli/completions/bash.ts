@@ -1,8 +1,8 @@
-/** Completions for bash, 3.2 (that of macOS) and up. */
+/** Makes completions for bash, 3.2 (that of macOS) and up. */
 
-import type { Command, Option } from "../command.ts";
+import type { CliCommand, CommandOption } from "../command.ts";
 
-export function renderBash(commands: Readonly<Record<string, Command>>): string {
+export function renderBash(commands: Readonly<Record<string, CliCommand>>): string {
   const names = Object.keys(commands);
   return `# Completions of offshoot for bash: source <(offshoot completions bash)
 # What is known only now: the models, the runs of the record, the agents.
@@ -39,8 +39,8 @@ complete -o default -F _offshoot offshoot
 `;
 }
 
-/** A case for each flag that takes a value: its choices, files, or nothing anyone could guess. */
-function renderValues([name, { options }]: [string, Command]): string[] {
+/** A case for each flag with a value: its choices, files, or nothing if it can be any text. */
+function renderValues([name, { options }]: [string, CliCommand]): string[] {
   return Object.entries(options)
     .filter(([, option]) => option.type === "string")
     .map(([long, option]) => {
@@ -50,7 +50,7 @@ function renderValues([name, { options }]: [string, Command]): string[] {
     });
 }
 
-function renderValue({ choices, offers, complete, value }: Option): string {
+function renderValue({ choices, offers, complete, value }: CommandOption): string {
   const words = choices ?? offers;
   if (words) return `COMPREPLY=($(compgen -W ${quoteWords(words)} -- "$cur")); `;
   if (complete) return `COMPREPLY=($(compgen -W "$(_offshoot_words ${complete})" -- "$cur")); `;
@@ -58,8 +58,8 @@ function renderValue({ choices, offers, complete, value }: Option): string {
   return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); ';
 }
 
-/** Subcommands come as the second word alone; flags come everywhere. */
-function renderWords([name, { options, subcommands, operands }]: [string, Command]): string {
+/** Subcommands are offered as the second word only; flags everywhere. */
+function renderWords([name, { options, subcommands, operands }]: [string, CliCommand]): string {
   const flags = [
     ...Object.entries(options).flatMap(([long, { short }]) =>
       short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`],
@@ -77,7 +77,9 @@ function renderWords([name, { options, subcommands, operands }]: [string, Comman
   return `    ${name}) words=${quoteWords(flags)}${subcommands ? ";" : " "}${first}`;
 }
 
-/** Lines, because the script splits at line ends alone: a file's name may hold spaces. */
+/**
+ * One on each line, because the script splits only at line ends: a file's name may contain spaces.
+ */
 function quoteWords(words: readonly string[]): string {
   return `$'${words.join("\\n")}'`;
 }

@@ -1,8 +1,13 @@
-/** Completions for fish: a line for each thing that can be typed. */
+/** Makes completions for fish: one line for each word that can be typed. */
 
-import { type Command, type CompletedKind, describeOption, type Option } from "../command.ts";
+import {
+  type CliCommand,
+  type CommandOption,
+  type CompletedKind,
+  describeOption,
+} from "../command.ts";
 
-export function renderFish(commands: Readonly<Record<string, Command>>): string {
+export function renderFish(commands: Readonly<Record<string, CliCommand>>): string {
   const names = Object.entries(commands).map(([name, { summary }]) =>
     line(["-n __fish_use_subcommand", `-a ${name}`, describe(summary)]),
   );
@@ -19,7 +24,7 @@ export function renderFish(commands: Readonly<Record<string, Command>>): string 
   ].join("\n");
 }
 
-function renderCommand([name, command]: [string, Command]): string[] {
+function renderCommand([name, command]: [string, CliCommand]): string[] {
   const { options, subcommands = {}, operands } = command;
   const words = Object.keys(subcommands).join(" ");
   const none = `-n ${quote(`__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words}`)}`;
@@ -35,19 +40,19 @@ function renderCommand([name, command]: [string, Command]): string[] {
 function renderOperands(
   name: string,
   subcommands: readonly string[],
-  { kind, notFor }: NonNullable<Command["operands"]>,
+  { kind, notFor }: NonNullable<CliCommand["operands"]>,
 ): string {
   const those = subcommands.filter((word) => !notFor.includes(word)).join(" ");
   const condition = `__fish_seen_subcommand_from ${name}; and __fish_seen_subcommand_from ${those}`;
   return line([`-n ${quote(condition)}`, `-a ${quote(toLooked(kind))}`]);
 }
 
-/** Run by fish when the word is completed. */
+/** fish runs it when it completes the word. */
 function toLooked(kind: CompletedKind): string {
   return `(offshoot completions words ${kind} 2>/dev/null)`;
 }
 
-function renderOption(condition: string, long: string, option: Option): string {
+function renderOption(condition: string, long: string, option: CommandOption): string {
   const short = option.short === undefined ? "" : `-s ${option.short}`;
   return line([
     condition,
@@ -58,8 +63,8 @@ function renderOption(condition: string, long: string, option: Option): string {
   ]);
 }
 
-/** `-x` takes a value that is no file, `-rF` one that is. */
-function renderValue({ type, value, choices, offers, complete }: Option): string {
+/** `-x`: the value is not a file; `-rF`: it is one. */
+function renderValue({ type, value, choices, offers, complete }: CommandOption): string {
   if (type === "boolean") return "";
   const words = choices ?? offers;
   if (words) return `-x -a ${quote(words.join(" "))}`;

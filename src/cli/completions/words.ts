@@ -1,4 +1,7 @@
-/** What a shell offers that no table of commands has: models, runs, sessions, agents, skills. Sends nothing, makes nothing. */
+/**
+ * Lists the words of completions that are not in the table of commands: models, runs, sessions, agents, skills. Sends
+ * nothing, creates nothing.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
@@ -19,7 +22,7 @@ const LISTERS: Readonly<Record<CompletedKind, Lister>> = {
   vendors: listVendors,
 };
 
-/** More than that nobody looks through. */
+/** A longer list is of no use. */
 const MOST_RUNS = 50;
 
 export async function listWords(kind: string, io: Io): Promise<readonly string[]> {
@@ -34,7 +37,9 @@ function isKind(kind: string): kind is CompletedKind {
   return Object.hasOwn(LISTERS, kind);
 }
 
-/** Those of the table and of the settings, vendors of one's own too; what ends in `*` names none. */
+/**
+ * Models of the table and of the settings, own vendors included. A name that ends in `*` is not a model.
+ */
 export async function listModels(io: Io): Promise<readonly string[]> {
   const [{ MODELS }, config] = await Promise.all([
     import("../../providers/models/model-table.ts"),
@@ -89,7 +94,7 @@ async function listTemplates(io: Io): Promise<readonly string[]> {
   return (await openTemplates(io)).templates.map(({ name }) => name);
 }
 
-/** Those that a key can be stored for. */
+/** Vendors for which a key can be stored. */
 async function listVendors(io: Io): Promise<readonly string[]> {
   const { catalogOf } = await import("../../runtime/model-address.ts");
   const catalog = catalogOf(await readConfig(io));
@@ -105,7 +110,7 @@ async function listAgents(io: Io): Promise<readonly string[]> {
   return [...new Set(files.map(({ name }) => name))];
 }
 
-/** Without its warnings: nobody reads them while a word is completed. */
+/** Without warnings: they must not appear while a word is completed. */
 function readConfig({ env, home, cwd }: Io): Promise<Config> {
   return loadConfig({ env, home, cwd });
 }

@@ -1,8 +1,8 @@
-/** Completions for zsh, through its own `_arguments`. */
+/** Makes completions for zsh, with its own `_arguments`. */
 
-import { type Command, describeOption, type Option } from "../command.ts";
+import { type CliCommand, type CommandOption, describeOption } from "../command.ts";
 
-export function renderZsh(commands: Readonly<Record<string, Command>>): string {
+export function renderZsh(commands: Readonly<Record<string, CliCommand>>): string {
   const names = Object.entries(commands).map(([name, { summary }]) => describe(name, summary));
   return `#compdef offshoot
 # Completions of offshoot for zsh: source <(offshoot completions zsh)
@@ -38,7 +38,7 @@ fi
 `;
 }
 
-function renderCommand([name, { options, subcommands, operands }]: [string, Command]): string {
+function renderCommand([name, { options, subcommands, operands }]: [string, CliCommand]): string {
   const operand = quote(`*:argument:${operands ? ` _offshoot_words ${operands.kind}` : "_files"}`);
   const specs = Object.entries(options).flatMap(([long, option]) => renderOption(long, option));
   const words = subcommands
@@ -56,8 +56,10 @@ function renderCommand([name, { options, subcommands, operands }]: [string, Comm
   ].join("\n");
 }
 
-/** One specification for each spelling; a flag given once is offered again only if it may be. */
-function renderOption(long: string, option: Option): string[] {
+/**
+ * One specification for each spelling. A flag that was given is offered again only if it may be repeated.
+ */
+function renderOption(long: string, option: CommandOption): string[] {
   const spellings = [...(option.short === undefined ? [] : [`-${option.short}`]), `--${long}`];
   const others = option.multiple ? "*" : `(${spellings.join(" ")})`;
   const summary = `[${describeOption(option).replace(/[[\]\\]/g, "\\$&")}]`;
@@ -67,7 +69,7 @@ function renderOption(long: string, option: Option): string[] {
   });
 }
 
-function renderValue({ type, value = "VALUE", choices, offers, complete }: Option): string {
+function renderValue({ type, value = "VALUE", choices, offers, complete }: CommandOption): string {
   if (type === "boolean") return "";
   const label = value.toLowerCase().replaceAll(":", "\\:");
   const words = choices ?? offers;

@@ -1,4 +1,7 @@
-/** The desk of `offshoot mcp serve`: agents of this folder, under the user's settings, for whoever started the program. */
+/**
+ * The desk of `offshoot mcp serve`: agents of this folder, with the user's settings, for the program that started the
+ * command.
+ */
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
@@ -17,7 +20,7 @@ interface FolderDeskParts {
   readonly desk: OpenedDesk;
   readonly folder: string;
   readonly prompts: DeskPrompts;
-  /** Agents to offer; those whose files say `expose: mcp` when none is named. */
+  /** Agents to offer. When none is named, those whose files say `expose: mcp`. */
   readonly named: readonly string[];
 }
 
@@ -35,10 +38,14 @@ export function createFolderDesk({ desk, folder, prompts, named }: FolderDeskPar
     follow: (signal) => followTree(runtime.engine, run.id, { signal }),
     hasEnded: async () => (await runtime.engine.status(run.id))?.status !== "running",
   });
-  /** Runs of this folder alone: the record has those of every project of the user. */
-  const findHere = async (id: string): Promise<RunRecord> => {
+  /** Only runs of this folder: the record has those of all the user's projects. */
+  const lookHere = async (id: string): Promise<RunRecord | undefined> => {
     const found = await record.getRun(id);
-    if (found && found.tenant === null && rootOf(found) === folder) return found;
+    return found && found.tenant === null && rootOf(found) === folder ? found : undefined;
+  };
+  const findHere = async (id: string): Promise<RunRecord> => {
+    const found = await lookHere(id);
+    if (found) return found;
     throw new Failure("not_found", `There is no run \`${clip(id, 64)}\` of this folder.`);
   };
   return {
@@ -49,7 +56,7 @@ export function createFolderDesk({ desk, folder, prompts, named }: FolderDeskPar
       const own = toOwn(call);
       return keep(await desk.start({ agent: name, input: prompt, session: "new", own }));
     },
-    async goOn(id, message, call) {
+    async continueRun(id, message, call) {
       const found = await findHere(id);
       const run = await runtime.attach(found.id);
       if (found.status === "running") {
@@ -63,13 +70,23 @@ export function createFolderDesk({ desk, folder, prompts, named }: FolderDeskPar
       return withTree(await runtime.attach((await findHere(id)).id));
     },
     async list(limit) {
-      const runs = await record.listRuns({ limit: limit * 4, parent_id: null });
-      return runs.filter((run) => run.tenant === null && rootOf(run) === folder).slice(0, limit);
+      // The newest runs of the folder belong to the sessions that were last used in it, which are small to read.
+      const sessions = await runtime.sessions.list({ folder, limit });
+      const found: RunRecord[] = [];
+      // Ids sort by age.
+      for (const id of sessions
+        .flatMap(({ runs }) => runs)
+        .sort()
+        .reverse()) {
+        const run = found.length < limit ? await lookHere(id) : undefined;
+        if (run) found.push(run);
+      }
+      return found;
     },
     toMarkdown: async (id) => await toRunMarkdown(record, (await findHere(id)).id),
     toLines: async (id) => await toRunLines(record, (await findHere(id)).id),
     async close() {
-      // Their endings are written before the record is closed: else they would look as if a crash had cut them.
+      // Their endings are written before the record is closed. Else the runs would look interrupted by a crash.
       const ending = async (run: Run): Promise<unknown> => {
         await run.cancel();
         return await run.result();
@@ -80,7 +97,9 @@ export function createFolderDesk({ desk, folder, prompts, named }: FolderDeskPar
   };
 }
 
-/** Named ones must be there; without names the main agent is offered beside those that ask for it. */
+/**
+ * Named agents must exist. Without names, the main agent is offered together with agents that ask for it.
+ */
 function toServed({ agents }: OpenedDesk, named: readonly string[]): ServedAgent[] {
   const missing = named.find((name) => !agents.some((agent) => agent.name === name));
   if (missing !== undefined) {
@@ -95,13 +114,16 @@ function toServed({ agents }: OpenedDesk, named: readonly string[]): ServedAgent
     named.length > 0 ? named.includes(name) : expose.includes("mcp"),
   );
   const served = offered.map(({ name, description, inputSchema, outputSchema }) => ({
-    ...{ name, description, inputSchema, outputSchema },
+    name,
+    description,
+    inputSchema,
+    outputSchema,
   }));
   if (named.length > 0) return served;
   return [{ name: "", description: MAIN_DESCRIPTION, outputSchema: undefined }, ...served];
 }
 
-/** What its agents call is one deeper than whoever called them. */
+/** Runs that its agents start are one level deeper than the caller. */
 function toOwn({ depth }: DeskCall): DeskWish["own"] {
   return { mcp_depth: depth + 1 };
 }

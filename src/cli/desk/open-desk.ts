@@ -1,5 +1,5 @@
 /**
- * Agents of a folder for programs that speak another protocol than the terminal's: one runtime with the settings of
+ * Runs agents of a folder for programs that use another protocol than the terminal: one runtime with the settings of
  * the folder, each agent as a preset of a run, and one budget for all of them together.
  */
 
@@ -10,6 +10,7 @@ import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { withOrigin } from "../../runtime/config/setting-origin.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import { toPlannedModel } from "../../runtime/planned-model.ts";
@@ -35,33 +36,40 @@ export interface DeskParts {
   readonly io: Io;
   readonly options: Options;
   readonly ask: Ask;
-  /** Most dollars of all runs together; none of their own settings is widened by it. */
+  /** The most dollars of all runs together; it does not raise a limit of their own settings. */
   readonly maxUsd: number | undefined;
   /** Files as an editor has them. */
   readonly buffers?: FileBuffers | undefined;
-  /** MCP servers beside those of the settings, which the person has agreed to. */
+  /** MCP servers besides those of the settings; the person has approved them. */
   readonly servers?: readonly McpServer[] | undefined;
 }
 
 export interface OpenedDesk {
   readonly runtime: Runtime;
   readonly config: Config;
-  /** Those that may be used here. */
+  /** Agents that may be used here. */
   readonly agents: readonly AgentDefinition[];
-  /** What is wrong with agents and prompts, one line each. */
+  /** Problems of agents and prompts, one line each. */
   readonly warnings: readonly string[];
-  /** What a run of the main agent would have with this model; with that of the settings when left out. Rejects where it cannot be. */
+  /**
+   * Describes a run of the main agent with this model, or with that of the settings when left out. Rejects if it is
+   * not possible.
+   */
   describe(model?: string): Promise<DeskModel>;
-  /** Rejects what a run of the main agent would be refused for: a key that is missing, a tool that is not there. */
+  /**
+   * Rejects with the reason why a run of the main agent would be refused: a missing key, a missing tool.
+   */
   check(model?: string): Promise<void>;
-  /** Starts a run of the main agent, or of the agent of that name. Rejects before anything is sent or stored. */
+  /**
+   * Starts a run of the main agent, or of the named agent. Rejects before anything is sent or stored.
+   */
   start(wish: DeskWish): Promise<Run>;
   close(): Promise<void>;
 }
 
 export interface DeskModel {
   readonly model: string;
-  /** How many tokens it reads; undefined where that is not known. */
+  /** The size of its window in tokens; undefined if it is not known. */
   readonly windowTokens: number | undefined;
   readonly tools: readonly string[];
 }
@@ -70,13 +78,13 @@ export interface DeskWish {
   readonly agent: string | undefined;
   readonly input: string | readonly Item[];
   readonly session: SessionWish;
-  /** In place of the model of the settings. */
+  /** Replaces the model of the settings. */
   readonly model?: string | undefined;
-  /** What the caller sets in place of the settings: whether it thinks, how it approves. */
+  /** The caller's choices in place of the settings: thinking, approval. */
   readonly own?: Partial<InnerRunRequest> | undefined;
 }
 
-/** Everything of a run but its words: made once for each agent, when it is first called. */
+/** All of a run except its words: made once for each agent, when it is first called. */
 type Preset = Omit<InnerRunRequest, "input" | "session">;
 
 export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
@@ -90,33 +98,33 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
   const runtime = await createRuntime({
     ...settings,
     toolSettings: { ...withServers(settings.toolSettings, parts.servers), skills },
-    ...{ agents, transport: network.open, openAccount: purse.open, buffers: parts.buffers },
+    agents,
+    transport: network.open,
+    openAccount: purse.open,
+    buffers: parts.buffers,
   });
-  const presets = new Map<string, Promise<Preset>>();
-  const toPreset = async (name: string | undefined, ref: string | undefined): Promise<Preset> => {
+  const presetOf = keepPresets(async (name, ref) => {
     const agent = findMainAgent(name, files);
     const flags = ref === undefined ? options : { ...options, model: ref };
     const own = await openConfig(flags, io, agent && toAgentLayer(agent));
     const model = await pickModel(own, network, io);
-    const tools = await pickTools(own.get("tools"), runtime);
+    const tools = await withOrigin(own, "tools", () => pickTools(own.get("tools"), runtime));
     const prompt = await openRunPrompt(own, { io, tools, skills });
     return {
       ...toRunRequest(own, model),
-      ...{ tools, root: io.cwd, rules: toGivenRules(own), agent: agent?.name ?? null },
-      ...{ instructions: prompt.instructions, told: prompt.told },
+      tools,
+      root: io.cwd,
+      rules: toGivenRules(own),
+      agent: agent?.name ?? null,
+      instructions: prompt.instructions,
+      told: prompt.told,
       ...formatOf(agent),
     };
-  };
-  const presetOf = (name: string | undefined, ref: string | undefined): Promise<Preset> => {
-    const key = JSON.stringify([name, ref]);
-    const kept = presets.get(key) ?? toPreset(name, ref);
-    presets.set(key, kept);
-    // What failed may be mended before the next call: a key set, a file trusted.
-    kept.catch(() => presets.delete(key));
-    return kept;
-  };
+  });
   return {
-    ...{ runtime, config, agents },
+    runtime,
+    config,
+    agents,
     warnings: [...warnings, ...found.warnings],
     async describe(ref) {
       const { model, url = null, tools = [] } = await presetOf(undefined, ref);
@@ -128,12 +136,8 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
     },
     async start({ agent, input, session, model, own }) {
       const preset = await presetOf(agent, model);
-      const { instructions: _, told: __, ...goingOn } = preset;
-      // A session that goes on has its instructions already.
-      const isFirst = session === "new" || (typeof session === "object" && "begin" in session);
-      const asked = isFirst ? preset : goingOn;
-      const request: InnerRunRequest = { ...asked, ...own, input, session };
-      const run = await runtime.run(request);
+      const asked = isFirst(session) ? preset : withoutInstructions(preset);
+      const run = await runtime.run({ ...asked, ...own, input, session });
       void run.result().finally(() => purse.close(run.id));
       return run;
     },
@@ -142,6 +146,30 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
       await network.close();
     },
   };
+}
+
+/** Makes each preset once. `name` is an agent's, `ref` a model's. */
+function keepPresets(
+  make: (name: string | undefined, ref: string | undefined) => Promise<Preset>,
+): typeof make {
+  const presets = new Map<string, Promise<Preset>>();
+  return (name, ref) => {
+    const key = JSON.stringify([name, ref]);
+    const kept = presets.get(key) ?? make(name, ref);
+    presets.set(key, kept);
+    // The cause of a failure may be fixed before the next call: a key set, a file trusted.
+    kept.catch(() => presets.delete(key));
+    return kept;
+  };
+}
+
+function isFirst(session: InnerRunRequest["session"]): boolean {
+  return session === "new" || (typeof session === "object" && "begin" in session);
+}
+
+/** For a session that continues: it has its instructions already. */
+function withoutInstructions({ instructions: _, told: __, ...rest }: Preset): Preset {
+  return rest;
 }
 
 function withServers(
@@ -160,11 +188,11 @@ function formatOf(agent: AgentDefinition | undefined): Pick<Preset, "format"> {
 
 interface SharedBudget {
   readonly open: (limits: Limits, run: { readonly id: string }) => Account;
-  /** Gives back what a run that has ended did not spend. */
+  /** Returns the budget that an ended run did not spend. */
   close(id: string): void;
 }
 
-/** Runs of one budget are its children: none of them can spend what another has set aside. */
+/** Runs with a common budget are its children: none of them can spend what another has reserved. */
 function createSharedBudget(usd: number | undefined): SharedBudget {
   if (usd === undefined) return { open: (limits) => createAccount(limits), close() {} };
   const all = createAccount({ ...NO_LIMITS, usd });

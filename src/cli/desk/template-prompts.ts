@@ -6,7 +6,7 @@ import type { Io } from "../io.ts";
 import { openTemplates, unknown } from "../open-templates.ts";
 import { fillTemplate, INPUT, needsInput, type Template } from "../templates/template.ts";
 
-/** Read again for each request: a template that was written meanwhile counts. */
+/** Read again for each request, so that a new template is found. */
 export function createTemplatePrompts(io: Pick<Io, "env" | "home" | "cwd">): DeskPrompts {
   return {
     async list() {

@@ -1,4 +1,7 @@
-/** The two JSON forms: one document at the end (`json`), or the log itself, a line an event (`jsonl`). */
+/**
+ * The two JSON forms of output: one document at the end (`json`), or the log itself, one event on each line
+ * (`jsonl`).
+ */
 
 import { isLarge, toJsonPieces } from "../../base/json-pieces.ts";
 import { createJsonLines } from "../../delegation/ledger/json-line.ts";
@@ -7,11 +10,11 @@ import { createTreeTotals, type TreeTotals } from "../../delegation/ledger/tree-
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../../responses/fold/event-writer.ts";
 import type { Output } from "../io.ts";
-import type { Projection, ProjectionOptions } from "./output.ts";
+import type { Projection, ProjectionOptions } from "./projection.ts";
 
 /**
- * One document. With a schema it is the validated answer and nothing else, so that `| jq .city`
- * works; else the run: its ending, text, items, tokens and cost, and what it and all below it came to.
+ * Prints one document. With a schema it is only the validated answer, so that `| jq .city` works. Else it is the run:
+ * its ending, text, items, tokens and cost, and the totals with all runs below it.
  */
 export function createJsonOutput({ stdout, isStructured }: ProjectionOptions): Projection {
   const writer = createEventWriter();
@@ -54,9 +57,9 @@ async function writeDocument(stdout: Output, document: unknown): Promise<void> {
 
 interface Counted {
   readonly output: unknown;
-  /** Of the run itself. */
+  /** The totals of the run itself. */
   readonly fold: RunFold;
-  /** With all below it. */
+  /** The totals with all runs below it. */
   readonly tree: TreeTotals;
 }
 
@@ -85,7 +88,7 @@ function toRecord(
   };
 }
 
-/** Every event of the log with its run and number. */
+/** Prints every event of the log with its run and number. */
 export function createJsonLinesOutput({ stdout }: ProjectionOptions): Projection {
   const toLine = createJsonLines();
   return {

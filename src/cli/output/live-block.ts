@@ -1,61 +1,67 @@
 /**
- * Lines at the bottom of a terminal that are drawn over in place. Whoever writes anything else there
- * clears them first, or it would be drawn over too; `print` puts lines above them that stay.
+ * Lines at the bottom of a terminal that are overwritten in place. Other output clears them first, or it would be
+ * overwritten too; `print` puts lines above them that stay.
  *
- * Between frames the cursor stands at the beginning of the first line. A terminal that changes its size breaks
- * lines, joins them, or takes rows away, and keeps the cursor where its text is; so all that is below the cursor
- * are these lines, whatever became of them, and nobody counts rows. Rows that a lower terminal takes away are
- * those below its cursor, and not the first ones, which would stay in the scrollback.
+ * Between frames the cursor is at the beginning of the first line. A terminal that changes its size breaks lines,
+ * joins them, or removes rows, and keeps the cursor at its text. So all below the cursor are these lines, whatever
+ * became of them, and rows need not be counted. If a terminal becomes lower, it removes rows below its cursor, and
+ * not the first ones, which would stay in the scrollback.
  *
- * A frame is one write, and only lines that have changed are in it. Nothing is drawn while the last frame
- * has not been taken: a slow terminal gets fewer frames, and not more memory.
+ * A frame is one write, and has only lines that have changed. Nothing is drawn before the last frame was taken: a
+ * slow terminal gets fewer frames, and needs no more memory.
  */
 
 import type { Output } from "../io.ts";
-import { canRedraw, draw, paint, type Span } from "../terminal.ts";
+import { canRedraw, draw, paint, type StyledSpan } from "../terminal.ts";
 
-export type Line = readonly Span[];
+export type StyledLine = readonly StyledSpan[];
 
 export interface LiveBlock {
   readonly isHeld: boolean;
-  /** Draws the lines in place of those that are there. Nothing happens while it is held. */
-  draw(lines: readonly Line[]): void;
-  /** A line that stays, above the others: on the screen with the next frame. */
-  print(line: Line): void;
-  /** Takes the lines off the screen, if there are any. What was printed is there then. */
+  /** Draws the lines in place of the present ones. Does nothing while it is held. */
+  draw(lines: readonly StyledLine[]): void;
+  /** Puts a line that stays above the others; it appears with the next frame. */
+  print(line: StyledLine): void;
+  /** Removes the lines from the screen. Printed lines are there afterwards. */
   clear(): void;
-  /** Clears, and keeps it clear until the returned function is called: for a question. */
+  /** Clears, and draws nothing until the returned function is called: for a question. */
   hold(): () => void;
-  /** Calls back when the first hold begins and when the last has ended, until the returned function is called. */
+  /**
+   * Calls back when the first hold begins and when the last has ended, until the returned function is called.
+   */
   watchHolds(listener: (isHeld: boolean) => void): () => void;
 }
 
-/** Draws nothing at all where lines cannot be drawn over; what is printed there is written at once. */
+/** If lines cannot be overwritten it draws nothing, and printed lines are written at once. */
 export function createLiveBlock(output: Output): LiveBlock {
   return new Block(output);
 }
 
-/** A line that is too wide for the terminal stays one line, whatever width it gives to its characters. */
-const [NO_WRAP, WRAP] = ["\x1b[?7l", "\x1b[?7h"];
+/** Keeps a line that is too wide on one row, whatever width the terminal gives its characters. */
+const NO_WRAP = "\x1b[?7l";
+const WRAP = "\x1b[?7h";
 /**
- * Over rows that are there the cursor goes down without a line break, and back to where it was. A terminal that
- * has just become lower would scroll at a line break, and what leaves its top stays in its scrollback.
+ * Over existing rows the cursor moves down without a line break, and back. A terminal that has just become lower
+ * would scroll at a line break, and the rows that leave its top stay in its scrollback.
  */
-const [SAVE, DOWN, RESTORE] = ["\x1b7", "\x1b[B", "\x1b8"];
-const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
+const SAVE = "\x1b7";
+const DOWN = "\x1b[B";
+const RESTORE = "\x1b8";
+const CLEAR_LINE = "\x1b[K";
+const CLEAR_BELOW = "\x1b[J";
 /**
- * All lines, from the beginning of the first. Not by `CLEAR_BELOW` alone: in the first column of the screen's
- * first row tmux takes that as clearing the screen, and keeps what was there in its scrollback.
+ * Clears all lines, from the beginning of the first. Not with `CLEAR_BELOW` alone: in the first column of the
+ * screen's first row, tmux treats that as clearing the screen, and keeps the old rows in its scrollback.
  */
 const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\x1b[D`;
 
 class Block implements LiveBlock {
   readonly #output: Output;
-  /** With their looks. */
+  /** The drawn lines, with their colours. */
   #drawn: readonly string[] = [];
-  /** Of the terminal when they were drawn. */
+  /** The size of the terminal when they were drawn. */
   #size = "";
-  /** What was printed and is not on the screen yet. */
+  /** Printed text that is not on the screen yet. */
   #above = "";
   #holds = 0;
   #isBusy = false;
@@ -69,7 +75,7 @@ class Block implements LiveBlock {
     return this.#holds > 0;
   }
 
-  draw(lines: readonly Line[]): void {
+  draw(lines: readonly StyledLine[]): void {
     if (!canRedraw(this.#output) || this.#holds > 0 || this.#isBusy) return;
     const { columns, rows } = this.#output;
     const next = lines.map((line) => paint(this.#output, clipToColumns(line, columns - 1)));
@@ -81,7 +87,7 @@ class Block implements LiveBlock {
     this.#drawn = next;
   }
 
-  /** Goes down over the lines, writes those that have changed, and goes back up. */
+  /** Moves down over the lines, rewrites those that have changed, and moves back up. */
   #toFrame(next: readonly string[], isWhole: boolean): string {
     const before = isWhole ? [] : this.#drawn;
     const isShorter = next.length < before.length;
@@ -89,7 +95,7 @@ class Block implements LiveBlock {
     if (next.length === before.length && next.every(isSame)) return "";
     const last = next.length - 1;
     const body = next.map((painted, at) => {
-      // The cursor stands after the last line when what is below it is cleared.
+      // When the rows below are cleared, the cursor is after the last line.
       const isLeft = isSame(painted, at) && !(isShorter && at === last);
       return isLeft ? "" : `${painted}${CLEAR_LINE}`;
     });
@@ -101,7 +107,7 @@ class Block implements LiveBlock {
     return `${SAVE}${NO_WRAP}${body.join(`\r${DOWN}`)}${rest}${WRAP}${RESTORE}`;
   }
 
-  print(line: Line): void {
+  print(line: StyledLine): void {
     const text = `${paint(this.#output, line)}\n`;
     if (canRedraw(this.#output)) this.#above += text;
     else this.#write(text);
@@ -132,7 +138,7 @@ class Block implements LiveBlock {
     for (const listener of this.#listeners) listener(isHeld);
   }
 
-  /** Nothing of the lines, and what was printed in their place. */
+  /** Removes the lines and writes the printed text in their place. */
   #wiped(): string {
     const above = this.#above;
     this.#above = "";
@@ -150,14 +156,14 @@ class Block implements LiveBlock {
   }
 }
 
-export function toPlain(line: Line): string {
+export function toPlain(line: StyledLine): string {
   return line.map(({ text }) => text).join("");
 }
 
-/** A line of the terminal at most: one that it breaks would be two to go up. */
-function clipToColumns(line: Line, columns: number): Line {
+/** At most one row of the terminal: a line that it breaks would be two rows to move up. */
+function clipToColumns(line: StyledLine, columns: number): StyledLine {
   if (widthOf(toPlain(line)) <= columns) return line;
-  const kept: Span[] = [];
+  const kept: StyledSpan[] = [];
   let left = columns - 1;
   for (const { text, look } of line) {
     const piece = cutToWidth(text, left);
@@ -168,7 +174,7 @@ function clipToColumns(line: Line, columns: number): Line {
   return [...kept, { text: "…", look: kept.at(-1)?.look }];
 }
 
-/** The text with `…` at its end where it is wider than that. */
+/** The text, with `…` at its end if it is too wide. */
 export function clipToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   return columns < 1 ? "" : `${cutToWidth(text, columns - 1)}…`;
@@ -185,7 +191,10 @@ function cutToWidth(text: string, columns: number): string {
   return kept;
 }
 
-/** Never too few, except for the signs that we draw ourselves: what may be two columns wide counts as two. */
+/**
+ * Never too small, except for the signs that we draw ourselves: a character that may be two columns wide counts as
+ * two.
+ */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) {

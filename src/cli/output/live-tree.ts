@@ -1,6 +1,6 @@
 /**
- * A tree of runs as it stands while their logs come in: who runs, who waits to be started, who waits for
- * what. Keeps those that run, and of the others no more than their number and their parents' place.
+ * A tree of runs as it stands while their logs arrive: which runs work, which wait for their start, which wait for
+ * what. It keeps the working runs, and of ended ones only their number and their place in the tree.
  */
 
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
@@ -25,35 +25,35 @@ import type { ToolQuestion } from "../../protocol/tool-question.ts";
 
 export interface LiveNode {
   readonly id: string;
-  /** Its id below the root, as commands take it: `parser-1.0/inner-2.1`. Empty for the root. */
+  /** The run's name below the root, as commands accept it: `parser-1.0/inner-2.1`. Empty for the root. */
   readonly name: string;
   readonly label: string;
   readonly parent: LiveNode | undefined;
   readonly fold: RunFold;
   readonly startedAtMs: number;
-  /** By this process's clock: whether anything comes, whatever the log's times say. */
+  /** The time of the last event by this process's clock: the times in the log do not matter. */
   readonly heardAtMs: number;
-  /** Null while it runs, and for one that left none. */
+  /** Null while it runs, and if it left none. */
   readonly ending: Ending | null;
   readonly isEnded: boolean;
-  /** Somebody has told it to stop. */
+  /** True after it was told to stop. */
   readonly isStopping: boolean;
-  /** What it has asked for and not got yet. */
+  /** What the run has requested and not received yet. */
   readonly waitsFor: "model" | "tool" | undefined;
-  /** Children that run, or have others below them that do; as they were started. */
+  /** Children that run, or have running ones below them, in the order of their start. */
   readonly open: ReadonlySet<LiveNode>;
-  /** The children that it has asked for and that are not started, in order. */
+  /** Children that it has asked for and that are not started, in order. */
   readonly queued: readonly Queued[];
 }
 
-/** What became of a node by one event. */
+/** The effect of one event on a node. */
 export type NodeNews =
   | { readonly type: "started"; readonly node: LiveNode }
   | { readonly type: "asks"; readonly node: LiveNode; readonly question: ToolQuestion }
   | { readonly type: "ended"; readonly node: LiveNode; readonly end: NodeEnd }
   | { readonly type: "refused"; readonly children: readonly RefusedChild[] };
 
-/** A child that was asked for and never started. */
+/** A child that was requested and never started. */
 export interface RefusedChild {
   readonly label: string;
   readonly why: string;
@@ -70,24 +70,24 @@ export interface TreeCounts {
   readonly running: number;
   readonly queued: number;
   readonly completed: number;
-  /** Cancelled: somebody wanted it so. */
+  /** Number of cancelled ones. */
   readonly stopped: number;
-  /** Ended in any other way. */
+  /** Number of those that ended in any other way. */
   readonly failed: number;
-  /** Asked for and never started. */
+  /** Number of those that were requested and never started. */
   readonly refused: number;
 }
 
 export interface LiveTree {
-  /** The run that the first event belongs to. */
+  /** The run of the first event. */
   readonly root: LiveNode | undefined;
-  /** Of all below the root. */
+  /** Counts of all runs below the root. */
   readonly counts: TreeCounts;
   find(id: string): LiveNode | undefined;
   read(logged: LoggedEvent): NodeNews | undefined;
-  /** Those below the root that have not ended, each before its children. */
+  /** Runs below the root that have not ended, each before its children. */
   listRunning(): LiveNode[];
-  /** Ends whoever has not told of its ending; returns them. */
+  /** Marks all runs without an ending as ended, and returns them. */
   abandon(): LiveNode[];
   markStopping(id: string): void;
 }
@@ -103,7 +103,7 @@ class Node implements LiveNode {
   ending: Ending | null = null;
   isEnded = false;
   isStopping = false;
-  /** Whether the model is being asked, and how many tools are at work. */
+  /** True while the model is asked. The next field: the number of tools at work. */
   isAsking = false;
   tools = 0;
   readonly id: string;
@@ -172,10 +172,10 @@ class Tree implements LiveTree {
     if (!node) return undefined;
     node.heardAtMs = this.#now();
     node.fold.read(event);
-    follow(node, event);
     const before = node.queue.size;
     const left = node.queue.read(event);
     this.#queued += node.queue.size - before;
+    follow(node, event);
     switch (event.type) {
       case "tool_end":
         return this.#endCall(event, left);
@@ -222,13 +222,13 @@ class Tree implements LiveTree {
   }
 
   #start(parent: Node, { child_id: id, label, at_ms }: ChildStart): NodeNews | undefined {
-    // A parent that was cut and repeats itself orders the same child again.
+    // A parent that was interrupted and repeats itself starts the same child again.
     if (this.#nodes.has(id)) return undefined;
     this.#running++;
     return { type: "started", node: this.#add({ id, label, parent }, at_ms) };
   }
 
-  /** By the child's own log, which is mostly there first. */
+  /** From the child's own log, which usually has the ending first. */
   #endSeen(node: Node, event: Extract<RunEvent, { type: "run_end" }>): NodeNews | undefined {
     if (node.isEnded || !node.parent) return undefined;
     const { ending, message, at_ms } = event;
@@ -238,7 +238,7 @@ class Tree implements LiveTree {
     return { type: "ended", node, end: { ending, message, figures, ms } };
   }
 
-  /** By its parent's, for a child that has none here. */
+  /** From the parent's log, for a child whose own log has no ending here. */
   #endTold(event: ChildEnd): NodeNews | undefined {
     const node = this.#nodes.get(event.child_id);
     if (!node || node.isEnded) return undefined;
@@ -262,7 +262,7 @@ class Tree implements LiveTree {
     }
   }
 
-  /** Those that the call has not started by its end are not started at all. */
+  /** Children that the call has not started by its end are never started. */
   #endCall(event: ToolEnd, left: readonly Queued[]): NodeNews | undefined {
     const waiting = left.map(({ label }) => label);
     const children = isDelegating(event.name) ? toRefused(event, waiting) : [];
@@ -276,7 +276,7 @@ function startOf(event: RunEvent): number | undefined {
   return event.type === "run_start" ? event.created_at_ms : undefined;
 }
 
-/** What it waits for, by what it has said last. */
+/** Updates what the run waits for from its last event. */
 function follow(node: Node, event: RunEvent): void {
   switch (event.type) {
     case "turn_start":
@@ -290,7 +290,7 @@ function follow(node: Node, event: RunEvent): void {
       node.tools = 0;
       return;
     case "notice":
-      // It says itself what it waits for, and how long.
+      // This notice itself says what the run waits for, and how long.
       if (event.code === "wait" || event.code === "retry") node.isAsking = false;
       return;
     case "text_delta":
@@ -309,7 +309,7 @@ function follow(node: Node, event: RunEvent): void {
   }
 }
 
-/** Everybody below that runs or has somebody below that does, each before its children. */
+/** All nodes below that run or have running ones below them, each before its children. */
 export function* below(node: LiveNode): Generator<LiveNode> {
   for (const child of node.open) {
     yield child;
@@ -317,9 +317,9 @@ export function* below(node: LiveNode): Generator<LiveNode> {
   }
 }
 
-/** `waiting`: those that were not started by the end of the call. */
+/** `waiting`: children that were not started when the call ended. */
 function toRefused(event: ToolEnd, waiting: readonly string[]): RefusedChild[] {
-  // Also one that was at work is told to be cancelled; it has its own ending.
+  // A child at work may be cancelled too; it then has an ending of its own.
   const hasRun = (label: string, error: string): boolean =>
     error.startsWith("Cancelled: ") && !waiting.includes(label);
   return answersIn(event)

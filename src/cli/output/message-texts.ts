@@ -1,6 +1,6 @@
 import type { Item } from "../../protocol/items.ts";
 
-/** The texts of people's messages. */
+/** The texts of a person's messages. */
 export function textsOf(items: readonly Item[]): string[] {
   return items.flatMap((item) => {
     if (item.type !== "message") return [];

@@ -1,4 +1,6 @@
-/** A session as a document for people, or as the items of the API, a line each. Pure. */
+/**
+ * Writes a session as a document for people, or as the items of the API, one on each line. Pure.
+ */
 
 import { toPlainText } from "../../agent/context/message-text.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -37,7 +39,7 @@ function renderItem(item: Item): string {
   }
 }
 
-/** Longer than any fence in it. */
+/** Longer than any fence in the text. */
 function fence(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const marks = "`".repeat(longest + 1);

@@ -1,18 +1,18 @@
 /**
- * What a dead process said of a turn that starts again is no part of the answer: it is left out when
- * the log of a resumed run is shown from its beginning. It was paid for, so it is counted. Finished turns, live events and the runs below
- * it pass.
+ * Leaves out a turn that a dead process began and that starts again, when the log of a resumed run is shown from its
+ * beginning: it is not part of the answer. It was paid for, so it is counted. Finished turns, live events and the
+ * runs below it are shown.
  */
 
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
-import type { Projection } from "./output.ts";
+import type { Projection } from "./projection.ts";
 
-/** Behind these a turn that is open starts again. */
+/** After these events, an open turn starts again. */
 const AGAIN: ReadonlySet<RunEvent["type"]> = new Set(["run_resume", "compaction"]);
 
 /** `firstLive` is the number of the first event that was not in the log before. */
 export function skipCutTurns(projection: Projection, firstLive: number): Projection {
-  /** The turn being read, held back until its end is seen. */
+  /** The turn being read, withheld until its end is seen. */
   let open: LoggedEvent[] | undefined;
   let root: string | undefined;
 

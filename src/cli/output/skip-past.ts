@@ -1,17 +1,19 @@
 /**
- * Shows a tree from now on. What happened before is read as well, so that totals, names and the answer
- * are right, but nothing of it is written.
+ * Shows a tree from the present on. Past events are read too, so that totals, names and the answer are right, but
+ * nothing of them is written.
  */
 
 import type { RunReader } from "../../store/run-reader.ts";
 import type { Output } from "../io.ts";
 import { draw, looksOf } from "../terminal.ts";
-import type { Projection } from "./output.ts";
+import type { Projection } from "./projection.ts";
 
-/** By the id of a run: the number of its first event that is shown; all are of one that is not there. */
+/**
+ * The number of the first event that is shown, by the id of the run. All events of a run without a mark are shown.
+ */
 type Marks = ReadonlyMap<string, number>;
 
-/** How far the run and everything below it have come. */
+/** The number of events that the run and all runs below it have so far. */
 export async function readMarks(
   record: Pick<RunReader, "getRunStatus" | "listRuns">,
   id: string,
@@ -32,7 +34,7 @@ interface Streams {
   readonly stderr: Output;
 }
 
-/** `open` makes the projection over streams that say nothing of the past. */
+/** `open` makes the projection over streams that drop past output. */
 export async function skipPast(
   marks: Marks,
   streams: Streams,
@@ -50,13 +52,14 @@ export async function skipPast(
   const stdout = live(streams.stdout);
   const projection = await open({ stdout, stderr: live(streams.stderr) });
   return {
-    // One by one: what is wrapped may be of a class, whose methods a spread leaves out.
+    // Method by method: the projection may be an instance of a class, whose methods a spread leaves out.
     hasToldWhy: () => projection.hasToldWhy?.() ?? false,
     close: () => projection.close?.(),
     async write(events) {
       const isOld = ({ run_id, seq }: (typeof events)[number]): boolean =>
         seq < (marks.get(run_id) ?? 0);
-      const [past, news] = [events.filter(isOld), events.filter((event) => !isOld(event))];
+      const past = events.filter(isOld);
+      const news = events.filter((event) => !isOld(event));
       isPast = true;
       if (past.length > 0) await projection.write(past);
       isPast = false;

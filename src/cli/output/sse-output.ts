@@ -1,15 +1,15 @@
 /**
  * The SSE form of standard output: `event: TYPE`, `data: {"id","delta","type"}`, a blank line.
  *
- * A frame is written whole, with nothing between frames; all else goes to standard error. The frames of a
- * tool call have its id; the first of them has its `name` too, and no text. A run that
- * does not complete ends with a `block_end` that carries the error, and no `response_end`.
+ * A frame is written whole, with nothing between frames; all else goes to standard error. The frames of a tool call
+ * have its id; the first one also has its `name`, and no text. A run that does not complete ends with a `block_end`
+ * that has the error, and has no `response_end`.
  */
 
 import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
-import type { Projection, ProjectionOptions } from "./output.ts";
+import type { Projection, ProjectionOptions } from "./projection.ts";
 import { createToolFrames, type ToolFrames } from "./tool-frames.ts";
 
 type FrameType =
@@ -26,7 +26,7 @@ export function createSseOutput({ stdout, brief, isStructured }: ProjectionOptio
   const project = createFrameWriter({ brief, isStructured });
   return {
     async write(events: readonly LoggedEvent[]) {
-      // Joined per batch: one write a read of the network.
+      // Joined for each batch: one write for each read of the network.
       const frames = events.map(({ event }) => project(event)).join("");
       if (frames !== "") await stdout.write(frames);
     },
@@ -38,7 +38,7 @@ interface FrameOptions {
   readonly isStructured: boolean;
 }
 
-/** Writes one run: the frames that each of its events means, in their order; often none. */
+/** Turns each event of one run into its frames, in order; often there are none. */
 export function createFrameWriter(options: FrameOptions): (event: RunEvent) => string {
   const calls = createToolFrames((delta, { id, name }) =>
     encodeSse("tool_call", {

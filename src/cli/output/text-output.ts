@@ -1,14 +1,13 @@
 /**
- * The form for people: the answer on standard output; reasoning, a line a tool call, what the run waits
- * for, why a model declines, and at the end the run's sources and its cost, on standard error.
+ * The output for people. Standard output has the answer. Standard error has reasoning, a line for each tool call,
+ * what the run waits for, why a model declines, and at the end the run's sources and its cost.
  *
- * A text is the answer only when no tool call follows it in its turn, which nobody knows while it comes. On a
- * terminal it is shown as it comes, below a line with the turn's number where another text is above it: the
- * answer is what stands below the last of these lines. A pipe gets the last turn's text alone, so with tools
- * each turn's text is held until the turn is over; what came before goes to standard error.
+ * A text is the answer only if no tool call follows it in its turn, which is not known while it streams. On a
+ * terminal it is shown at once, below a line with the turn's number if other text is above it: the answer is below
+ * the last of these lines. A pipe gets only the last turn's text. So with tools, the text of each turn is withheld
+ * until the turn is over; earlier text goes to standard error.
  */
 
-import { toTextPieces } from "../../base/json-pieces.ts";
 import { clip } from "../../base/text.ts";
 import { NO_ANSWER } from "../../delegation/envelope.ts";
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
@@ -28,9 +27,10 @@ import type {
   ToolStart,
 } from "../../protocol/run-events.ts";
 import type { MarkdownStream } from "../screen/markdown/markdown-stream.ts";
-import { canRedraw, cleanForTerminal, dim, draw, isStyled } from "../terminal.ts";
+import { canRedraw, cleanForTerminal, dim, isStyled } from "../terminal.ts";
 import { textsOf } from "./message-texts.ts";
-import type { Projection, ProjectionOptions } from "./output.ts";
+import { OutputPieces } from "./output-pieces.ts";
+import type { Projection, ProjectionOptions } from "./projection.ts";
 import { toSummary } from "./run-summary.ts";
 
 const CLEAR_LINE = "\x1b[K";
@@ -51,46 +51,46 @@ export function createTextOutput(options: ProjectionOptions): Projection {
   };
 }
 
-/** What draws rows and Markdown: loaded with the first of them, which a pipe never has. */
+/** The code that draws rows and Markdown: loaded for the first of them, which a pipe never has. */
 type Paint = typeof import("./text-paint.ts");
 
-/** Which stream the cursor stands in the middle of a line of. */
+/** The stream that wrote the unfinished line with the cursor. */
 type Column = "start" | "answer" | "aside";
 
 class TextOutput {
   readonly #options: ProjectionOptions;
   paint: Paint | undefined;
-  /** What is still to be written, in order: on a terminal both streams share the screen. */
-  #pieces: { stream: "stdout" | "stderr"; text: string }[] = [];
+  readonly #pieces: OutputPieces;
   #column: Column = "start";
-  /** Whether the answer ends with a line break, or is empty. */
+  /** True if the answer ends with a line break, or is empty. */
   #isAnswerEnded = true;
   #start: RunStart | undefined;
   readonly #fold = createRunFold();
   /** The pages that the answer cites, by their addresses. */
   readonly #sources = new Map<string, string>();
-  /** The text of the turn, where it is not known yet whether it is the answer. */
+  /** The text of the turn while it is not known if it is the answer. */
   #held = "";
-  /** What was held last and has gone to standard error: the answer of a run that ends there. */
+  /** The last withheld text that has gone to standard error: the answer, if the run ends there. */
   #passed = "";
   #isPaused = false;
-  /** Whether a text of this run is on the terminal. */
+  /** True if a text of this run is on the terminal. */
   #isTextShown = false;
-  /** The turn whose text is to be set apart from what is above it; undefined once it is. */
+  /** The turn whose text needs a line before it; undefined once it has one. */
   #turnToMark: number | undefined;
   #isRefused = false;
-  /** The text of the turn as Markdown, on a terminal that has styles. */
+  /** The text of the turn as Markdown, on a terminal with styles. */
   #markdown: MarkdownStream | undefined;
-  /** What the terminal's last line shows of it. */
+  /** The part of it on the terminal's last line. */
   #shownRow = "";
-  /** The calls under way, by their ids: what they change is told with their ends. */
+  /** The open calls, by their ids: their changes are shown when they end. */
   readonly #calls = new Map<string, ToolStart>();
 
   constructor(options: ProjectionOptions) {
     this.#options = options;
+    this.#pieces = new OutputPieces(options);
   }
 
-  /** Whether these cannot be read without `paint`. */
+  /** True if these cannot be shown without `paint`. */
   needsPaint(events: readonly LoggedEvent[]): boolean {
     if (this.paint) return false;
     return events.some(({ event: { type } }) => {
@@ -99,28 +99,20 @@ class TextOutput {
     });
   }
 
-  /** Whether the model's own words say why there is no answer. */
+  /** True if the model's own words say why there is no answer. */
   get hasToldWhy(): boolean {
     return this.#isRefused;
   }
 
-  /** One write for each run of pieces of one stream: mostly one a batch. */
   async flush(): Promise<void> {
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    for (const { stream, text } of pieces) {
-      // A pipe holds a copy of what it was given and nobody has read.
-      for (const piece of toTextPieces(text)) await draw(this.#options[stream], piece);
-    }
+    await this.#pieces.flush();
   }
 
   #put(stream: "stdout" | "stderr", text: string): void {
-    const last = this.#pieces.at(-1);
-    if (last?.stream === stream) last.text += text;
-    else this.#pieces.push({ stream, text });
+    this.#pieces.add(stream, text);
   }
 
-  /** Counts what is not shown. */
+  /** Counts an event that is not shown. */
   count(event: RunEvent): void {
     this.#fold.read(event);
   }
@@ -157,9 +149,9 @@ class TextOutput {
       case "compaction":
         return this.#line(toCompactionLine(event));
       case "run_resume":
-        // What the turn had said is said again.
+        // The turn is repeated with its text.
         this.#held = "";
-        return this.#line(`went on after a cut, as owner ${event.epoch}`);
+        return this.#line(`resumed after a crash (attempt ${event.epoch})`);
       case "run_end":
         return this.#end(event);
       default:
@@ -174,7 +166,7 @@ class TextOutput {
     else this.#writeAnswer(delta);
   }
 
-  /** `quiet` does not leave the line out: it belongs to the text. */
+  /** `quiet` does not hide the line with the turn's number: it belongs to the text. */
   #showText(delta: string): void {
     if (delta === "") return;
     if (this.#turnToMark !== undefined) {
@@ -195,7 +187,7 @@ class TextOutput {
     return stdout.isTerminal && isStyled(stdout) && canRedraw(stdout);
   }
 
-  /** The row that is still open is shown as it comes, and written over where its looks change: it is one row. */
+  /** The open row is shown as it grows, and rewritten if its style changes: it is one row. */
   #putMarkdown(markdown: MarkdownStream): void {
     const { columns } = this.#options.stdout;
     const { rows = [], isOpen = false } = this.paint?.takeRows(markdown, columns) ?? {};
@@ -216,7 +208,7 @@ class TextOutput {
     if (markdown) this.#putMarkdown(markdown);
   }
 
-  /** A turn that a vendor paused goes on with the same text. */
+  /** A turn that a vendor paused continues with the same text. */
   #startTurn(turn: number): void {
     if (this.#isPaused) return;
     if (this.#isTextShown) this.#turnToMark = turn;
@@ -225,7 +217,7 @@ class TextOutput {
     this.#endTurnText();
   }
 
-  /** What is held was no answer: it is shown apart. */
+  /** The withheld text was not the answer: it is shown on standard error. */
   #passHeld(): void {
     if (this.#held === "") return;
     this.#passed = this.#held;
@@ -237,7 +229,7 @@ class TextOutput {
     this.#put("stderr", `${this.#dim(shown.replace(/\n+$/, ""))}\n`);
   }
 
-  /** An error, so `quiet` does not hide it; never part of an answer. */
+  /** An error, so `quiet` does not hide it; it is never part of an answer. */
   #writeRefusal(delta: string): void {
     const { stderr } = this.#options;
     if (delta === "") return;
@@ -256,7 +248,7 @@ class TextOutput {
     this.#column = this.#isAnswerEnded ? "start" : "answer";
   }
 
-  /** What a model says before its calls and after them is two texts, on a pipe as on a terminal. */
+  /** Text before a model's calls and text after them are separate, on a pipe as on a terminal. */
   #endTurnText(): void {
     this.#endMarkdown();
     if (this.#isAnswerEnded) return;
@@ -286,10 +278,10 @@ class TextOutput {
     const call = this.#calls.get(event.call_id);
     this.#calls.delete(event.call_id);
     if (this.#options.brief || item.type !== "function_call_output") return;
-    // Who was not started is told with the tree, by name.
+    // The tree shows children that were not started, by name.
     if (failed && isDelegating(name) && answersIn(event).some(isRefusal)) return;
     const output = typeof item.output === "string" ? item.output : JSON.stringify(item.output);
-    // How a child ended is said in the tree; a call that was refused, or got no answer, is said here.
+    // The tree shows how a child ended. Here the user sees a call that was refused or got no answer.
     const hasRun = output.includes("Subagent execution failed") && !output.includes(NO_ANSWER);
     if (this.#isInTree(name) && (!failed || hasRun)) return;
     if (!failed && this.#showsResults) return this.#showRows(call, event);
@@ -297,13 +289,13 @@ class TextOutput {
     this.#line(`${toShown(name)} → ${shown}`);
   }
 
-  /** For people; a program that reads standard error finds a line for each call. */
+  /** Results are for people; a program that reads standard error gets a line for each call. */
   get #showsResults(): boolean {
     const { stderr, verbose = false } = this.#options;
     return verbose || stderr.isTerminal;
   }
 
-  /** What a call has changed, as a diff; of any other what came of it, in short. */
+  /** Shows the change of a call as a diff; for other calls a short result. */
   #showRows(call: ToolStart | undefined, event: ToolEnd): void {
     const { verbose = false, stderr, quiet } = this.#options;
     if (quiet || !this.paint) return;
@@ -317,7 +309,7 @@ class TextOutput {
     return this.#options.isTreeShown === true && isDelegating(name);
   }
 
-  /** A call that the vendor made itself: it is told when it is over. */
+  /** A call that the vendor made itself is shown when it is over. */
   #showNative(item: Item): void {
     if (this.#options.brief) return;
     if (item.type === "web_search_call") {
@@ -333,12 +325,12 @@ class TextOutput {
     this.#sources.set(annotation.url, annotation.title ?? "");
   }
 
-  /** A parameter that a model refuses is left out in every turn: the record says so, not the screen. */
+  /** A refused parameter is left out in every turn: the screen shows only the first notice. */
   #showNotice({ code, message }: Notice): void {
     if (code !== "dropped") this.#line(cleanForTerminal(message));
   }
 
-  /** What somebody said to the run meanwhile, from here or from another terminal. */
+  /** Shows what a person said to the run meanwhile, from here or from another terminal. */
   #showInput({ items }: RunInput): void {
     for (const text of textsOf(items)) this.#line(`message: ${toShown(text)}`);
   }
@@ -359,13 +351,13 @@ class TextOutput {
     for (const [url, title] of this.#sources) {
       this.#line(`source: ${[title, url].filter(Boolean).map(toSource).join(" · ")}`);
     }
-    // A run that failed before it cost anything has its error to show, and nothing else.
+    // For a run that failed before it cost anything, only its error is shown.
     const { figures } = this.#fold;
     const isSpent = event.ending !== "failed" || figures.usage.total_tokens > 0;
     if (isSpent) this.#line(toSummary(figures));
   }
 
-  /** A line of its own on standard error, dimmed on a terminal. */
+  /** Writes a separate line on standard error, dimmed on a terminal. */
   #line(text: string): void {
     if (this.#options.quiet) return;
     this.#endAnswerLine();
@@ -374,8 +366,8 @@ class TextOutput {
   }
 
   /**
-   * On a terminal both streams share the lines, so an aside must not begin in the middle of one.
-   * Only there is the answer's line broken: a pipe gets the answer as it was written.
+   * On a terminal both streams share the lines, so a message must not begin in the middle of one. Only there is the
+   * answer's line broken: a pipe gets the answer as it was written.
    */
   #endAnswerLine(): void {
     this.#endMarkdown();
@@ -397,12 +389,12 @@ class TextOutput {
   }
 }
 
-/** Each by itself: an escape in one may hide nothing of the next. Names come from models too. */
+/** Escaped one by one: a sequence in one must not hide the next. Names come from models too. */
 function toShown(text: string): string {
   return clip(cleanForTerminal(text), 100);
 }
 
-/** An address is of use only whole. */
+/** A shortened address would be useless. */
 function toSource(text: string): string {
   return clip(cleanForTerminal(text), 500);
 }

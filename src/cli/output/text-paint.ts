@@ -1,6 +1,6 @@
 /**
- * What the text form draws on terminals: Markdown, and what calls have changed or brought. Apart from
- * `text-output.ts`, because a run whose output is read by a program has none of it.
+ * Draws Markdown, changes and results of calls on a terminal. Separate from `text-output.ts`, because a run whose
+ * output a program reads does not load it.
  */
 
 import type { ToolEnd, ToolStart } from "../../protocol/run-events.ts";
@@ -12,7 +12,7 @@ export function openMarkdown(): MarkdownStream {
   return createMarkdownStream();
 }
 
-/** The rows that are finished, and behind them the one that is still being written, if there is one. */
+/** The finished rows, and after them the unfinished one, if there is one. */
 export function takeRows(
   markdown: MarkdownStream,
   columns: number,
@@ -23,12 +23,12 @@ export function takeRows(
 }
 
 interface Looks {
-  /** Shows all of it. */
+  /** Shows the complete result. */
   readonly verbose: boolean;
   readonly isStyled: boolean;
 }
 
-/** What a call has changed, as a diff; of any other what came of it, in short. Whole lines. */
+/** The change of a call as a diff; for other calls a short result. Whole lines. */
 export function paintResult(
   call: ToolStart | undefined,
   event: ToolEnd,

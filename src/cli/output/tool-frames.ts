@@ -1,33 +1,33 @@
 /**
- * The frames of a turn's tool calls, one call after the other: each begins with a frame that names it, and
- * what a vendor sends of several at once waits until the one before it is whole.
+ * The frames of a turn's tool calls, one call after the other: each begins with a frame that names it. If a vendor
+ * sends several at once, a call waits until the one before it is complete.
  */
 
 import type { Item } from "../../protocol/items.ts";
 import type { ArgumentsDelta, ItemEnd, ItemStart } from "../../protocol/model-events.ts";
 
-/** Makes one frame; `name` stands in the first of a call. */
+/** Makes one frame; the first frame of a call has `name`. */
 type ToFrame = (delta: string, call: { readonly id: string; readonly name?: string }) => string;
 
 export interface ToolFrames {
   start(event: ItemStart): string;
   delta(event: ArgumentsDelta): string;
   end(event: ItemEnd): string;
-  /** What still waits: the turn is over. */
+  /** Returns the frames that still wait: the turn is over. */
   flush(): string;
 }
 
 interface Call {
   readonly id: string;
   readonly index: number;
-  /** Not shown yet. */
+  /** Frames that are not written yet. */
   frames: string;
   hasArguments: boolean;
   isWhole: boolean;
 }
 
 export function createToolFrames(toFrame: ToFrame): ToolFrames {
-  /** In the order they were begun; the first is the one that is shown. */
+  /** In the order in which they began; the first one is being written. */
   let open: Call[] = [];
   const find = (index: number): Call | undefined => open.find((call) => call.index === index);
 

@@ -1,6 +1,6 @@
 /**
- * Tool calls as people read them: what is called, what it would change as a diff, and what came of it, shortened. Made
- * of a model's words and of files: every piece is cleaned here, and stays in its row.
+ * Shows tool calls to people: the call, the change that it would make as a diff, and the shortened result. The texts
+ * come from models and files: each piece is cleaned here, and stays in its row.
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -12,22 +12,22 @@ import { toDiffRow } from "../screen/markdown/highlight.ts";
 import { PEN, plainRow, type Row } from "../screen/rows.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
-/** What a call changes in one file. */
-export interface FileChange {
+/** The change of one file by a call. */
+export interface ShownFileChange {
   readonly path: string;
   readonly before: string;
   readonly after: string;
-  /** Whether both are all of the file, and not the part that a call replaces. */
+  /** True if both are the complete file, and not the part that a call replaces. */
   readonly isWhole: boolean;
 }
 
-/** Lines of a result, and of a diff, where not all are wanted. */
+/** The most lines of a result, and of a diff, if not all are wanted. */
 const RESULT_LINES = 4;
 const DIFF_LINES = 40;
-/** Of one line: a page of minified code has lines of megabytes. */
+/** The most characters of one line: a page of minified code has lines of megabytes. */
 const LINE_CHARS = 400;
 
-/** `read src/a.ts` */
+/** For example `read src/a.ts` */
 export function toCallRow(call: Pick<ToolStart, "name" | "arguments">): Row {
   const [name = "", ...rest] = cleanLine(toCallText(call)).split(" ");
   return [
@@ -36,11 +36,14 @@ export function toCallRow(call: Pick<ToolStart, "name" | "arguments">): Row {
   ];
 }
 
-/** What a call of a tool that changes files would change; undefined for any other. `before` is what the file has now. */
+/**
+ * The change that a call would make; undefined for a tool that changes no files. `before` is the present content of
+ * the file.
+ */
 export function toFileChange(
   { name, arguments: text }: Pick<ToolStart, "name" | "arguments">,
   before?: string,
-): FileChange | undefined {
+): ShownFileChange | undefined {
   const given = tryParseJson(text);
   if (!isJsonObject(given)) return undefined;
   const { path } = given;
@@ -65,22 +68,29 @@ interface Replaced {
 }
 
 function toPart(given: JsonObject, kind: "string" | "text"): Replaced | undefined {
-  const [old, put] = [given[`old_${kind}`], given[`new_${kind}`]];
+  const old = given[`old_${kind}`];
+  const put = given[`new_${kind}`];
   return typeof old === "string" && typeof put === "string" ? { old, put } : undefined;
 }
 
-/** In the file where it is there once, so that lines around it are shown; else by itself. */
-function toReplaced(path: string, { old, put }: Replaced, before: string | undefined): FileChange {
+/**
+ * If the old text occurs in the file exactly once, lines around it are shown; else only the change.
+ */
+function toReplaced(
+  path: string,
+  { old, put }: Replaced,
+  before: string | undefined,
+): ShownFileChange {
   const at = before === undefined ? -1 : before.indexOf(old);
   if (before === undefined || at < 0) return { path, before: old, after: put, isWhole: false };
   const after = before.slice(0, at) + put + before.slice(at + old.length);
   return { path, before, after, isWhole: true };
 }
 
-export function toDiffRows(change: FileChange, maxLines = DIFF_LINES): Row[] {
+export function toDiffRows(change: ShownFileChange, maxLines = DIFF_LINES): Row[] {
   const { path, before, after, isWhole } = change;
   const lines = toUnifiedDiff(cleanLine(path), ended(before), ended(after)).split("\n");
-  // A part has no line numbers of its file, and a name is enough.
+  // The line numbers of a part are not those of its file, so they are not shown.
   const shown = lines.slice(1).filter((line) => isWhole || !line.startsWith("@@"));
   const rows = shown.map((line) => {
     const clean = cleanLine(line);
@@ -91,12 +101,12 @@ export function toDiffRows(change: FileChange, maxLines = DIFF_LINES): Row[] {
   return shorten(rows, maxLines);
 }
 
-/** A last line without its end is a line all the same, for who reads. */
+/** A last line without a line end is shown as a line too. */
 function ended(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** What came of a call; `isWhole` for all of it. */
+/** The result of a call; complete with `isWhole`. */
 export function toResultRows({ name, item, failed }: ToolEnd, isWhole = false): Row[] {
   if (item.type !== "function_call_output") return [];
   const output = typeof item.output === "string" ? item.output : JSON.stringify(item.output);
@@ -112,10 +122,12 @@ export function toResultRows({ name, item, failed }: ToolEnd, isWhole = false): 
   );
 }
 
-/** What they bring is for the model: a person has the file. */
+/** Tools whose output is for the model only: a person has the file. */
 const READING: ReadonlySet<string> = new Set(["read", "bash_read"]);
 
-/** The words of a result that is JSON: what a command printed, why something failed, or a line of its fields. */
+/**
+ * The words of a JSON result: what a command printed, why something failed, or its fields on one line.
+ */
 function toShownResult(output: string): string {
   const parsed = tryParseJson(output);
   if (!isJsonObject(parsed)) return output;

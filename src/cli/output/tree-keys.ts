@@ -1,25 +1,25 @@
 /**
- * The keys of a live tree: arrows (or j and k) pick a subagent, `x` stops it when `y` and Enter follow, `m`
- * writes a message for it. A state machine over what the terminal sends; it draws nothing and reads nothing
- * itself. Text that somebody types for what comes after the run must not stop anybody: a key that means
- * nothing lets go of the one that is picked.
+ * The keys of a live tree: arrows (or j and k) select a subagent, `x` stops it when `y` and Enter follow, `m` writes
+ * a message for it. It is a state machine over what the terminal sends; it draws nothing and reads nothing itself.
+ * Text that a person types ahead, for after the run, must not stop a subagent: a key without a meaning ends the
+ * selection.
  */
 
 import { toFailure } from "../../base/failure.ts";
 import { cutToChars } from "../../base/text.ts";
 import { cleanForTerminal } from "../terminal.ts";
-import { clipToWidth, type Line, widthOf } from "./live-block.ts";
+import { clipToWidth, type StyledLine, widthOf } from "./live-block.ts";
 
-/** What a person may do to a subagent. Both may reject; the words are shown. */
+/** The actions of a person on a subagent. Both may reject; the message is shown. */
 export interface TreeControls {
   onStop(id: string): Promise<void>;
   onMessage(id: string, text: string): Promise<void>;
 }
 
 export interface KeyTargets extends TreeControls {
-  /** Those that can be picked, in the order of the screen. */
+  /** The subagents that can be selected, in the order of the screen. */
   list(): readonly { readonly id: string; readonly name: string }[];
-  /** Called when something is to be drawn again. */
+  /** Called when a redraw is needed. */
   onChange(): void;
 }
 
@@ -30,13 +30,13 @@ type Mode =
   | { readonly type: "writing"; readonly id: string; readonly text: string };
 
 const IDLE: Mode = { type: "idle" };
-/** Of a message; more is no message but a file. */
+/** The longest message; a longer text should be a file. */
 const MAX_CHARS = 4000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the keys
 const KEY = /\x1b\[[0-?]*[ -/]*[@-~]|\x1bO[A-Z]|[\s\S]/gu;
 
-/** How often each key moves the selection, and where to. */
+/** How far each key moves the selection, and in which direction. */
 const STEPS: Readonly<Record<string, number>> = {
   "\x1b[A": -1,
   "\x1bOA": -1,
@@ -49,7 +49,7 @@ const STEPS: Readonly<Record<string, number>> = {
 export class TreeKeys {
   readonly #targets: KeyTargets;
   #mode: Mode = IDLE;
-  /** What came of the last key; until the next one. */
+  /** The effect of the last key; shown until the next one. */
   #note = "";
 
   constructor(targets: KeyTargets) {
@@ -65,15 +65,17 @@ export class TreeKeys {
     this.#targets.onChange();
   }
 
-  /** One that has ended can be picked no more: a key that was meant for it must not meet another. */
+  /**
+   * A subagent that has ended cannot be selected any more: a key that was meant for it must not affect another.
+   */
   forget(id: string): void {
     if (this.pickedId !== id) return;
     if (this.#mode.type !== "picked") this.#note = "It has ended.";
     this.#mode = IDLE;
   }
 
-  /** The line below the tree; undefined where there is nothing to pick. */
-  hint(columns: number, isStyled: boolean): Line | undefined {
+  /** The line below the tree; undefined if there is nothing to select. */
+  hint(columns: number, isStyled: boolean): StyledLine | undefined {
     if (this.#mode.type === "idle") {
       if (this.#note !== "") return [{ text: clipToWidth(this.#note, columns), look: "dim" }];
       if (this.#targets.list().length === 0) return undefined;
@@ -154,7 +156,7 @@ function isEnter(key: string): boolean {
   return key === "\r" || key === "\n";
 }
 
-function toConfirming(name: string, isSure: boolean, columns: number): Line {
+function toConfirming(name: string, isSure: boolean, columns: number): StyledLine {
   const [head, tail] = isSure
     ? ["Enter stops ", " and all below it"]
     : ["Stop ", " and all below it? y, Enter"];
@@ -162,15 +164,15 @@ function toConfirming(name: string, isSure: boolean, columns: number): Line {
   return [{ text: `${head}${shown}${tail}`, look: "warn" }];
 }
 
-/** Backspace, Ctrl-U, or what was typed; other keys that are no text do nothing. */
+/** Applies Backspace, Ctrl-U, or typed text; other keys do nothing. */
 function edit(text: string, key: string): string {
   if (key === "\x7f" || key === "\b") return [...text].slice(0, -1).join("");
   if (key === "\x15") return "";
   return cutToChars(text + cleanForTerminal(key).replace(/[\t\n]/g, " "), MAX_CHARS);
 }
 
-/** The end of a long text is what one sees while typing. */
-function toWriting(name: string, text: string, columns: number): Line {
+/** The line of a message that is being typed. If it is long, its end is shown. */
+function toWriting(name: string, text: string, columns: number): StyledLine {
   const keys = " (Enter sends, Esc leaves)";
   const hint = text === "" ? keys : "";
   const head = `to ${clipToWidth(name, Math.max(8, Math.floor(columns / 3)))}: `;

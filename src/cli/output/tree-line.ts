@@ -1,16 +1,16 @@
 /**
- * One line about one run: `├ ● parser [parser-1.0] · read a.ts · 1,234 tokens · $0.02 · 4 s`. Where the
- * terminal is too narrow for all of it, the label is cut first, then what it does; figures and state stay. The
- * one that is picked keeps its label, so that a person sees whom the keys are for, and loses figures.
+ * One line about one run: `├ ● parser [parser-1.0] · read a.ts · 1,234 tokens · $0.02 · 4 s`. If the terminal is too
+ * narrow, the label is cut first, then the action; figures and state stay. The selected line keeps its label, so that
+ * a person sees whom the keys are for, and loses figures.
  */
 
 import { withThousands } from "../../base/text.ts";
 import type { Ending } from "../../protocol/run-events.ts";
-import type { Look, Span } from "../terminal.ts";
+import type { Look, StyledSpan } from "../terminal.ts";
 import { toShortCount } from "./amounts.ts";
-import { clipToWidth, type Line, widthOf } from "./live-block.ts";
+import { clipToWidth, type StyledLine, widthOf } from "./live-block.ts";
 
-/** What a run is doing, or how it ended. */
+/** The state of a run, or its ending. */
 export type NodeState = Ending | "running" | "starting" | "stopping" | "queued";
 
 interface Sign {
@@ -20,7 +20,7 @@ interface Sign {
 
 const GOOD: Sign = { sign: "✓", look: "good" };
 const BAD: Sign = { sign: "✗", look: "bad" };
-/** What there is is partial, or somebody wanted it so. */
+/** The output is partial, or a person has stopped the run. */
 const PARTIAL: Sign = { sign: "–", look: "warn" };
 const BUSY: Sign = { sign: "●", look: "busy" };
 const WAITING: Sign = { sign: "○", look: "dim" };
@@ -40,27 +40,27 @@ export const SIGNS: Readonly<Record<NodeState, Sign>> = {
 };
 
 export interface NodeLine {
-  /** The lines of the tree before it. */
+  /** The lines of the tree to its left. */
   readonly branch: string;
   readonly state: NodeState;
   readonly label: string;
-  /** What commands call it; shown where there is room. */
+  /** The run's name for commands; shown if there is room. */
   readonly name: string;
-  /** What it does now; empty where there is nothing to say. */
+  /** The run's present action; empty if there is nothing to say. */
   readonly action: string;
   readonly figures: readonly string[];
-  /** What stands in their place where there is no room for all of them. */
+  /** Shorter figures, for lines without room for all of them. */
   readonly short: readonly string[];
   readonly isPicked?: boolean | undefined;
 }
 
 interface Room {
   readonly columns: number;
-  /** Signs and colours; words without them. */
+  /** True for signs and colours, false for words. */
   readonly isStyled: boolean;
 }
 
-/** Below so many columns numbers are short. */
+/** Numbers are short on a terminal with fewer columns. */
 const NARROW = 60;
 const LEAST_LABEL = 6;
 const LEAST_ACTION = 8;
@@ -70,16 +70,16 @@ export function toTokens(count: number, columns: number): string {
   return columns < NARROW ? `${toShortCount(count)} tok` : `${withThousands(count)} tokens`;
 }
 
-export function toNodeLine(line: NodeLine, { columns, isStyled }: Room): Line {
+export function toNodeLine(line: NodeLine, { columns, isStyled }: Room): StyledLine {
   const { sign, look } = SIGNS[line.state];
-  const head: readonly Span[] = isStyled
+  const head: readonly StyledSpan[] = isStyled
     ? [
         { text: line.branch, look: "dim" },
         { text: `${sign} `, look },
       ]
     : [{ text: `${line.branch}${line.state} ` }];
   const left = columns - head.reduce((sum, { text }) => sum + widthOf(text), 0);
-  // The word for its state says it already.
+  // The word for its state already says it.
   const said = !isStyled && line.action === line.state ? "" : line.action;
   const { label, name, action, figures } = fit({ ...line, action: said }, left);
   return [
@@ -111,7 +111,7 @@ function fit({ label, name, action, figures, short, isPicked }: NodeLine, column
   const last = { ...bare, figures: isPicked ? [] : short };
   const found = tries.find((part) => left(part) >= least) ?? last;
   const shown = clipToWidth(label, Math.max(1, left(found)));
-  // What the label leaves is for what it does.
+  // The room that the label leaves is for the action.
   const rest = room - widthOfAll({ ...found, label: shown, action: "" }) - 3;
   const more = found.action === "" ? "" : clipToWidth(action, rest);
   return { ...found, label: shown, action: more };

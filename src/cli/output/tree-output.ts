@@ -1,7 +1,7 @@
 /**
- * The form for people of a run that delegates: the root in its own form, and on standard error the tree.
- * On a terminal a line for each run that works or waits, drawn over in place, and one that stays for each
- * subagent that has ended; on a pipe a line when it starts and one when it ends.
+ * The output for people of a run that delegates: the root in its own form, and the tree on standard error. On a
+ * terminal, a line for each run that works or waits is redrawn in place, and a line stays for each subagent that has
+ * ended. On a pipe there is one line when a subagent starts and one when it ends.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
@@ -12,7 +12,13 @@ import type { Ending, LoggedEvent, RunEvent } from "../../protocol/run-events.ts
 import type { KeyReader, Output } from "../io.ts";
 import { canRedraw, cleanForTerminal, draw, isStyled, looksOf, paint } from "../terminal.ts";
 import { toPartialMoney, toSeconds, toShortCount, toShortMoney } from "./amounts.ts";
-import { createLiveBlock, type Line, type LiveBlock, toPlain, widthOf } from "./live-block.ts";
+import {
+  createLiveBlock,
+  type LiveBlock,
+  type StyledLine,
+  toPlain,
+  widthOf,
+} from "./live-block.ts";
 import {
   createLiveTree,
   type LiveNode,
@@ -21,18 +27,18 @@ import {
   type NodeNews,
   type RefusedChild,
 } from "./live-tree.ts";
-import type { Projection, ProjectionOptions } from "./output.ts";
+import type { Projection, ProjectionOptions } from "./projection.ts";
 import { TreeKeys } from "./tree-keys.ts";
 import { SIGNS, toNodeLine, toTokens } from "./tree-line.ts";
 import { type TreeView, toShown, toTreeLines } from "./tree-view.ts";
 
-/** Most frames come so far apart: ten a second are as many as anybody sees. */
+/** Interval between most frames: people see at most ten a second. */
 const FRAME_MS = 100;
 /** A run that answers sooner needs no line that says that it waits. */
 const PATIENCE_MS = 300;
-/** Of a reason that has a line of its own. */
+/** The most characters of a reason that has its own line. */
 const REASON_CHARS = 200;
-/** However high the terminal is: more lines than that nobody reads while they change. */
+/** More lines than this cannot be read while they change, however high the terminal is. */
 const MAX_LINES = 32;
 
 export interface TreeOutputOptions extends ProjectionOptions {
@@ -40,11 +46,11 @@ export interface TreeOutputOptions extends ProjectionOptions {
 }
 
 export interface TreeProjection extends Projection {
-  /** Takes the live lines off and stops their clock; called once, however the run ended. */
+  /** Removes the live lines and stops their clock; called once, however the run ended. */
   close(): void;
 }
 
-/** `create` makes the form of the root, which is the run that the first event belongs to. */
+/** `create` makes the form of the root, which is the run of the first event. */
 export function createTreeOutput(
   options: TreeOutputOptions,
   create: (options: ProjectionOptions) => Projection,
@@ -63,12 +69,12 @@ class TreeOutput implements TreeProjection {
   #keyReader: KeyReader | undefined;
   #stopWatching: (() => void) | undefined;
   #limits: TreeView["limits"] = { usd: undefined, tokens: undefined };
-  /** Whether the root's last line on the terminal is still being written. */
+  /** True while the root's last line on the terminal is unfinished. */
   #isLineOpen = false;
-  /** Whether what is on the screen is not how things are. */
+  /** True if the screen shows an old state. */
   #isStale = false;
   #drawnAtMs = Number.NEGATIVE_INFINITY;
-  /** When the root began, or last wrote on the terminal. */
+  /** When the root began, or last wrote to the terminal. */
   #rootAtMs = 0;
   #ticking: AbortController | undefined;
   #stopResizing: (() => void) | undefined;
@@ -88,7 +94,8 @@ class TreeOutput implements TreeProjection {
       onMessage: async (id, text) => await controls?.onMessage(id, text),
       onChange: () => this.#draw(),
     });
-    const [stdout, stderr] = [this.#watch(options.stdout), this.#watch(options.stderr)];
+    const stdout = this.#watch(options.stdout);
+    const stderr = this.#watch(options.stderr);
     this.#root = create({ ...options, stdout, stderr, isTreeShown: this.#isLive });
   }
 
@@ -106,7 +113,7 @@ class TreeOutput implements TreeProjection {
       await this.#root.write(last);
       await this.#sumUp();
     }
-    // Every delta would be too often; the clock draws what they add up to.
+    // Drawing for every delta would be too often; the clock draws their sum.
     if (this.#isStale && this.#clock.now() - this.#drawnAtMs >= FRAME_MS) this.#draw();
   }
 
@@ -142,14 +149,14 @@ class TreeOutput implements TreeProjection {
     } else if (news.type === "refused") {
       await this.#say(news.children.flatMap((child) => this.#toRefusedLines(child)));
     } else if (this.#isLive) this.#endRootLine();
-    // What is drawn says it too, and the terminal of the run asks.
+    // The drawn lines show it too, and the terminal of the run asks.
     else if (news.type === "asks") await this.#say([[{ text: toAskLine(news) }]]);
     else await this.#say([[{ text: `subagent ${toNamed(news.node)}: started` }]]);
   }
 
-  /** `✓ count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free` */
-  #toEndLines(node: LiveNode, end: NodeEnd): Line[] {
-    // Who stopped it knows why.
+  /** For example `✓ count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free` */
+  #toEndLines(node: LiveNode, end: NodeEnd): StyledLine[] {
+    // A person who stopped it knows the reason.
     const isPlain = end.ending === "completed" || end.ending === "cancelled";
     const why = isPlain ? "" : clip(cleanForTerminal(end.message), REASON_CHARS);
     const words = [end.ending, ...(why === "" ? [] : [why])];
@@ -161,7 +168,7 @@ class TreeOutput implements TreeProjection {
       toPartialMoney(known_usd, unknown_calls, usage.total_tokens),
     ];
     const said = ` · ${figures.join(" · ")}`;
-    const whole: Line = [
+    const whole: StyledLine = [
       ...this.#toEndHead(end.ending),
       { text: toNamed(node) },
       { text: `: ${words.join(" · ")}${said}`, look: "dim" },
@@ -170,35 +177,35 @@ class TreeOutput implements TreeProjection {
     return [this.#toShortEnd(node, end), ...this.#toReason(why)];
   }
 
-  /** `– part 09: not started: its first call may take $0.01, and …` */
-  #toRefusedLines({ label, why }: RefusedChild): Line[] {
+  /** For example `– part 09: not started: its first call may take $0.01, and …` */
+  #toRefusedLines({ label, why }: RefusedChild): StyledLine[] {
     const reason = clip(cleanForTerminal(why), REASON_CHARS);
-    const named: Line = [
+    const named: StyledLine = [
       ...this.#toEndHead("cancelled"),
       { text: toShown(label) },
       { text: ": not started", look: "dim" },
     ];
-    const whole: Line = [...named, { text: `: ${reason}`, look: "dim" }];
+    const whole: StyledLine = [...named, { text: `: ${reason}`, look: "dim" }];
     return this.#hasRoom(whole) ? [whole] : [named, ...this.#toReason(reason)];
   }
 
-  #toEndHead(ending: Ending): Line {
+  #toEndHead(ending: Ending): StyledLine {
     const { sign, look } = SIGNS[ending];
     const hasSigns = this.#isLive && isStyled(this.#options.stderr);
     return hasSigns ? [{ text: `${sign} `, look }] : [{ text: "subagent ", look: "dim" }];
   }
 
-  #hasRoom(line: Line): boolean {
+  #hasRoom(line: StyledLine): boolean {
     return !this.#isLive || widthOf(toPlain(line)) < this.#options.stderr.columns;
   }
 
-  #toReason(why: string): Line[] {
+  #toReason(why: string): StyledLine[] {
     const lines = why === "" ? [] : breakAtWords(why, this.#options.stderr.columns - 3);
-    return lines.map((text): Line => [{ text: `  ${text}`, look: "dim" }]);
+    return lines.map((text): StyledLine => [{ text: `  ${text}`, look: "dim" }]);
   }
 
-  /** On a narrow terminal: the label is cut, and the reason has a line of its own. */
-  #toShortEnd({ label, name }: LiveNode, { ending, figures: spent, ms }: NodeEnd): Line {
+  /** On a narrow terminal the label is cut, and the reason has its own line. */
+  #toShortEnd({ label, name }: LiveNode, { ending, figures: spent, ms }: NodeEnd): StyledLine {
     const { stderr } = this.#options;
     const room = { columns: stderr.columns - 1, isStyled: isStyled(stderr) };
     const { known_usd: usd, unknown_calls: unknown } = spent;
@@ -212,7 +219,7 @@ class TreeOutput implements TreeProjection {
     return toNodeLine({ branch: "", state: ending, ...shown }, room);
   }
 
-  /** The root is over: whatever has not told of its ending is left behind. */
+  /** The root has ended: runs without an ending are shown as they are. */
   async #endAll(): Promise<void> {
     for (const node of this.#tree.abandon()) {
       await this.#say([[{ text: `subagent ${toNamed(node)}: no ending`, look: "dim" }]]);
@@ -221,7 +228,7 @@ class TreeOutput implements TreeProjection {
     this.#live.clear();
   }
 
-  /** What the root's own figures leave out. */
+  /** Adds the totals that the root's own figures do not include. */
   async #sumUp(): Promise<void> {
     const { totals } = this.#totals;
     const { refused } = this.#tree.counts;
@@ -238,8 +245,8 @@ class TreeOutput implements TreeProjection {
     await this.#write([{ text, look: "dim" }]);
   }
 
-  /** Lines that stay. While the tree is live they come with its next frame. */
-  async #say(lines: readonly Line[]): Promise<void> {
+  /** Prints lines that stay. While the tree is live, they come with its next frame. */
+  async #say(lines: readonly StyledLine[]): Promise<void> {
     const { quiet, brief } = this.#options;
     if (quiet || brief) return;
     this.#endRootLine();
@@ -247,7 +254,7 @@ class TreeOutput implements TreeProjection {
     else for (const line of lines) await this.#write(line);
   }
 
-  async #write(line: Line): Promise<void> {
+  async #write(line: StyledLine): Promise<void> {
     const { stderr } = this.#options;
     this.#endRootLine();
     await draw(stderr, `${paint(stderr, line)}\n`);
@@ -277,18 +284,18 @@ class TreeOutput implements TreeProjection {
   }
 
   /**
-   * Half of the terminal, one of them for the keys. Lines that have left its top cannot be drawn over, and one
-   * that is made half as wide breaks each line in two before anybody is told.
+   * Half of the terminal, one line of it for the keys. Lines that have left the top cannot be redrawn, and a terminal
+   * made half as wide breaks each line in two before it reports its new size.
    */
   #countLines(): number {
     const half = Math.floor(((this.#options.stderr.rows ?? 24) - 1) / 2);
     return Math.max(2, Math.min(half - 1, MAX_LINES));
   }
 
-  /** Nothing is echoed while keys are read, so that nothing typed moves the lines. */
+  /** While keys are read nothing is echoed, so that typing does not move the lines. */
   #openKeys(): void {
     const { openKeys } = this.#options;
-    // Keys that nobody acts on would pretend to.
+    // Keys must not be offered if they can do nothing.
     if (!openKeys || !this.#options.controls || this.#stopWatching) return;
     this.#keyReader = openKeys({
       onKeys: (keys) => this.#keys.press(keys),
@@ -300,7 +307,7 @@ class TreeOutput implements TreeProjection {
     });
   }
 
-  /** Draws again and again while anything runs: silence is an event that nobody sends. */
+  /** Redraws while a run works: silence has no event. */
   #tick(): void {
     if (!this.#isLive || this.#ticking || this.#tree.root) return;
     const ticking = new AbortController();
@@ -315,7 +322,7 @@ class TreeOutput implements TreeProjection {
         this.#draw();
       }
     };
-    // Ends by its signal alone.
+    // The loop ends only by its signal.
     loop().catch(() => {});
   }
 
@@ -328,7 +335,7 @@ class TreeOutput implements TreeProjection {
     this.#keyReader = undefined;
   }
 
-  /** Takes the live lines away before anything is written where they stand. */
+  /** Removes the live lines before other output is written in their place. */
   #watch(output: Output): Output {
     const before = (text: string): void => {
       if (!output.isTerminal) return;
@@ -361,7 +368,7 @@ class TreeOutput implements TreeProjection {
   }
 }
 
-/** Behind its line break may stand the end of dimming. */
+/** A sequence that ends dimming may follow the line break. */
 function endsLine(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is our own
   return text.replace(/\x1b\[22m$/, "").endsWith("\n");
@@ -373,14 +380,14 @@ function toLimits({ settings }: Extract<RunEvent, { type: "run_start" }>): TreeV
   return { usd: toNumber(usd), tokens: toNumber(tokens) };
 }
 
-/** Where nothing is drawn: who waits, for what, and how to answer. */
+/** If nothing is drawn: who waits, for what, and how to answer. */
 function toAskLine({ node, question }: Extract<NodeNews, { type: "asks" }>): string {
   const who = node.parent ? `subagent ${toNamed(node)}` : "run";
   const what = toShown(toCallText(question));
   return `${who}: waits for approval: ${what} (offshoot runs approve ${toShown(node.id)} ${toShown(question.question)})`;
 }
 
-/** `count [count-1.0]`: the label is its parent's word, the name is what commands take. */
+/** `count [count-1.0]`: the label comes from the parent, and commands accept the name. */
 function toNamed({ label, name }: LiveNode): string {
   return `${toShown(label)} [${toShown(name)}]`;
 }

@@ -1,43 +1,42 @@
 /**
- * The live lines of a tree: the root with what all of it has come to, then as many of its runs as there is
- * room for, those that wait to be started after those that run, then one line for the others. The lines
- * that are not shown are counted, not made.
+ * The live lines of a tree: the root with the totals, then as many of its runs as fit, those that wait for their
+ * start after those that run, then one line for the rest. Lines that are not shown are counted, not made.
  */
 
 import { clip, plural } from "../../base/text.ts";
 import type { Queued } from "../../delegation/ledger/queued-children.ts";
 import { type RunFigures, toApprovalText } from "../../delegation/ledger/run-figures.ts";
-import { type Totals, toNodeName } from "../../delegation/ledger/tree.ts";
-import type { WaitReason } from "../../protocol/run-events.ts";
+import { type TreeFigures, toNodeName } from "../../delegation/ledger/tree.ts";
+import type { WaitReason } from "../../protocol/child-queue.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { toElapsed, toMoney, toPartialMoney, toShortCount, toShortMoney } from "./amounts.ts";
-import type { Line } from "./live-block.ts";
+import type { StyledLine } from "./live-block.ts";
 import type { LiveNode, TreeCounts } from "./live-tree.ts";
 import { type NodeLine, type NodeState, toNodeLine, toTokens } from "./tree-line.ts";
 
-/** Waits of models are shorter mostly; a longer silence is worth a word. */
+/** A model usually answers sooner; a longer silence is shown. */
 const SILENCE_MS = 5000;
-/** Of labels and actions; the width of the terminal cuts them further. */
+/** The most characters of labels and actions; the width of the terminal cuts them further. */
 const SHOWN_CHARS = 80;
 
 export interface TreeView {
   readonly root: LiveNode;
   readonly counts: TreeCounts;
-  readonly totals: Totals;
-  /** What the tree may spend. */
+  readonly totals: TreeFigures;
+  /** The budget of the tree. */
   readonly limits: { readonly usd: number | undefined; readonly tokens: number | undefined };
   readonly pickedId: string | undefined;
   readonly nowMs: number;
 }
 
-export interface Room {
+export interface TreeArea {
   readonly columns: number;
-  /** Most lines. */
+  /** The most lines. */
   readonly lines: number;
   readonly isStyled: boolean;
 }
 
-export function toTreeLines(view: TreeView, room: Room): Line[] {
+export function toTreeLines(view: TreeView, room: TreeArea): StyledLine[] {
   const rows = [...listRows(view.root, "", room)];
   const most = Math.max(1, room.lines - 1);
   const isAll = rows.length <= most;
@@ -51,25 +50,27 @@ export function toTreeLines(view: TreeView, room: Room): Line[] {
   ];
 }
 
-/** A terminal that is made half as wide has room for lines of half its width; nobody has it below 40 columns. */
+/**
+ * A terminal made half as wide still has room for lines of half its width; terminals below 40 columns are rare.
+ */
 const ALWAYS_COLUMNS = 79;
 
-function toRowColumns({ columns }: Room): number {
+function toRowColumns({ columns }: TreeArea): number {
   return Math.min(columns, Math.max(ALWAYS_COLUMNS, Math.floor(columns / 2)));
 }
 
-/** A line below the root: of a run, or of one that is not started. */
+/** A line below the root: a run, or a child that is not started. */
 interface Row {
   readonly node: LiveNode | undefined;
-  /** Undefined where it has started. */
+  /** Undefined if it has started. */
   readonly queued?: Queued;
   readonly label: string;
-  /** The lines of the tree before its own. */
+  /** The lines of the tree to its left. */
   readonly indent: string;
   readonly isLast: boolean;
 }
 
-function* listRows(parent: LiveNode, indent: string, room: Room): Generator<Row> {
+function* listRows(parent: LiveNode, indent: string, room: TreeArea): Generator<Row> {
   const { queued } = parent;
   let left = parent.open.size + queued.length;
   for (const node of parent.open) {
@@ -83,13 +84,17 @@ function* listRows(parent: LiveNode, indent: string, room: Room): Generator<Row>
   }
 }
 
-/** The row that the shown ones begin with, so that the one that is picked is among them. */
+/** The first shown row, chosen so that the selected one is visible. */
 function toFirst(rows: readonly Row[], pickedId: string | undefined, most: number): number {
   const at = pickedId === undefined ? 0 : rows.findIndex(({ node }) => node?.id === pickedId);
   return Math.max(0, Math.min(at - Math.floor(most / 2), rows.length - most));
 }
 
-function toMoreLine(rows: readonly Row[], shown: readonly Row[], { isStyled }: Room): Line {
+function toMoreLine(
+  rows: readonly Row[],
+  shown: readonly Row[],
+  { isStyled }: TreeArea,
+): StyledLine {
   const isQueued = ({ node }: Row): boolean => node === undefined;
   const queued = rows.filter(isQueued).length - shown.filter(isQueued).length;
   const running = rows.length - shown.length - queued;
@@ -100,8 +105,8 @@ function toMoreLine(rows: readonly Row[], shown: readonly Row[], { isStyled }: R
   return [{ text: `${isStyled ? "└ " : "  "}and ${counted.join(", ")}`, look: "dim" }];
 }
 
-/** What all of the tree has come to. */
-function toRootLine(view: TreeView, { columns }: Room): NodeLine {
+/** The totals of the whole tree. */
+function toRootLine(view: TreeView, { columns }: TreeArea): NodeLine {
   const { root, counts, totals, limits, nowMs } = view;
   const tokens = totals.usage.total_tokens;
   const leftUsd = limits.usd === undefined ? undefined : Math.max(0, limits.usd - totals.known_usd);
@@ -142,13 +147,13 @@ function toRootAction(root: LiveNode, counts: TreeCounts): string {
 }
 
 interface Placing {
-  readonly room: Room;
+  readonly room: TreeArea;
   readonly isAll: boolean;
 }
 
 function toRowLine(row: Row, { pickedId, nowMs }: TreeView, { room, isAll }: Placing): NodeLine {
   const { node, queued, label, indent, isLast } = row;
-  // A line that says how many more there are is the last below the root.
+  // If a line says how many more there are, that one is the last below the root.
   const isEnd = isLast && (isAll || indent !== "");
   const isPicked = node !== undefined && node.id === pickedId;
   const plain = isPicked ? "> " : "  ";
@@ -183,7 +188,7 @@ function stateOf({ isEnded, ending, isStopping, fold }: LiveNode): NodeState {
   return fold.figures.started_at_ms === null ? "starting" : "running";
 }
 
-/** A parent waits for its children, whatever it did last. */
+/** A parent that waits for its children shows that, whatever it did last. */
 function toAction({ isEnded, isStopping, open, queued, fold }: LiveNode): string {
   if (isEnded) return "";
   if (isStopping) return "stopping";
@@ -195,9 +200,9 @@ function toAction({ isEnded, isStopping, open, queued, fold }: LiveNode): string
   return started_at_ms === null ? "starting" : toShown(last_action);
 }
 
-/** Only of one who waits for a model or a tool itself. */
+/** Only for a run that itself waits for a model or a tool. */
 function toSilence(node: LiveNode, nowMs: number): string[] {
-  // Who waits for a person says so in place of it.
+  // A run that waits for a person says that instead.
   const isAsking = node.fold.figures.questions.length > 0;
   const isWaiting =
     node.waitsFor !== undefined && !isAsking && node.open.size + node.queued.length === 0;
@@ -205,7 +210,7 @@ function toSilence(node: LiveNode, nowMs: number): string[] {
   return isWaiting && silentMs > SILENCE_MS ? [`silent ${toElapsed(silentMs)}`] : [];
 }
 
-/** Nothing before the first answer has told what it took. */
+/** Before the first answer no cost is known. */
 function toCost(
   { usage, known_usd, unknown_calls }: Pick<RunFigures, "usage" | "known_usd" | "unknown_calls">,
   toText = toPartialMoney,
@@ -214,7 +219,7 @@ function toCost(
   return isKnown ? [toText(known_usd, unknown_calls)] : [];
 }
 
-/** `queued for a place`: that it waits, and for what where the log says so. */
+/** `queued for a place`: that it waits, and for what if the log says so. */
 export function toWait(why: WaitReason | null): string {
   return why === null ? "queued" : `queued for ${WAIT_WORDS[why]}`;
 }
@@ -225,7 +230,7 @@ const WAIT_WORDS: Readonly<Record<WaitReason, string>> = {
   budget: "budget",
 };
 
-/** Labels and arguments are a model's words: each cleaned by itself, on one line. */
+/** Labels and arguments come from a model: each is cleaned separately, on one line. */
 export function toShown(text: string): string {
   return clip(cleanForTerminal(text), SHOWN_CHARS);
 }

@@ -1,28 +1,30 @@
 /**
- * The rows at the bottom of a terminal that change, and what is printed above them for good. Pure: from what is drawn
- * and what is to be there to the bytes between.
+ * The rows at the bottom of a terminal that change, and the lines printed above them for good. Pure: it computes the
+ * bytes that turn what is drawn into what should be shown.
  *
- * Finished rows and live rows are one list. What both lists begin and end with stays as it is; between, rows are gone
- * on with, written over, put in or taken out. So a row that was live and is finished costs nothing, a text that grows
- * costs what it grows by, and nothing that has left the live rows is ever written again.
+ * Finished rows and live rows are one list. The common beginning and end of the old and the new list stay as they
+ * are; between them, rows are continued, overwritten, inserted or removed. So a live row that is finished costs
+ * nothing, a growing text costs its growth, and a row that has left the live rows is never written again.
  *
- * The real cursor stands at the caret between frames: input methods and screen readers look for it there.
+ * Between frames the real cursor is at the caret: input methods and screen readers expect it there.
  */
 
 import { paintRow, type Row, textOf, widthOfRow } from "./rows.ts";
 import { isSureWidth } from "./width.ts";
 
-/** A line that is finished: from now on the terminal's. */
+/** A line that is finished: from now on it belongs to the terminal. */
 export interface FinishedLine {
   readonly row: Row;
-  /** Wider than the screen, for the terminal to break: whoever copies it gets one line. */
+  /** Wider than the screen, so that the terminal breaks it: copying it gives one line. */
   readonly isLong?: boolean;
 }
 
 export interface Caret {
-  /** Of the live rows, from 0. */
+  /** Index among the live rows, from 0. */
   readonly row: number;
-  /** What stands before it in that row: written again to get there, whatever width the terminal gives it. */
+  /**
+   * The text before it in that row: written again to move there, whatever width the terminal gives it.
+   */
   readonly before: Row;
 }
 
@@ -35,13 +37,13 @@ export interface Size {
   readonly columns: number;
   readonly rows: number;
   /**
-   * Whether the terminal breaks its rows again when it becomes narrower. One that does not cuts them off. False where
-   * that is not sure: a row too few that is taken off leaves a copy, a row too many takes a finished line away.
+   * True if the terminal breaks its rows again when it becomes narrower; others cut them off. False if it is not
+   * certain: removing one row too few leaves a copy, one row too many removes a finished line.
    */
   readonly reflows: boolean;
 }
 
-/** What is on the terminal. */
+/** The present content of the terminal. */
 export interface Drawn {
   readonly rows: readonly DrawnRow[];
   readonly caretRow: number;
@@ -53,9 +55,9 @@ export interface Drawn {
 interface DrawnRow {
   readonly painted: string;
   readonly width: number;
-  /** Whether every terminal gives it this width. */
+  /** True if every terminal gives it this width. */
   readonly isSure: boolean;
-  /** How many rows of the terminal it takes; more than one for a finished line alone. */
+  /** The number of terminal rows that it takes; only a finished line takes more than one. */
   readonly height: number;
 }
 
@@ -79,17 +81,21 @@ export interface FrameWish {
   readonly isStyled: boolean;
 }
 
-const [BEGIN, END] = ["\x1b[?2026h\x1b[?25l", "\x1b[?25h\x1b[?2026l"];
-const [NO_WRAP, WRAP] = ["\x1b[?7l", "\x1b[?7h"];
-const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
-/** Not by `CLEAR_BELOW` alone: see `live-block.ts`. */
+const BEGIN = "\x1b[?2026h\x1b[?25l";
+const END = "\x1b[?25h\x1b[?2026l";
+const NO_WRAP = "\x1b[?7l";
+const WRAP = "\x1b[?7h";
+const CLEAR_LINE = "\x1b[K";
+const CLEAR_BELOW = "\x1b[J";
+/** Not with `CLEAR_BELOW` alone: see `live-block.ts`. */
 const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\x1b[D`;
 
-/** More lines than that many batches hold are cheaper with the live rows written again below them. */
+/** If the lines would need more batches, it is cheaper to write the live rows again below them. */
 const MAX_BATCHES = 4;
 
 export function toFrame(before: Drawn, wish: FrameWish): Frame {
-  let [bytes, drawn] = ["", before];
+  let bytes = "";
+  let drawn = before;
   for (const finished of toBatches(before, wish)) {
     const frame = toOneFrame(drawn, { ...wish, finished });
     bytes += frame.bytes;
@@ -98,7 +104,9 @@ export function toFrame(before: Drawn, wish: FrameWish): Frame {
   return { bytes: bytes.replaceAll(`${END}${BEGIN}`, ""), drawn };
 }
 
-/** The finished lines by as many as can be put in above the live rows at once; all together where that does not pay. */
+/**
+ * Groups of finished lines that can be inserted above the live rows at once; one group if that is not cheaper.
+ */
 function toBatches(before: Drawn, wish: FrameWish): (readonly FinishedLine[])[] {
   const { finished, picture, size } = wish;
   const room = Math.min(size.rows, LOWEST_SCREEN) - picture.rows.length;
@@ -137,7 +145,7 @@ function toOneFrame(before: Drawn, wish: FrameWish): Frame {
   return { bytes, drawn };
 }
 
-/** Takes all of it off, and leaves the cursor where its first row was. */
+/** Removes all live rows, and leaves the cursor at the place of the first one. */
 export function toErased(before: Drawn, size: Size): string {
   if (before.rows.length === 0) return "";
   return `${goUp(rowsAbove(before, size))}${CLEAR_ALL}`;
@@ -145,7 +153,7 @@ export function toErased(before: Drawn, size: Size): string {
 
 interface Next {
   readonly all: readonly DrawnRow[];
-  /** In `all`. */
+  /** Index in `all`. */
   readonly caret: { readonly row: number; readonly painted: string };
   /** How many of them are live. */
   readonly live: number;
@@ -166,20 +174,20 @@ function toDrawnLine(
   { isStyled, size }: FrameWish,
 ): DrawnRow {
   const drawn = toDrawnRow(row, isStyled);
-  // A line that was made for a wider screen is broken, too.
+  // A line that was made for a wider screen is broken too.
   const isBroken = isLong || (drawn.isSure && drawn.width > size.columns);
   const height = isBroken ? Math.max(1, Math.ceil(drawn.width / size.columns)) : 1;
   return { ...drawn, height };
 }
 
 /**
- * tmux tells of a new size a quarter of a second late. So that nothing is lost on a screen that has become lower
- * meanwhile, rows are put in only where all of them fit on a low one; more are printed from top to bottom, which no
- * height can spoil.
+ * tmux reports a new size a quarter of a second late. On a screen that has become lower meanwhile nothing must be
+ * lost, so rows are inserted only if all of them fit on a low screen. More rows are printed from top to bottom, which
+ * works at any height.
  */
 const LOWEST_SCREEN = 10;
 
-/** Whether all of it is on the screen at once, and its rows can be counted. */
+/** True if all of it is on the screen at once, and its rows can be counted. */
 function canChange(all: readonly DrawnRow[], { rows }: Size): boolean {
   const height = all.reduce((sum, row) => sum + row.height, 0);
   return (
@@ -187,7 +195,9 @@ function canChange(all: readonly DrawnRow[], { rows }: Size): boolean {
   );
 }
 
-/** All rows again: after a change of the size, and where more is printed than the screen holds. */
+/**
+ * Writes all rows again: after a change of the size, and if more is printed than the screen holds.
+ */
 function redraw(before: Drawn, { all, caret, live }: Next, size: Size): string {
   const wiped = before.rows.length > 0 ? `${goUp(rowsAbove(before, size))}${CLEAR_ALL}` : "\r";
   const finished = all.slice(0, all.length - live);
@@ -197,7 +207,7 @@ function redraw(before: Drawn, { all, caret, live }: Next, size: Size): string {
   return `${BEGIN}${wiped}${printed}${below}${back}${END}`;
 }
 
-/** How many rows of the terminal, as wide as it is now, are above the one with the cursor. */
+/** The number of terminal rows above the cursor's, at the present width. */
 function rowsAbove({ rows, caretRow, caretColumns }: Drawn, { columns, reflows }: Size): number {
   if (!reflows) return caretRow;
   const above = rows.slice(0, caretRow);
@@ -213,7 +223,7 @@ function writeLine(row: DrawnRow): string {
   return row.height > 1 ? row.painted : writeRow(row);
 }
 
-/** Only what differs. */
+/** Writes only what differs. */
 function change(before: Drawn, next: Next): string {
   const old = before.rows;
   const { all, caret } = next;
@@ -235,7 +245,7 @@ function change(before: Drawn, next: Next): string {
   const added = all.slice(head + both, all.length - tail);
   const room = added.reduce((sum, row) => sum + row.height, 0);
   const hasLong = all.slice(head, head + both).some(({ height }) => height > 1);
-  // A line of several rows has no place over one row.
+  // A line of several rows cannot replace one row.
   if (hasLong) return changeWhole(before, next, head);
   for (let at = head; at < head + both; at++) pen.overwrite(at, old[at], all[at]);
   if (removed > 0) pen.remove(head + both, removed, old.length === removed + head + both);
@@ -244,7 +254,7 @@ function change(before: Drawn, next: Next): string {
   return pen.finish(toCaret, caret.painted);
 }
 
-/** From the first row that differs on, everything is written again. */
+/** Writes everything from the first row that differs. */
 function changeWhole(before: Drawn, { all, caret }: Next, head: number): string {
   const up = before.caretRow - head;
   const start = `${up > 0 ? goUp(up) : goDown(-up)}${CLEAR_ALL}`;
@@ -257,11 +267,11 @@ function toCaretRow(all: readonly DrawnRow[], row: number): number {
   return all.slice(0, row).reduce((sum, { height }) => sum + height, 0);
 }
 
-/** Writes over rows, by their places from the first row that was drawn. */
+/** Overwrites rows, by their index from the first row that was drawn. */
 class Pen {
   #bytes = "";
   #row: number;
-  /** How many rows are written whole: one alone needs no frame around it. */
+  /** The number of rows written whole: a single one needs no synchronized frame. */
   #rewritten = 0;
 
   constructor(row: number) {
@@ -281,7 +291,7 @@ class Pen {
     this.#bytes += `\r${writeRow(after)}${CLEAR_LINE}`;
   }
 
-  /** `isEnd`: nothing is below them. */
+  /** `isEnd`: no rows are below them. */
   remove(at: number, count: number, isEnd: boolean): void {
     this.#rewritten += 2;
     this.#goTo(at);
@@ -292,7 +302,7 @@ class Pen {
     const { last, room } = where;
     this.#rewritten += 2;
     this.#goTo(last);
-    // Rows that are put in push others out at the bottom of the screen: it gets empty ones first.
+    // Inserted rows push others off the bottom of the screen, so empty ones are made there first.
     this.#bytes += `\r${"\n".repeat(room)}`;
     this.#row += room;
     this.#goTo(at);
@@ -313,7 +323,9 @@ class Pen {
   }
 }
 
-/** What is to be written after the old text, where the new one begins with it; the pen it ended with is on again. */
+/**
+ * The rest of the new text if it begins with the old one; the pen at the end of the old text is switched on again.
+ */
 function toGrown(before: string, after: string): string | undefined {
   if (after.startsWith(before)) return after.slice(before.length);
   if (!before.endsWith(RESET)) return undefined;
@@ -331,8 +343,8 @@ function goUp(rows: number): string {
 }
 
 /**
- * By line breaks, which make the rows that are missing: a terminal that has become lower has taken rows away below its
- * cursor, and a movement would stop at its last row. Leaves the column open.
+ * Moves down by line breaks, which also make missing rows: a terminal that has become lower has removed rows below
+ * its cursor, and a cursor movement would stop at its last row. The column is not defined afterwards.
  */
 function goDown(rows: number): string {
   return "\n".repeat(Math.max(0, rows));

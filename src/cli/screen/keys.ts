@@ -1,12 +1,12 @@
 /**
- * What a terminal sends, as keys, texts and pastes. Pieces may end anywhere: in a sequence, in a paste. Reads the
- * legacy codes, kitty's keyboard protocol and xterm's modifyOtherKeys; a sequence that means nothing here is left out,
- * and nothing of it becomes text.
+ * Turns what a terminal sends into keys, texts and pastes. Pieces may end anywhere: in a sequence, in a paste. It
+ * reads the legacy codes, kitty's keyboard protocol and xterm's modifyOtherKeys. An unknown sequence is dropped whole
+ * and never becomes text.
  */
 
-export interface Key {
+export interface KeyPress {
   readonly type: "key";
-  /** `enter`, `tab`, `up`, `a`, …; a letter is lower case, with `shift` where it was not. */
+  /** `enter`, `tab`, `up`, `a`, …; a letter is in lower case, with `shift` if it was not. */
   readonly name: string;
   readonly ctrl: boolean;
   readonly alt: boolean;
@@ -14,22 +14,24 @@ export interface Key {
 }
 
 export type Typed =
-  | Key
-  /** What was typed or came from an input method, without control characters. */
+  | KeyPress
+  /** Typed text, or text of an input method, without control characters. */
   | { readonly type: "text"; readonly text: string }
-  /** What was pasted, with `\n` at its line ends. */
+  /** Pasted text, with `\n` at its line ends. */
   | { readonly type: "paste"; readonly text: string };
 
-/** `ctrl-c`, `alt-shift-left`: a key with what is held, in one order. */
-export function toChord({ ctrl, alt, shift, name }: Key): string {
+/** `ctrl-c`, `alt-shift-left`: a key with its modifiers, in one order. */
+export function toChord({ ctrl, alt, shift, name }: KeyPress): string {
   return `${ctrl ? "ctrl-" : ""}${alt ? "alt-" : ""}${shift ? "shift-" : ""}${name}`;
 }
 
 export interface KeyDecoder {
   feed(piece: string): Typed[];
-  /** Whether the last piece ended in what may be the beginning of a sequence, or the Escape key. */
+  /** True if the last piece ended in a possible beginning of a sequence, or with the Escape key. */
   readonly isOpen: boolean;
-  /** Nothing followed in time: what is open is the Escape key, or Alt with another. Not in a paste. */
+  /**
+   * Call it if nothing followed in time: the open part is the Escape key, or Alt with another key. Not in a paste.
+   */
   flush(): Typed[];
 }
 
@@ -37,7 +39,7 @@ const ESC = "\x1b";
 const CTRL_C = "\x03";
 const PASTE_START = "\x1b[200~";
 const PASTE_END = "\x1b[201~";
-/** A sequence that is longer was not begun as one. */
+/** Something longer is not a sequence. */
 const MAX_SEQUENCE = 64;
 
 export function createKeyDecoder(): KeyDecoder {
@@ -45,11 +47,11 @@ export function createKeyDecoder(): KeyDecoder {
 }
 
 class Decoder implements KeyDecoder {
-  /** What may be the beginning of a sequence. */
+  /** The possible beginning of a sequence. */
   #rest = "";
   /** The pieces of a paste that has not ended: joined once, however many there are. */
   #pasted: string[] | undefined;
-  /** The last characters of the paste, which may be the beginning of its end. */
+  /** The last characters of the paste, which may begin its end mark. */
   #tail = "";
 
   get isOpen(): boolean {
@@ -57,7 +59,7 @@ class Decoder implements KeyDecoder {
   }
 
   feed(piece: string): Typed[] {
-    // A connection may lose the end of a paste. Ctrl-C alone ends it then: nothing that came is lost.
+    // A connection may lose the end of a paste. Then Ctrl-C alone ends it, and no text is lost.
     if (this.#pasted && piece === CTRL_C) return this.#readEnd();
     const typed: Typed[] = [];
     let text = this.#rest + piece;
@@ -77,7 +79,7 @@ class Decoder implements KeyDecoder {
     return rest.length === 2 ? [withAlt(toPlain(second))] : [];
   }
 
-  /** Returns what is still to be read. */
+  /** Returns the text that is still to be read. */
   #readPaste(text: string, typed: Typed[]): string {
     const pasted = this.#pasted ?? [];
     const all = this.#tail + text;
@@ -121,7 +123,7 @@ class Decoder implements KeyDecoder {
     return this.#readEscape(text, typed);
   }
 
-  /** No whole sequence: the beginning of one, or a key with Alt. */
+  /** Reads an incomplete sequence, or a key with Alt. */
   #readEscape(text: string, typed: Typed[]): string {
     if (BEGINNING.test(text) && text.length < MAX_SEQUENCE) {
       this.#rest = text;
@@ -139,19 +141,18 @@ class Decoder implements KeyDecoder {
 }
 
 /** A run without control characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are the keys
-const PLAIN_TEXT = /^[^\x00-\x1f\x7f-\x9f]+/;
+const PLAIN_TEXT = /^\P{Cc}+/u;
 /** CSI, SS3, and the strings that a terminal may send as answers: OSC, DCS, APC, PM, SOS. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are the sequences
 const SEQUENCE = /^\x1b(?:\[\[?[0-?]*[ -/]*[@-~]|O[ -~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\))/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const BEGINNING = /^\x1b(?:$|O$|\[\[?[0-?]*[ -/]*$|[\]PX^_][^\x07\x1b]*\x1b?$)/;
 
-function toKey(name: string, parts: Partial<Omit<Key, "type" | "name">> = {}): Key {
+function toKey(name: string, parts: Partial<Omit<KeyPress, "type" | "name">> = {}): KeyPress {
   return { type: "key", name, ctrl: false, alt: false, shift: false, ...parts };
 }
 
-/** Control characters by their keys. */
+/** Control characters and their keys. */
 const CONTROL_KEYS: Readonly<Record<number, string>> = {
   8: "backspace",
   9: "tab",
@@ -160,7 +161,7 @@ const CONTROL_KEYS: Readonly<Record<number, string>> = {
   127: "backspace",
 };
 
-/** One character that is typed without a sequence. */
+/** A character that is typed without a sequence. */
 function toPlain(character: string): Typed {
   const code = character.codePointAt(0) ?? 0;
   const name = CONTROL_KEYS[code];
@@ -179,7 +180,7 @@ function withAlt(typed: Typed): Typed {
   return toKey(name, { alt: true, shift: name !== typed.text });
 }
 
-/** By the last character of `CSI … X` and `SS3 X`. */
+/** Keys by the last character of `CSI … X` and `SS3 X`. */
 const LETTER_KEYS: Readonly<Record<string, string>> = {
   A: "up",
   B: "down",
@@ -198,7 +199,7 @@ const LETTER_KEYS: Readonly<Record<string, string>> = {
   Z: "tab",
 };
 
-/** By the number of `CSI N ~`. */
+/** Keys by the number of `CSI N ~`. */
 const NUMBER_KEYS: Readonly<Record<number, string>> = {
   1: "home",
   2: "insert",
@@ -228,7 +229,7 @@ function toSequenceKey(sequence: string): Typed | undefined {
   return held && toKey(name, last === "Z" ? { ...held, shift: true } : held);
 }
 
-/** Kitty's and xterm's form: a code point, what is held with it, and the text that it makes. */
+/** The form of kitty and xterm: a code point, its modifiers, and the resulting text. */
 function toUnicodeKey(
   code: string | undefined,
   modifiers: string | undefined,
@@ -246,7 +247,7 @@ function toUnicodeKey(
   return { type: "text", text: toTyped(String.fromCodePoint(point), { held, text, shifted }) };
 }
 
-/** The text that the terminal tells, else the letter as Shift makes it. */
+/** The text from the terminal, else the letter with Shift applied. */
 function toTyped(
   plain: string,
   {
@@ -267,9 +268,11 @@ function toHeldKey(point: number, held: Held): Typed {
   return toKey(name, { ...held, shift: held.shift || (name !== character && point !== 32) });
 }
 
-type Held = Omit<Key, "type" | "name">;
+type Held = Omit<KeyPress, "type" | "name">;
 
-/** `5`, or `5:3` with the kind of event: a key that is let go is none. One that no terminal sends is none, either. */
+/**
+ * `5`, or `5:3` with the kind of event. Undefined for the release of a key, and for a value that no terminal sends.
+ */
 function toHeld(field: string | undefined): Held | undefined {
   const [mask = "", kind] = (field ?? "").split(":");
   if (kind === "3") return undefined;
@@ -289,7 +292,7 @@ function isCodePoint(point: number): boolean {
   return Number.isInteger(point) && point > 0 && point <= 0x10ffff;
 }
 
-/** Lines end as ours do; of control characters tabs and line breaks alone are text. */
+/** Line ends become `\n`; of control characters only tabs and line breaks stay. */
 function toPasted(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
@@ -299,5 +302,4 @@ function toPasted(text: string): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
 const SEQUENCES_IN_PASTE = /\x1b\[[0-?]*[ -/]*[@-~]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
-const CONTROLS_IN_PASTE = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const CONTROLS_IN_PASTE = /(?![\t\n])\p{Cc}/gu;

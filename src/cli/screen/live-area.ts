@@ -1,7 +1,7 @@
 /**
- * The live rows of a terminal and what is printed above them. The effect around `frame.ts`: reads the size, writes
- * the bytes, and draws no frame while the last one has not been taken, so that a slow terminal gets fewer frames
- * and not more memory. Finished lines wait for the next frame; none is lost.
+ * The live rows of a terminal and the lines printed above them: the effects around `frame.ts`. It reads the size,
+ * writes the bytes, and draws no frame before the last one was taken, so that a slow terminal gets fewer frames and
+ * needs no more memory. Finished lines wait for the next frame; none is lost.
  */
 
 import type { Output } from "../io.ts";
@@ -17,24 +17,32 @@ import {
 } from "./frame.ts";
 
 export interface LiveArea {
-  /** Most rows that a picture may have: the screen without two. */
+  /** The most rows of a picture: those of the screen minus two. */
   readonly maxRows: number;
   readonly columns: number;
-  /** A line that stays, above the live rows: on the screen with the next frame. */
+  /** Adds lines that stay above the live rows; they appear with the next frame. */
   print(lines: readonly FinishedLine[]): void;
-  /** How long the frame was that was written; undefined while the terminal has not taken the last one. */
+  /**
+   * Returns the length of the written frame; undefined while the terminal has not taken the last one.
+   */
   draw(picture: Picture): number | undefined;
-  /** Takes the live rows off; what was printed is there then. For an editor, a command, Ctrl-Z and the end. */
+  /**
+   * Removes the live rows; printed lines are there afterwards. For an editor, a command, Ctrl-Z and the end.
+   */
   clear(): void;
-  /** What takes the live rows off, for who writes it past the output: at the exit of a process. */
+  /**
+   * The bytes that remove the live rows, for code that writes past the output: at the exit of a process.
+   */
   toErased(): string;
-  /** The terminal was somebody else's meanwhile: nothing of what was drawn is there. */
+  /** Another program had the terminal: nothing that was drawn is there any more. */
   forget(): void;
-  /** The terminal tells of another size. It may have had it for a while, and broken what was drawn meanwhile. */
+  /**
+   * Call it when the terminal reports another size. It may have had it for a while, and broken what was drawn.
+   */
   hearOfSize(): void;
 }
 
-/** tmux tells of a new size a quarter of a second late. */
+/** tmux reports a new size a quarter of a second late. */
 const UNHEARD_MS = 300;
 
 interface AreaParts {
@@ -55,9 +63,11 @@ class Area implements LiveArea {
   #drawn: Drawn = NOTHING_DRAWN;
   #waiting: FinishedLine[] = [];
   #isBusy = false;
-  /** When rows were last put in or taken out. */
+  /** When rows were last inserted or removed. */
   #movedAtMs = Number.NEGATIVE_INFINITY;
-  /** Rows were put in between the parts of others, maybe: each counts as one until all are drawn again. */
+  /**
+   * True if rows may have been inserted between the parts of others: each counts as one until all are drawn again.
+   */
   #isDoubtful = false;
 
   constructor({ output, reflows, now }: AreaParts) {

@@ -1,19 +1,19 @@
 /**
- * Text with looks, as rows of a terminal. A pen is what switches a look on, as the numbers of an SGR sequence
- * (`1;36`); the empty pen is plain text. Nothing in a piece may be a control character: whoever makes one from
- * words that are not ours cleans them first.
+ * Text with styles, as rows of a terminal. A pen is the numbers of an SGR sequence (`1;36`) that switches a style on;
+ * the empty pen is plain text. A piece must not contain control characters: code that makes a piece from foreign text
+ * cleans it first.
  */
 
 import { cutToColumns, graphemesOf, widthOf, widthOfGrapheme } from "./width.ts";
 
-export interface Piece {
+export interface RowPiece {
   readonly text: string;
   readonly pen: string;
 }
 
-export type Row = readonly Piece[];
+export type Row = readonly RowPiece[];
 
-/** The pens that we use: the sixteen colours of the terminal itself, so that they fit its ground. */
+/** The pens in use: the sixteen colours of the terminal itself, so that they fit its background. */
 export const PEN = {
   plain: "",
   dim: "2",
@@ -39,7 +39,7 @@ export function plainRow(text: string, pen = ""): Row {
   return text === "" ? [] : [{ text, pen }];
 }
 
-/** Both looks at once. */
+/** Both styles at once. */
 export function joinPens(one: string, other: string): string {
   if (one === "" || one === other) return other;
   return other === "" ? one : `${one};${other}`;
@@ -72,10 +72,10 @@ export function paintRow(row: Row, isStyled: boolean): string {
 
 const RESET = "\x1b[m";
 
-/** One row of at most so many columns, with `…` where something was cut. */
+/** One row of at most this many columns, with `…` if something was cut. */
 export function clipRow(row: Row, columns: number): Row {
   if (widthOfRow(row) <= columns) return row;
-  const kept: Piece[] = [];
+  const kept: RowPiece[] = [];
   let left = columns - 1;
   for (const { text, pen } of row) {
     const piece = cutToColumns(text, left);
@@ -88,26 +88,31 @@ export function clipRow(row: Row, columns: number): Row {
 
 export interface Wrapping {
   readonly columns: number;
-  /** What the rows after the first begin with; as wide as it is there. */
+  /** The beginning of the rows after the first; as wide as that of the first. */
   readonly hanging?: Row;
-  /** Of the first row: how many columns are taken already. */
+  /** The number of columns that are already taken in the first row. */
   readonly taken?: number;
 }
 
-/** A row that was made of a longer one, and how many characters (UTF-16) of its text came before its end. */
-export interface Wrapped {
+/**
+ * A row of a longer text, and the number of characters (UTF-16) of the text before the row's end.
+ */
+export interface WrappedRow {
   readonly row: Row;
   /** Blanks at which the row was broken are counted, and not shown. */
   readonly end: number;
 }
 
 /**
- * Breaks a text into rows, at blanks where there are some, else between graphemes. Always gives one row, and
- * never an endless number: a column too narrow for a wide grapheme holds it all the same.
+ * Breaks a text into rows, at blanks if possible, else between graphemes. Always returns at least one row, and a
+ * finite number: a grapheme that is wider than the column is placed in it anyway.
  */
-export function wrapPieces(pieces: Row, { columns, hanging = [], taken = 0 }: Wrapping): Wrapped[] {
+export function wrapPieces(
+  pieces: Row,
+  { columns, hanging = [], taken = 0 }: Wrapping,
+): WrappedRow[] {
   const width = widthOfRow(hanging);
-  // A margin that leaves no room for words is none.
+  // A margin that leaves no room for words is dropped.
   const [margin, indent] = width * 2 > columns ? [[], 0] : [hanging, width];
   const wrapper = new Wrapper(Math.max(1, columns), { hanging: margin, indent, taken });
   let at = 0;
@@ -129,15 +134,15 @@ interface Margin {
 class Wrapper {
   readonly #columns: number;
   readonly #margin: Margin;
-  readonly #rows: Wrapped[] = [];
-  #row: Piece[] = [];
+  readonly #rows: WrappedRow[] = [];
+  #row: RowPiece[] = [];
   #width: number;
-  /** A word that may go on in the next piece, with another pen. */
-  #word: Piece[] = [];
+  /** A word that may continue in the next piece, with another pen. */
+  #word: RowPiece[] = [];
   #wordWidth = 0;
   #wordEnd = 0;
-  /** Blanks before that word: gone where the row is broken there. */
-  #blank: Piece | undefined;
+  /** Blanks before that word, which are dropped if the row is broken there. */
+  #blank: RowPiece | undefined;
   #blankEnd = 0;
 
   constructor(columns: number, margin: Margin) {
@@ -146,7 +151,7 @@ class Wrapper {
     this.#width = margin.taken;
   }
 
-  add(piece: Piece, end: number): void {
+  add(piece: RowPiece, end: number): void {
     if (!piece.text.startsWith(" ")) {
       this.#word.push(piece);
       this.#wordWidth += widthOf(piece.text);
@@ -154,13 +159,13 @@ class Wrapper {
       return;
     }
     this.#putWord();
-    // Blanks that two pieces bring are one gap.
+    // Blanks from two pieces are one gap.
     const before = this.#blank?.text ?? "";
     this.#blank = { text: `${before}${piece.text}`, pen: piece.pen };
     this.#blankEnd = end;
   }
 
-  finish(end: number): Wrapped[] {
+  finish(end: number): WrappedRow[] {
     this.#putWord();
     this.#putBlank();
     this.#rows.push({ row: this.#row, end });
@@ -186,14 +191,14 @@ class Wrapper {
 
   #putBlank(): void {
     if (!this.#blank) return;
-    // Never wider than the row: what stands after it decides where it is broken.
+    // Never wider than the row: the next word decides where it is broken.
     const text = this.#blank.text.slice(0, Math.max(0, this.#columns - this.#width));
     if (text !== "") this.#row.push({ text, pen: this.#blank.pen });
     this.#width += text.length;
     this.#blank = undefined;
   }
 
-  /** Whole where it fits, else broken between graphemes. */
+  /** The word whole if it fits, else broken between graphemes. */
   #putGraphemes(): void {
     if (this.#width + this.#wordWidth <= this.#columns) {
       this.#row.push(...this.#word);
@@ -206,7 +211,7 @@ class Wrapper {
     this.#wordWidth = 0;
   }
 
-  #putBroken({ text, pen }: Piece, start: number): number {
+  #putBroken({ text, pen }: RowPiece, start: number): number {
     let at = start;
     let kept = "";
     for (const grapheme of graphemesOf(text)) {
@@ -232,6 +237,6 @@ class Wrapper {
   }
 }
 
-function lengthOf(pieces: readonly Piece[]): number {
+function lengthOf(pieces: readonly RowPiece[]): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }

@@ -1,4 +1,7 @@
-/** What a first start finds: keys in the environment and stored ones, model servers on this machine, a chosen model. */
+/**
+ * Finds what a first start can use: keys in the environment and stored ones, model servers on this machine, a chosen
+ * model.
+ */
 
 import { storedProblem, usesStored } from "../../base/stored-keys.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
@@ -14,26 +17,28 @@ import { catalogOf } from "../../runtime/model-address.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import type { Io } from "../io.ts";
 
-export interface FoundKey {
+export interface FoundVendorKey {
   readonly vendor: string;
   readonly variable: string;
   readonly isStored: boolean;
 }
 
-export interface Found {
+export interface FoundSetup {
   readonly config: Config;
   readonly catalog: Catalog;
-  readonly keys: readonly FoundKey[];
-  /** Why stored keys cannot be read; undefined where they can. */
+  readonly keys: readonly FoundVendorKey[];
+  /** Why stored keys cannot be read; undefined if they can. */
   readonly problem: string | undefined;
   readonly servers: readonly LocalServer[];
-  /** What the settings name, with where. */
+  /** The model of the settings, with its source. */
   readonly model: { readonly ref: string; readonly source: string } | undefined;
 }
 
 type Place = Pick<Io, "env" | "home" | "cwd">;
 
-/** Whether a run here has a model that is not the embedded one, as far as is known without the network. */
+/**
+ * True if a run here has a model other than the embedded one, as far as is known without the network.
+ */
 export async function isSetUp(io: Place): Promise<boolean> {
   try {
     const config = await loadConfig(io);
@@ -41,18 +46,21 @@ export async function isSetUp(io: Place): Promise<boolean> {
     if (isNamed.some((name) => config.get(name) !== undefined)) return true;
     return findKeys(catalogOf(config), io.env).length > 0;
   } catch {
-    // What is wrong with the settings is told by whoever needs them.
+    // The command that needs the settings reports what is wrong with them.
     return true;
   }
 }
 
-/** Rejects where the settings are wrong. Asks only servers of this machine, and those only where `probe_local` says so. */
-export async function lookAround(io: Place): Promise<Found> {
+/**
+ * Rejects if the settings are invalid. Asks only servers of this machine, and only if `probe_local` allows it.
+ */
+export async function lookAround(io: Place): Promise<FoundSetup> {
   const config = await loadConfig(io);
   const catalog = catalogOf(config);
   const model = config.get("model");
   return {
-    ...{ config, catalog },
+    config,
+    catalog,
     keys: findKeys(catalog, io.env),
     problem: storedProblem(io.env),
     servers: config.get("probe_local") ? await findServers(io.env) : [],
@@ -61,8 +69,8 @@ export async function lookAround(io: Place): Promise<Found> {
 }
 
 /** One for each variable: several vendors may share one. */
-function findKeys(catalog: Catalog, env: Io["env"]): FoundKey[] {
-  const found = new Map<string, FoundKey>();
+function findKeys(catalog: Catalog, env: Io["env"]): FoundVendorKey[] {
+  const found = new Map<string, FoundVendorKey>();
   for (const vendor of catalog.names) {
     const variable = keyVariableIn(vendor, env, catalog);
     if (variable === undefined || found.has(variable)) continue;
@@ -77,7 +85,7 @@ async function findServers(env: Io["env"]): Promise<LocalServer[]> {
     const probe = createProbe(await network.open());
     return await findLocalServers({ probe, origins: originsIn(env) });
   } catch {
-    // A CA bundle or an address that cannot be read: `offshoot doctor` says so.
+    // A CA bundle or an address cannot be read: `offshoot doctor` reports it.
     return [];
   } finally {
     await network.close().catch(() => {});

@@ -1,12 +1,12 @@
-/** What the first hour says. Pure: words in, lines out. */
+/** The texts of the setup. Pure: words in, lines out. */
 
 import { MODELS } from "../../providers/models/model-table.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import type { LocalServer } from "../../providers/vendors/local-servers.ts";
-import type { Found } from "./look-around.ts";
+import type { FoundSetup } from "./look-around.ts";
 
-/** What was found, a line for each kind. */
-export function toFoundLines({ keys, problem, servers, model }: Found): string[] {
+/** Describes what was found, one line for each kind. */
+export function toFoundLines({ keys, problem, servers, model }: FoundSetup): string[] {
   const named = (isStored: boolean): string =>
     keys.flatMap((key) => (key.isStored === isStored ? [key.variable] : [])).join(", ");
   const local = servers.map(({ vendor, baseUrl, model: name }) => {
@@ -20,8 +20,8 @@ export function toFoundLines({ keys, problem, servers, model }: Found): string[]
   ];
 }
 
-/** For pipes, and wherever nobody can be asked: what was found, and the commands that a person would type. */
-export function toPlainLines(found: Found): string[] {
+/** For pipes, and if there is no person to ask: what was found, and the commands to type. */
+export function toPlainLines(found: FoundSetup): string[] {
   const { keys, servers, model } = found;
   const [server] = servers;
   const vendor = keys[0]?.vendor ?? "openai";
@@ -39,25 +39,27 @@ export function toPlainLines(found: Found): string[] {
   ];
 }
 
-/** What can be chosen by a number. */
-export type Option =
+/** A choice that has a number. */
+export type SetupOption =
   | { readonly kind: "server"; readonly server: LocalServer }
   | { readonly kind: "vendor"; readonly vendor: string };
 
-/** Those that most people have; any other is typed by its name. */
+/** The vendors that most people use; any other is typed by its name. */
 const OFFERED = ["openai", "anthropic", "gemini", "openrouter", "mistral", "groq"];
 
-/** Servers of this machine first: they cost nothing. Then the vendors whose key is there. */
-export function toOptions({ servers, keys, catalog }: Found): Option[] {
+/**
+ * Servers of this machine first, because they cost nothing. Then vendors whose key is available.
+ */
+export function toOptions({ servers, keys, catalog }: FoundSetup): SetupOption[] {
   const hosted = keys.map(({ vendor }) => vendor).filter((vendor) => !catalog.of(vendor).local);
   const vendors = [...new Set([...hosted, ...OFFERED])];
   return [
-    ...servers.map((server): Option => ({ kind: "server", server })),
-    ...vendors.map((vendor): Option => ({ kind: "vendor", vendor })),
+    ...servers.map((server): SetupOption => ({ kind: "server", server })),
+    ...vendors.map((vendor): SetupOption => ({ kind: "vendor", vendor })),
   ];
 }
 
-export function toMenu(options: readonly Option[], found: Found): string {
+export function toMenu(options: readonly SetupOption[], found: FoundSetup): string {
   const lines = options.map(
     (option, at) => `  ${String(at + 1).padStart(2)}  ${describe(option, found)}`,
   );
@@ -65,12 +67,12 @@ export function toMenu(options: readonly Option[], found: Found): string {
     "Which model do you want to use?",
     ...lines,
     "Type a number, or the name of another vendor (`offshoot models --all` lists them).",
-    "Enter alone goes on without one; Ctrl-D leaves.",
+    "Enter alone continues without one; Ctrl-D leaves.",
     "",
   ].join("\n");
 }
 
-function describe(option: Option, { keys, catalog }: Found): string {
+function describe(option: SetupOption, { keys, catalog }: FoundSetup): string {
   if (option.kind === "server") {
     const { vendor, model, baseUrl } = option.server;
     return `${vendor}/${model}, found at ${new URL(baseUrl).host}`;
@@ -86,7 +88,7 @@ function describe(option: Option, { keys, catalog }: Found): string {
 /** More would scroll the question away. */
 const MAX_MODELS = 9;
 
-/** The vendor's own choice first, where there is one. */
+/** The vendor's default model first, if it has one. */
 export function toModelNames(vendor: string, catalog: Catalog): string[] {
   const { defaultModel, models = [] } = catalog.of(vendor);
   const table = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));

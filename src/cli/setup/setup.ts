@@ -1,7 +1,7 @@
 /**
- * The first hour on a terminal: what was found, a key, a test call, a default model. Plain questions, one after the
- * other, nothing drawn over. Each step keeps what it was given before the next one asks, so it can be left at any of
- * them: a key is stored before it is tried, and one that its vendor refuses is removed again.
+ * The setup on a terminal: what was found, a key, a test call, a default model. Plain questions, one after the other;
+ * nothing is overwritten. Each step stores its result before the next one asks, so the person can leave at any step.
+ * A key is stored before it is tried, and one that its vendor refuses is removed again.
  */
 
 import { systemClock } from "../../base/clock.ts";
@@ -15,9 +15,9 @@ import type { Io, Terminal } from "../io.ts";
 import { attachKeys, keyStoreOf } from "../open-keys.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { makeTestCall } from "../test-call.ts";
-import { type Found, lookAround } from "./look-around.ts";
+import { type FoundSetup, lookAround } from "./look-around.ts";
 import {
-  type Option,
+  type SetupOption,
   toFoundLines,
   toMenu,
   toModelMenu,
@@ -25,7 +25,9 @@ import {
   toOptions,
 } from "./setup-text.ts";
 
-/** `left`: by Ctrl-C or Ctrl-D. `words` were typed where a choice was asked for, and are meant for the model. */
+/**
+ * `left`: by Ctrl-C or Ctrl-D. `words` were typed in place of a choice, and are meant for the model.
+ */
 export interface SetupEnd {
   readonly how: "done" | "skipped" | "left";
   readonly words: string | undefined;
@@ -35,13 +37,13 @@ export interface SetupParts {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
-  /** Asks the model once; the real call when left out. */
+  /** Asks the model once. When left out, by a real call. */
   readonly tryModel?: typeof makeTestCall | undefined;
 }
 
-/** Somebody has left; what was kept so far stays. */
+/** The person has left; what is stored so far stays. */
 const LEFT = Symbol("left");
-/** Back to the question before. */
+/** Back to the previous question. */
 const BACK = Symbol("back");
 
 export async function runSetup(parts: SetupParts): Promise<SetupEnd> {
@@ -69,7 +71,7 @@ class Setup {
       const option = await this.#choose(found);
       if (option === LEFT) return this.#leave();
       if (option === undefined) {
-        this.#say("Going on without one. `offshoot setup` starts this again.");
+        this.#say("Continuing without one. `offshoot setup` starts this again.");
         return "skipped";
       }
       const next = await this.#useOption(option, found);
@@ -79,12 +81,12 @@ class Setup {
   }
 
   #leave(): "left" {
-    this.#say("Left. What you have set so far stays; `offshoot setup` goes on from there.");
+    this.#say("Left. What you have set so far stays; `offshoot setup` continues from there.");
     return "left";
   }
 
-  /** Undefined where no model is wanted now. */
-  async #choose(found: Found): Promise<Option | typeof LEFT | undefined> {
+  /** Undefined if no model is wanted now. */
+  async #choose(found: FoundSetup): Promise<SetupOption | typeof LEFT | undefined> {
     const options = toOptions(found);
     let text = toMenu(options, found);
     for (;;) {
@@ -98,19 +100,22 @@ class Setup {
     }
   }
 
-  #explain(typed: string, { catalog }: Found): string {
+  #explain(typed: string, { catalog }: FoundSetup): string {
     if (/\s/.test(typed)) {
       this.words = typed;
       return "That is kept as your first prompt, for when there is a model. Which one?\n";
     }
     const guess = nearest(typed, catalog.names);
     const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
-    // What was typed may be a key.
+    // The typed text may be a key.
     const shown = typed.length > 24 ? "That is not a vendor" : `There is no vendor \`${typed}\``;
     return `${shown}.${hint} Type a number or a vendor's name.\n`;
   }
 
-  async #useOption(option: Option, found: Found): Promise<"done" | typeof LEFT | typeof BACK> {
+  async #useOption(
+    option: SetupOption,
+    found: FoundSetup,
+  ): Promise<"done" | typeof LEFT | typeof BACK> {
     if (option.kind === "server") {
       const { vendor, model } = option.server;
       return await this.#finish(`${vendor}/${model}`, found, option.server.baseUrl);
@@ -125,10 +130,10 @@ class Setup {
     return isTested ? await this.#keepModel(model, found) : await this.#finish(model, found);
   }
 
-  /** `tested` where the vendor has taken the key. */
+  /** `tested` if the vendor has accepted the key. */
   async #prepareKey(
     vendor: string,
-    found: Found,
+    found: FoundSetup,
   ): Promise<"ready" | "tested" | typeof LEFT | typeof BACK> {
     let owner: KeyOwner;
     try {
@@ -153,7 +158,7 @@ class Setup {
 
   async #takeKey(
     owner: KeyOwner,
-    found: Found,
+    found: FoundSetup,
   ): Promise<"ready" | "tested" | typeof LEFT | typeof BACK> {
     const { keyUrl } = found.catalog.of(owner.vendor);
     if (keyUrl) this.#say(`Get a key at ${keyUrl}.`);
@@ -182,16 +187,18 @@ class Setup {
     }
   }
 
-  async #tryKey({ vendor }: KeyOwner, found: Found): Promise<"ready" | "tested" | "refused"> {
+  async #tryKey({ vendor }: KeyOwner, found: FoundSetup): Promise<"ready" | "tested" | "refused"> {
     const { defaultModel } = found.catalog.of(vendor);
     if (defaultModel === undefined) return "ready";
     return await this.#tryModel(`${vendor}/${defaultModel}`, found);
   }
 
-  /** `ready` where the call failed for another reason than its key: that is told, and the key stays. */
+  /**
+   * `ready` if the call failed for another reason than its key: that is reported, and the key stays.
+   */
   async #tryModel(
     ref: string,
-    { config }: Found,
+    { config }: FoundSetup,
     url?: string,
   ): Promise<"ready" | "tested" | "refused"> {
     const { io, signal, tryModel = makeTestCall } = this.#parts;
@@ -216,7 +223,7 @@ class Setup {
 
   async #chooseModel(
     vendor: string,
-    { catalog }: Found,
+    { catalog }: FoundSetup,
   ): Promise<string | typeof LEFT | typeof BACK> {
     const names = toModelNames(vendor, catalog);
     let text = toModelMenu(vendor, names);
@@ -225,6 +232,10 @@ class Setup {
       if (typed === LEFT) return LEFT;
       const name = names[typed === "" ? 0 : Number(typed) - 1] ?? typed;
       if (name === "") return BACK;
+      if (/\s/.test(name)) {
+        text = "A model's name has no blanks. Type a number or the name.\n";
+        continue;
+      }
       try {
         const ref = name.startsWith(`${vendor}/`) ? name : `${vendor}/${name}`;
         return formatModelRef(parseModelRef(ref, vendor, catalog));
@@ -234,21 +245,23 @@ class Setup {
     }
   }
 
-  /** A server of this machine, or a vendor without a default model: the model itself is tried. */
-  async #finish(ref: string, found: Found, url?: string): Promise<"done" | typeof BACK> {
+  /**
+   * For a server of this machine, or a vendor without a default model, the model itself is tried.
+   */
+  async #finish(ref: string, found: FoundSetup, url?: string): Promise<"done" | typeof BACK> {
     const how = await this.#tryModel(ref, found, url);
     if (how === "refused") return BACK;
     return await this.#keepModel(ref, found);
   }
 
-  async #keepModel(text: string, { config }: Found): Promise<"done" | typeof BACK> {
+  async #keepModel(text: string, { config }: FoundSetup): Promise<"done" | typeof BACK> {
     const { configFile, trustFile } = config.paths;
     try {
       const vendors = config.get("vendors");
       await writeSetting({ file: configFile, name: "model", text, trustFile, vendors });
       this.#say(`The default model is ${text}, in ${configFile}.`);
     } catch (thrown) {
-      this.#say(`${toFailure(thrown).message} Go on with -m ${text}.`);
+      this.#say(`${toFailure(thrown).message} Use -m ${text}.`);
     }
     return "done";
   }
@@ -269,7 +282,7 @@ class Setup {
   }
 }
 
-/** True where it was left. Rejects as `runSetup` does, but for an interrupt. */
+/** Resolves with true if the person left. Rejects as `runSetup` does, except for an interrupt. */
 export async function setUpOnTerminal(
   io: Io,
   terminal: Terminal,
@@ -283,7 +296,9 @@ export async function setUpOnTerminal(
     return { ...end, interrupted: false };
   } catch (thrown) {
     if (!abort.signal.aborted) throw thrown;
-    terminal.show("\nLeft. What you have set so far stays; `offshoot setup` goes on from there.\n");
+    terminal.show(
+      "\nLeft. What you have set so far stays; `offshoot setup` continues from there.\n",
+    );
     return { how: "left", words: undefined, interrupted: true };
   } finally {
     stopListening();

@@ -1,6 +1,6 @@
 /**
- * Finds the prompt templates of the user and of the project. The user's own has its name before a project's. A project's
- * template is text: it decides no model until the user has trusted the file as it is.
+ * Finds the prompt templates of the user and of the project. For a name in both, the user's own is used. A project's
+ * template is text: its model is ignored until the user has trusted the file as it is.
  */
 
 import { existsSync } from "node:fs";
@@ -19,18 +19,18 @@ export interface FoundTemplate {
   readonly name: string;
   readonly scope: TemplatePlace["scope"];
   readonly path: string;
-  /** `shadowed`: another one before it has its name. */
+  /** `shadowed`: an earlier file has the same name. */
   readonly standing: "used" | "shadowed" | "broken";
-  /** Undefined where it is broken. */
+  /** Undefined if the file is invalid. */
   readonly template: Template | undefined;
-  /** What is wrong with it; empty where nothing is. */
+  /** The template's problem; empty if there is none. */
   readonly problem: string;
-  /** Whether its model counts. */
+  /** True if its model is used. */
   readonly trusted: boolean;
 }
 
 export interface LoadedTemplates {
-  /** Those that count, by name. */
+  /** Templates that are used, by name. */
   readonly templates: readonly Template[];
   readonly found: readonly FoundTemplate[];
 }
@@ -43,7 +43,10 @@ interface Surroundings {
 
 const PROJECT_FOLDER = join(".offshoot", "templates");
 
-/** In falling order. The search for a project ends with the folder that holds `.git`, and before the home folder. */
+/**
+ * In order of precedence. The search for a project ends with the folder that contains `.git`, and before the home
+ * folder.
+ */
 export function toTemplatePlaces({ userFolder, cwd, home }: Surroundings): TemplatePlace[] {
   const folders: string[] = [];
   for (let at = resolve(cwd); at !== resolve(home); at = dirname(at)) {
@@ -61,7 +64,7 @@ interface Reading {
   standingOf(file: { readonly path: string; readonly bytes: Buffer }): Promise<Standing>;
 }
 
-/** Of one place; a folder with more of them is something else. */
+/** The most templates of one place; a folder with more holds something else. */
 const MAX_TEMPLATES = 200;
 
 export async function loadTemplates(
@@ -101,7 +104,7 @@ async function readTemplate(
   { uid, standingOf }: Reading,
 ): Promise<FoundTemplate | undefined> {
   const path = join(folder, `${name}.md`);
-  // The user's own may stand anywhere; a link in a project may not lead out of its folder.
+  // The user's own may be anywhere; a link in a project must not lead out of its folder.
   const root = scope === "user" ? parse(resolve(folder)).root : folder;
   const read = await readNotesFile(path, { root, uid });
   if (!read) return undefined;
@@ -113,7 +116,7 @@ async function readTemplate(
   return { name, scope, path, standing: "used", template: parsed, problem: "", trusted };
 }
 
-/** What trust is bound to: the text as it was read. */
+/** Trust is bound to the text as it was read. */
 export function toFile(path: string, text: string): { path: string; bytes: Buffer } {
   return { path, bytes: Buffer.from(text) };
 }

@@ -1,8 +1,8 @@
 /**
- * A prompt template: a text with holes, `{{name}}`, and what is to be known of it. Pure.
+ * A prompt template: a text with holes, `{{name}}`, and its fields. Pure.
  *
- * The file has an optional head between two lines of `---` (description, model, variables with their defaults) and the
- * text below it. What is put into a hole is not read again: a value that holds `{{…}}` stays as it is.
+ * The file has an optional head between two lines of `---` (description, model, variables with their defaults) and
+ * the text below it. A value that is put into a hole is not read again: one that contains `{{…}}` stays as it is.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -12,9 +12,11 @@ import { clip } from "../../base/text.ts";
 export interface Template {
   readonly name: string;
   readonly description: string;
-  /** What it would ask; counts only where the file is the user's own, or trusted. */
+  /** The model that it asks; only used if the file is the user's own, or trusted. */
   readonly model: string | undefined;
-  /** Every hole but `input`, in the order of the text; undefined where it has no default and must be given. */
+  /**
+   * Every hole except `input`, in the order of the text; undefined if it has no default and must be given.
+   */
   readonly variables: ReadonlyMap<string, string | undefined>;
   readonly text: string;
 }
@@ -23,14 +25,16 @@ export type ParsedTemplate = Template | { readonly problem: string };
 
 export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** The hole of what stands after the template's name. */
+/** The hole for the words after the template's name. */
 export const INPUT = "input";
 
 const HOLE = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g;
 
 const FIELDS = ["description", "model", "variables"];
 
-/** What is wrong is said in words that follow the file's name. The parser is loaded where there is a head. */
+/**
+ * A problem is worded to follow the file's name. The YAML parser is loaded only if there is a head.
+ */
 export async function parseTemplate(name: string, text: string): Promise<ParsedTemplate> {
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const isFence = (line: string): boolean => line.trimEnd() === "---";
@@ -84,7 +88,7 @@ async function parseHead(front: string): Promise<JsonObject | string> {
     const document = parseDocument(front, { prettyErrors: false });
     const [first] = document.errors;
     if (first) return `has a head that cannot be read: ${clip(first.message, 120)}`;
-    // Bounded, because an alias of an alias of an alias can stand for more than there is memory.
+    // Bounded, because aliases of aliases can stand for more than fits in memory.
     const fields: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
     return isJsonObject(fields) ? fields : "has a head without `name: value` lines";
   } catch (thrown) {
@@ -96,7 +100,7 @@ function holesOf(text: string): string[] {
   return [...text.matchAll(HOLE)].map(([, name = ""]) => name);
 }
 
-/** `--var name=value`, each. */
+/** Values of `--var name=value`. */
 export function parseVariables(given: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     given.map((text): [string, string] => {
@@ -107,7 +111,7 @@ export function parseVariables(given: readonly string[]): ReadonlyMap<string, st
   );
 }
 
-/** Rejects a variable that the template does not have, and one that is missing. */
+/** Rejects a variable that the template does not have, and a missing one. */
 export function fillTemplate(
   { name, variables, text }: Template,
   given: ReadonlyMap<string, string>,
@@ -131,12 +135,12 @@ export function fillTemplate(
   return isPlaced || input === "" ? filled : `${filled}\n\n${input}`;
 }
 
-/** Whether the text says where the input goes: without any it would have a hole. */
+/** True if the text has a place for the input: without any input the place would stay empty. */
 export function needsInput({ text }: Template): boolean {
   return holesOf(text).includes(INPUT);
 }
 
-/** One to start from. */
+/** The text of a new template. */
 export function toNewTemplate(name: string): string {
   return `---
 description: What \`offshoot run -t ${name}\` is for, in one line.

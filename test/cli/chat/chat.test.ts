@@ -1,4 +1,7 @@
-/** What a chat does in the moments that a person cannot aim at: races of keys, runs, questions and commands. */
+/**
+ * The behaviour of a chat at moments that a person cannot hit on purpose: races of keys, runs, questions and
+ * commands.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -7,7 +10,7 @@ import { describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
 import { reply } from "../../../src/testing/index.ts";
 import { untilTrue } from "../../patience.ts";
-import { openChatBench } from "./chat-bench.ts";
+import { openChatBench } from "./chat-fixture.ts";
 
 const ENTER = "\r";
 const ESC = "\x1b";
@@ -41,7 +44,7 @@ describe("a chat", () => {
     bench.type("is it read");
     gate.open();
     await bench.sees(/^Approve write\?$/);
-    // In the middle of the sentence: the letter and Enter are its end.
+    // In the middle of the sentence, whose end is the letter and Enter.
     bench.type("y");
     bench.type(ENTER);
     await bench.sees(/^steering: is it ready$/);
@@ -72,6 +75,24 @@ describe("a chat", () => {
     await bench.sees(/^> half a sentence$/);
   });
 
+  it("gives back words that are not an answer in the order in which they were typed", async (t) => {
+    const bench = await openChatBench(t, {
+      answer: (_, { items }) =>
+        items.at(-1)?.type === "function_call_output" ? reply.text("Done.") : WRITE,
+    });
+    await bench.sees(/^model: test/);
+    bench.type(`go${ENTER}`);
+    await bench.sees(/^Approve write\?$/);
+    await bench.pass(2000);
+    bench.type(`first${ENTER}`);
+    await bench.sees(/^Answer first: /);
+    bench.type(`second${ENTER}`);
+    bench.type(`y${ENTER}`);
+    await bench.sees(/^Done\.$/);
+    await bench.sees(/^> first$/);
+    await bench.sees(/^ {2}second$/);
+  });
+
   it("says words after /compact in the new session, whenever they were typed", async (t) => {
     const gate = createGate();
     const bench = await openChatBench(t, {
@@ -92,11 +113,11 @@ describe("a chat", () => {
     gate.open();
     await bench.sees(/^You said beta\.$/);
     assert.notEqual(bench.session, first);
-    const at = bench.lines().findIndex((line) => line.startsWith("A new session goes on"));
+    const at = bench.lines().findIndex((line) => line.startsWith("A new session continues"));
     assert.ok(at > 0 && at < bench.lines().indexOf("> beta"), bench.lines().join("\n"));
   });
 
-  it("goes on as it was where /compact is stopped in the middle of its summary", async (t) => {
+  it("continues unchanged if /compact is stopped in the middle of its summary", async (t) => {
     const bench = await openChatBench(t, {
       answer: (words) =>
         words.startsWith("Summarise") ? reply.silence("We spoke of") : echo(words),
@@ -108,11 +129,11 @@ describe("a chat", () => {
     bench.type(`/compact${ENTER}`);
     await bench.sees(/^We spoke of$/);
     bench.type(ESC);
-    await bench.sees(/^There was no summary; the session goes on as it was\.$/);
+    await bench.sees(/^There was no summary; the session continues as it was\.$/);
     assert.equal(bench.session, first);
   });
 
-  it("is free again where the record fails under a run", async (t) => {
+  it("accepts words again after the record has failed during a run", async (t) => {
     let isBroken = false;
     const bench = await openChatBench(t, {
       answer: echo,
@@ -136,7 +157,7 @@ describe("a chat", () => {
     await bench.sees(/^You said beta\.$/);
   });
 
-  it("gives queued words back where the run fails", async (t) => {
+  it("gives queued words back if the run fails", async (t) => {
     const gate = createGate();
     const bench = await openChatBench(t, {
       async answer() {
@@ -170,7 +191,7 @@ describe("a chat", () => {
     );
   });
 
-  it("shows words that were not sent where it cannot be opened", async (t) => {
+  it("shows unsent words if the history cannot be opened", async (t) => {
     const gate = createGate();
     const bench = await openChatBench(t, {
       answer: echo,
@@ -187,7 +208,7 @@ describe("a chat", () => {
     assert.equal(await bench.end(), "not sent: typed meanwhile\n");
   });
 
-  it("says words that were typed before its model was there, the command line's first", async (t) => {
+  it("sends words that were typed before its model was loaded, the command line's first", async (t) => {
     const bench = await openChatBench(t, { answer: echo, setup: { firstWords: "one" } });
     bench.type(`two${ENTER}`);
     await bench.sees(/^You said two\.$/);
@@ -196,7 +217,7 @@ describe("a chat", () => {
     assert.match(readFileSync(bench.historyFile, "utf8"), /^"two"$/m);
   });
 
-  it("shows a call's change again where the same call is made without a question", async (t) => {
+  it("shows a call's change again if the same call is made without a question", async (t) => {
     let calls = 0;
     const bench = await openChatBench(t, {
       answer: (_, { items }) =>
@@ -237,7 +258,7 @@ describe("a chat", () => {
     assert.ok(told.length >= 2 && told.every((line) => line.startsWith("  ")), told.join("\n"));
   });
 
-  it("draws its rows once after Ctrl-Z, whatever is drawn before the signal comes", async (t) => {
+  it("draws its rows once after Ctrl-Z, whatever was drawn before the signal", async (t) => {
     const bench = await openChatBench(t, { answer: () => reply.silence("Holding") });
     await bench.sees(/^model: test/);
     bench.type(`go${ENTER}`);
@@ -250,7 +271,7 @@ describe("a chat", () => {
     assert.equal(bench.lines().filter((line) => line === "Holding").length, 1);
   });
 
-  it("shortens what was said in its scrollback, and says how much it was", async (t) => {
+  it("shortens a long message in its scrollback, and says how long it was", async (t) => {
     const bench = await openChatBench(t, { answer: () => reply.text("Read.") });
     await bench.sees(/^model: test/);
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
@@ -267,7 +288,8 @@ describe("a chat", () => {
   for (const columns of [40, 60, 100]) {
     it(`shows a whole question and all of /help at ${columns} columns`, async (t) => {
       const bench = await openChatBench(t, {
-        ...{ columns, rows: 40 },
+        columns,
+        rows: 40,
         answer: () => WRITE,
       });
       await bench.sees(/^model: test/);

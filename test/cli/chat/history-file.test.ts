@@ -14,14 +14,14 @@ describe("the file of the history", () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
-  it("leaves out what is broken, and stops nobody where it cannot be written", async (t) => {
+  it("skips broken entries, and the chat continues if it cannot be written", async (t) => {
     const { home } = createSandbox(t);
     put(join(home, "history"), '"one"\n{"no": "text"}\n"cut off');
     assert.deepEqual(await readHistory(join(home, "history")), ["one"]);
     await appendHistory(join(home, "history/below-a-file"), "words");
   });
 
-  it("is read at its end where it is long, and made short where it is twice that", async (t) => {
+  it("is read from its end if it is long, and shortened if it is twice that", async (t) => {
     const file = join(createSandbox(t).home, "history");
     const entry = (at: number): string => `${at} ${"x".repeat(100_000)}`;
     put(file, Array.from({ length: 200 }, (_, at) => `${JSON.stringify(entry(at))}\n`).join(""));

@@ -39,7 +39,7 @@ describe("the words of a person as a message", () => {
     ["a text after @, once", "compare @src/a.ts, with @src/a.ts.", ["input_text"]],
     ["a folder after @", "what is in @src ?", ["input_text"]],
   ] as const) {
-    it(`has what it names: ${name}`, async (t) => {
+    it(`includes what it names: ${name}`, async (t) => {
       assert.deepEqual(await typesOf(words, createFolder(t)), types);
     });
   }
@@ -57,7 +57,7 @@ describe("the words of a person as a message", () => {
     assert.deepEqual(message, { type: "message", role: "user", content });
   });
 
-  it("is refused where a file that it names cannot be sent", async (t) => {
+  it("is refused if a file that it names cannot be sent", async (t) => {
     await assert.rejects(readMessage("what is @broken.bin", "", createFolder(t)), {
       message: "`broken.bin` is neither text (UTF-8), nor an image, nor a PDF.",
     });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toNotification } from "../../../src/cli/chat/notify.ts";
-import { type Status, toStatusRow } from "../../../src/cli/chat/status-row.ts";
+import { type ChatStatus, toStatusRow } from "../../../src/cli/chat/status-row.ts";
 import { textOf } from "../../../src/cli/screen/rows.ts";
 
-const STATUS: Status = {
+const STATUS: ChatStatus = {
   model: "vendor/model",
   isThinking: true,
   contextUsed: 24_000,
@@ -71,7 +71,7 @@ describe("a notification", () => {
     ["kitty", { KITTY_WINDOW_ID: "1" }, "\x1b]9;It, waits\x07"],
     ["foot", { TERM: "foot" }, "\x1b]777;notify;offshoot;It, waits\x1b\\\x07"],
   ] as const) {
-    it(`is what the terminal knows: ${terminal}`, () => {
+    it(`is the one that the terminal knows: ${terminal}`, () => {
       assert.equal(toNotification("It; \x1b[31mwaits", env), bytes);
     });
   }

@@ -6,10 +6,14 @@ import { dirname } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { reply } from "../../../src/testing/index.ts";
 import { untilTrue } from "../../patience.ts";
-import { type ChatBench, openChatBench } from "./chat-bench.ts";
+import { type ChatBench, openChatBench } from "./chat-fixture.ts";
 
-const [ENTER, ESC, CTRL_R, CTRL_U] = ["\r", "\x1b", "\x12", "\x15"];
-const [UNDO, REDO] = ["\x1f", "\x1b_"];
+const ENTER = "\r";
+const ESC = "\x1b";
+const CTRL_R = "\x12";
+const CTRL_U = "\x15";
+const UNDO = "\x1f";
+const REDO = "\x1b_";
 
 async function open(t: TestContext): Promise<ChatBench> {
   const bench = await openChatBench(t, { answer: (words) => reply.text(`You said ${words}.`) });
@@ -124,7 +128,7 @@ describe("the keys of a chat", () => {
     assert.equal(await bench.chat.left, 0);
   });
 
-  it("leave with Ctrl-D where nothing is written, and delete a character where something is", async (t) => {
+  it("leave with Ctrl-D on an empty editor, and else delete a character", async (t) => {
     const bench = await open(t);
     bench.type("ab\x01\x04");
     await bench.sees(/^> b$/);

@@ -24,7 +24,7 @@ const projectAgent = ({ cwd }: Sandbox, name: string): string =>
 const text = (name: string, description: string, ...more: string[]): string =>
   ["---", `name: ${name}`, `description: ${description}`, ...more, "---", "Do it."].join("\n");
 
-/** As its user would: with a description of its own. */
+/** As its user would: with a description. */
 function edit(path: string): void {
   const written = readFileSync(path, "utf8");
   put(path, written.replace(/^description: .*$/m, "description: Finds things."));
@@ -65,10 +65,10 @@ describe("offshoot agents", () => {
     assert.match(stderr, /offshoot agents new NAME/);
   });
 
-  it("makes a new agent that passes its own check, and never over another", async (t) => {
+  it("makes a new agent that passes its own check, and never overwrites one", async (t) => {
     const sandbox = createSandbox(t);
     const made = await agents(sandbox, ["new", "helper"]);
-    assert.match(made.stdout, /helper\.md is there\. .*offshoot agents check helper\n$/);
+    assert.match(made.stdout, /Created .*helper\.md\. .*offshoot agents check helper\n$/);
     assert.match(readFileSync(userAgent(sandbox, "helper"), "utf8"), /^---\n# The name/);
     const unedited = await agents(sandbox, ["check"]);
     assert.equal(unedited.code, 1);
@@ -79,11 +79,11 @@ describe("offshoot agents", () => {
       stdout: "1 agent checked.\n",
       stderr: "",
     });
-    await assert.rejects(agents(sandbox, ["new", "helper"]), /is there already/);
-    await assert.rejects(agents(sandbox, ["new", "../x"]), /is no name of an agent/);
+    await assert.rejects(agents(sandbox, ["new", "helper"]), /exists already/);
+    await assert.rejects(agents(sandbox, ["new", "../x"]), /is not a valid name of an agent/);
   });
 
-  it("lists the user's and the project's, and what counts", async (t) => {
+  it("lists the user's and the project's, and which are used", async (t) => {
     const sandbox = createSandbox(t);
     put(userAgent(sandbox, "a"), text("a", "Mine."));
     put(userAgent(sandbox, "b"), "broken");
@@ -95,7 +95,7 @@ describe("offshoot agents", () => {
     );
     assert.match(before.stdout, /The project's\. \(not trusted\)\n$/);
     const trusted = await agents(sandbox, ["trust", "a"]);
-    assert.match(trusted.stdout, /a\.md is trusted as it is now\.\n$/);
+    assert.match(trusted.stdout, /a\.md is now trusted\. Trust it again after you change it\.\n$/);
     const after = await agents(sandbox, ["list"], { json: true });
     assert.deepEqual(
       JSON.parse(after.stdout).map((row: Record<string, string>) => [
@@ -114,7 +114,7 @@ describe("offshoot agents", () => {
       (await agents(sandbox, [])).stdout,
       /Another\. \(changed since it was trusted\)\n/,
     );
-    assert.match((await agents(sandbox, ["untrust", "a"])).stdout, /is trusted no more/);
+    assert.match((await agents(sandbox, ["untrust", "a"])).stdout, /is no longer trusted/);
   });
 
   it("shows one with everything it has", async (t) => {
@@ -144,23 +144,23 @@ describe("offshoot agents", () => {
     assert.equal(lines.length, 3);
     assert.match(lines[0] ?? "", /model\.md: There is no vendor `opnai`\. Did you mean `openai/);
     assert.match(lines[1] ?? "", /tools\.md: No tool fits `raed`\. Did you mean `read`\?/);
-    assert.match(lines[2] ?? "", /name\.md:2: The agent `other` must stand in `other\.md`/);
+    assert.match(lines[2] ?? "", /name\.md:2: The agent `other` must be in `other\.md`/);
     assert.equal((await agents(sandbox, ["check", "good"])).code, 0);
     const json = await agents(sandbox, ["check", "tools"], { json: true });
     assert.equal(JSON.parse(json.stdout).problems.length, 1);
     assert.equal(json.code, 1);
   });
 
-  it("makes one for the project, which counts once it is trusted", async (t) => {
+  it("makes one for the project, which is not used before it is trusted", async (t) => {
     const sandbox = createSandbox(t);
     const made = await agents(sandbox, ["new", "mine"], { project: true });
-    assert.match(made.stdout, /offshoot agents trust mine\n$/);
+    assert.match(made.stdout, /run `offshoot agents trust mine` first\n$/);
     assert.ok(readFileSync(projectAgent(sandbox, "mine"), "utf8").includes("name: mine"));
     const home = { ...sandbox, cwd: sandbox.home };
-    await assert.rejects(agents(home, ["new", "x"], { project: true }), /is no project/);
+    await assert.rejects(agents(home, ["new", "x"], { project: true }), /is not a project/);
   });
 
-  it("refuses what it does not know, and says how it is written", async (t) => {
+  it("refuses an unknown action, and says how to write it", async (t) => {
     const sandbox = createSandbox(t);
     await assert.rejects(agents(sandbox, ["drop"]), /There is no `offshoot agents drop`/);
     await assert.rejects(agents(sandbox, ["show"]), /Write `offshoot agents show NAME`/);

@@ -13,8 +13,13 @@ import { createFakeIo } from "../fake-io.ts";
 
 const AT = Date.UTC(2030, 5, 1, 12, 0, 1);
 const ENTRY: AuditEntry = {
-  ...{ at_ms: AT, tenant: "team", key_id: null, action: "POST /v1/responses", target: "resp_1" },
-  ...{ status: 200, address: "10.0.0.1" },
+  at_ms: AT,
+  tenant: "team",
+  key_id: null,
+  action: "POST /v1/responses",
+  target: "resp_1",
+  status: 200,
+  address: "10.0.0.1",
 };
 
 async function audit(
@@ -27,7 +32,9 @@ async function audit(
   return io.written;
 }
 
-/** A record with the entries of one key named `ci`, whose id it gives, and of nobody. */
+/**
+ * A record with entries of one key named `ci` and entries without a key. Returns the id of the key.
+ */
 async function createRecord(t: TestContext): Promise<{ sandbox: Sandbox; id: string }> {
   const sandbox = createSandbox(t);
   const path = join(sandbox.home, ".local/share/offshoot/runs.db");
@@ -80,7 +87,7 @@ describe("offshoot audit", () => {
     });
   }
 
-  it("says how to go on, and that there is nothing", async (t) => {
+  it("says how to read older entries, and says if there are none", async (t) => {
     const { sandbox } = await createRecord(t);
     assert.match((await audit(sandbox, { limit: "1" })).stderr, /--before 4\n$/);
     assert.match((await audit(sandbox, { day: "today" })).stderr, /has no such entries/);

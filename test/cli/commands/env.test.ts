@@ -33,15 +33,40 @@ describe("offshoot env", () => {
         "export ANTHROPIC_BASE_URL=http://127.0.0.1:8484",
         'export ANTHROPIC_AUTH_TOKEN="$OFFSHOOT_SERVER_KEY"',
         "export ANTHROPIC_MODEL=openai/gpt-5.1",
+        "export ANTHROPIC_DEFAULT_FABLE_MODEL=openai/gpt-5.1",
         "export ANTHROPIC_DEFAULT_OPUS_MODEL=openai/gpt-5.1",
         "export ANTHROPIC_DEFAULT_SONNET_MODEL=openai/gpt-5.1",
         "export ANTHROPIC_DEFAULT_HAIKU_MODEL=openai/gpt-5.1",
+        "export CLAUDE_CODE_SUBAGENT_MODEL=openai/gpt-5.1",
         "export CLAUDE_CODE_MAX_CONTEXT_TOKENS=400000",
         "export CLAUDE_CODE_AUTO_COMPACT_WINDOW=400000",
         "export CLAUDE_CODE_ATTRIBUTION_HEADER=0",
         "",
       ].join("\n"),
     );
+  });
+
+  it("knows the window of a model that the server has under another name, or that the settings describe", async (t) => {
+    const settings = [
+      "server:",
+      "  models:",
+      "    claude-sonnet-4-5: openai/gpt-5.1",
+      "    claude-*: [openai/gpt-5.1]",
+      "models:",
+      "  vllm/qwen3: { context_tokens: 32000 }",
+    ].join("\n");
+    const rows = {
+      "claude-sonnet-4-5": 400_000,
+      "claude-anything": 400_000,
+      "vllm/qwen3": 32_000,
+      "embedded/offline": undefined,
+      "a b": undefined,
+    };
+    for (const [model, window] of Object.entries(rows)) {
+      const printed = await env(t, "claude", { options: { model }, settings });
+      const [, told] = /CLAUDE_CODE_MAX_CONTEXT_TOKENS=(\d+)/.exec(printed) ?? [];
+      assert.equal(told, window === undefined ? undefined : String(window), model);
+    }
   });
 
   it("reads the address from the settings", async (t) => {
@@ -59,7 +84,7 @@ describe("offshoot env", () => {
     assert.match(printed, /^base_url = "https:\/\/x\.example\.org\/v1"$/m);
   });
 
-  it("quotes what a shell would read otherwise", async (t) => {
+  it("quotes what a shell would misread", async (t) => {
     const printed = await env(t, "claude", { options: { model: "a b'; rm -rf x" } });
     assert.match(printed, /^export ANTHROPIC_MODEL='a b'\\''; rm -rf x'$/m);
   });

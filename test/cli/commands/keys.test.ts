@@ -26,7 +26,7 @@ async function makeKey(sandbox: Sandbox, name: string): Promise<string> {
   return (await keys(sandbox, ["create", name])).stdout.split("_")[1] ?? "";
 }
 
-/** As a version made it that did not mind two keys of one name. */
+/** As an older version made it, which accepted two keys with one name. */
 async function makeUnchecked(sandbox: Sandbox, name: string): Promise<string> {
   const path = join(sandbox.home, ".local/share/offshoot/runs.db");
   const { shelf, close } = await openSqliteStores(path);
@@ -46,7 +46,7 @@ async function spend(sandbox: Sandbox, id: string, used: Partial<Amounts>): Prom
 }
 
 describe("offshoot keys", () => {
-  it("refuses a name that a key in use has", async (t) => {
+  it("refuses a name of a key that is in use", async (t) => {
     const sandbox = createSandbox(t);
     const id = await makeKey(sandbox, "ci");
     const message = new RegExp(
@@ -81,7 +81,7 @@ describe("offshoot keys", () => {
     assert.ok(!shown.stdout.includes(secret) && !("hash" in (key ?? {})));
   });
 
-  it("tells tokens that are free from tokens whose price is not known", async (t) => {
+  it("distinguishes free tokens from tokens with an unknown price", async (t) => {
     const sandbox = createSandbox(t);
     const wanted: [Partial<Amounts>, RegExp][] = [
       [{ requests: 2, tokens: 40 }, /in all 2 requests, 40 tokens, free {2}/],
@@ -167,7 +167,7 @@ describe("offshoot keys", () => {
     assert.match(at_once.stderr, /The old one does not work any more\./);
   });
 
-  it("takes a name only where it means one key", async (t) => {
+  it("accepts a name only if it means one key", async (t) => {
     const sandbox = createSandbox(t);
     const ids = [await makeKey(sandbox, "twin"), await makeUnchecked(sandbox, "twin")];
     const several = new RegExp(`Several keys are named \`twin\`.*: ${ids.join(", ")}\\.$`);
@@ -196,7 +196,7 @@ describe("offshoot keys", () => {
       [["create", "a"], { expires: "soon" }, /--expires takes a time to come/],
       [["create", "a"], { tools: "nosuch" }, /No tool fits `nosuch`\. Tools: read,/],
       [["create", "a"], { tools: "read,bash_raed" }, /`bash_raed`\. Did you mean `bash_read`\?/],
-      [["create", "a"], { tools: "" }, /--tools is empty.*`none` is a key without tools/],
+      [["create", "a"], { tools: "" }, /--tools is empty.*`none` makes a key without tools/],
       [["create", "a"], { models: " , " }, /--models is empty\. Leave it out for all of them\.$/],
       [["create", "a"], { scopes: "" }, /--scopes is empty/],
       [["revoke", "nobody"], {}, /There is no key `nobody`/],
@@ -234,17 +234,17 @@ describe("what `offshoot keys create` asks for", () => {
     assert.deepEqual(ask("*"), ["*"]);
     assert.deepEqual(ask("all"), ["*"]);
     assert.equal(ask("sampling"), undefined);
-    assert.throws(() => ask(","), /--options is empty.*`none` is a key without options/);
+    assert.throws(() => ask(","), /--options is empty.*`none` makes a key without options/);
     assert.throws(() => ask("max_tokens"), /--options cannot set `max_tokens`/);
   });
 
-  it("bounds one response in the words of `offshoot run`", () => {
+  it("limits one response with the flags of `offshoot run`", () => {
     const flags = { "max-cost": "0.5", "max-total-tokens": "100", "max-tool-calls": "3" };
     const { responseLimits } = parseKeyWish("a", flags, AROUND);
     assert.deepEqual(responseLimits, { usd: 0.5, tokens: 100, tool_calls: 3 });
   });
 
-  it("ends after a while or on a day", () => {
+  it("expires after a while or on a day", () => {
     const expiry = (expires: string) =>
       parseKeyWish("a", { expires }, { ...AROUND, nowMs: 1000 }).expiresAtMs;
     assert.equal(expiry("30d"), 1000 + 30 * 86_400_000);

@@ -45,7 +45,7 @@ describe("offshoot mcp", () => {
     assert.match(listed.stdout, /^bad {2}stdio {2}.* \(12 tools approved\)\n$/);
   });
 
-  it("adds a program with variables, unseen when told so", async (t) => {
+  it("adds a program with variables, without connecting if told so", async (t) => {
     const sandbox = createSandbox(t);
     const options = { "no-test": true, env: ["MY_KEY", "MODE=fast", "TOKEN=$MY_KEY"] };
     const added = await mcp(sandbox, ["add", "mine", "npx", "-y", "a-server"], options);
@@ -103,21 +103,24 @@ describe("offshoot mcp", () => {
     assert.match((await mcp(sandbox, ["list"])).stdout, /^shut .*\n$/);
   });
 
-  it("refuses a name that is taken or none", async (t) => {
+  it("refuses a name that is taken or invalid", async (t) => {
     const sandbox = createSandbox(t);
     await mcp(sandbox, ["add", "a", "x"], { "no-test": true });
     await assert.rejects(mcp(sandbox, ["add", "a", "y"]), /There is an MCP server `a` already/);
-    await assert.rejects(mcp(sandbox, ["add", "A b", "y"]), /is no name of an MCP server/);
+    await assert.rejects(
+      mcp(sandbox, ["add", "A b", "y"]),
+      /is not a valid name for an MCP server/,
+    );
     await assert.rejects(mcp(sandbox, ["add", "b"]), /Write `offshoot mcp add NAME URL/);
     await assert.rejects(mcp(sandbox, ["test"]), /Write `offshoot mcp test NAME`/);
     await assert.rejects(mcp(sandbox, ["test", "b"]), { code: "not_found" });
   });
 
-  it("tests against what was approved, and approves anew", async (t) => {
+  it("tests against what was approved, and approves again", async (t) => {
     const sandbox = createSandbox(t);
     await mcp(sandbox, ["add", "bad", ...SERVE], { "no-test": true });
     const first = await mcp(sandbox, ["test", "bad"]);
-    assert.match(first.stdout, /To agree to this: offshoot mcp approve bad\n$/);
+    assert.match(first.stdout, /To approve this: offshoot mcp approve bad\n$/);
     await mcp(sandbox, ["approve", "bad"]);
     const pins = userPaths({}, sandbox.home).pinsFile;
     put(pins, readFileSync(pins, "utf8").replace(/("echo": "sha256:)./, "$1_"));
@@ -129,7 +132,7 @@ describe("offshoot mcp", () => {
     assert.equal((await mcp(sandbox, ["test", "bad"])).stdout.includes("To agree"), false);
   });
 
-  it("removes a server with what was approved and kept of it", async (t) => {
+  it("removes a server with its approvals and its stored data", async (t) => {
     const sandbox = createSandbox(t);
     await mcp(sandbox, ["add", "bad", ...SERVE]);
     const logins = userPaths({}, sandbox.home).loginsFile;

@@ -110,8 +110,9 @@ describe("offshoot run --agent", () => {
     assert.ok("response_format" in (upstream.sent[0]?.body ?? {}));
   });
 
-  it("lets flags win over the file", async (t) => {
-    const [upstream, other] = [await open(t), await open(t)];
+  it("lets flags override the file", async (t) => {
+    const upstream = await open(t);
+    const other = await open(t);
     const sandbox = createSandbox(t);
     put(
       userAgent(sandbox, "helper"),
@@ -143,7 +144,7 @@ describe("offshoot run --agent", () => {
     );
   });
 
-  it("runs no agent of a project that nobody trusts", async (t) => {
+  it("runs no agent of a project that is not trusted", async (t) => {
     const upstream = await open(t);
     const sandbox = createSandbox(t);
     const text = agent("spy", "model: openai/gpt-5.1", `url: ${upstream.url}`);
@@ -155,10 +156,41 @@ describe("offshoot run --agent", () => {
   });
 });
 
+describe("what a run leaves out", () => {
+  it("is named once, and not with -q", async (t) => {
+    const upstream = await open(t);
+    const sandbox = createSandbox(t);
+    put(join(sandbox.cwd, ".offshoot/agents/reviewer.md"), agent("reviewer"));
+    put(sandbox.projectFile, "system: Theirs.\n");
+    put(join(sandbox.cwd, ".agents/skills/bad/SKILL.md"), "---\n");
+    put(join(sandbox.cwd, "AGENTS.md"), "Be \u001b[1mbold.\n");
+    const words = ["-m", "custom/m", "--url", upstream.url, "Hi"];
+    const { code, stderr } = await start(sandbox, ...words);
+    assert.equal(code, 0, stderr);
+    for (const named of [
+      "agent `reviewer`",
+      "`system` in it",
+      "skill `bad`",
+      "terminal sequences",
+    ]) {
+      assert.equal(stderr.split(named).length, 2, `${named} in ${stderr}`);
+    }
+    const quiet = await start(sandbox, "-q", ...words);
+    assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [0, "Done.\n", ""]);
+  });
+});
+
 describe("an agent's file among the settings", () => {
   const AGENT: AgentDefinition = {
-    ...{ name: "a", description: "", path: "a.md", tools: undefined, instructions: "Be brief." },
-    ...{ model: undefined, budget: {}, outputSchema: undefined, schemaFile: undefined },
+    name: "a",
+    description: "",
+    path: "a.md",
+    tools: undefined,
+    instructions: "Be brief.",
+    model: undefined,
+    budget: {},
+    outputSchema: undefined,
+    schemaFile: undefined,
   };
   const SERVER = "http://127.0.0.1:9/v1";
 
@@ -178,7 +210,7 @@ describe("an agent's file among the settings", () => {
     return await pickModel(await load(...args), network, { env: KEYS });
   };
 
-  it("keeps a key of the settings from its server", async (t) => {
+  it("keeps a key of the settings away from its server", async (t) => {
     const user = "model: custom/a\nurl: http://home/v1\napi_key_name: MY_KEY\n";
     const { ref, baseUrl, apiKeyName } = await pick(
       t,
@@ -188,7 +220,7 @@ describe("an agent's file among the settings", () => {
     assert.deepEqual([ref, baseUrl, apiKeyName], ["custom/m", SERVER, undefined]);
   });
 
-  it("keeps its server from another vendor's model, and a flag's server from its own key", async (t) => {
+  it("keeps its server away from another vendor's model, and a flag's server away from its key", async (t) => {
     const given = { model: "custom/m", url: SERVER, apiKeyName: "MY_KEY" };
     const { ref, baseUrl, apiKeyName } = await pick(t, given, {
       flags: { model: "openai/gpt-5.1" },

@@ -41,7 +41,7 @@ describe("max_parallel_calls", () => {
     });
   }
 
-  it("is 8 by default, and what the flag says before what the variable says", async (t) => {
+  it("is 8 by default, and the flag overrides the variable", async (t) => {
     const sandbox = createSandbox(t);
     const of = async (env: Record<string, string>, flags: Record<string, string>) => {
       const config = await loadConfig({ ...sandbox, env, flags });

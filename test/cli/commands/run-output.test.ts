@@ -17,7 +17,7 @@ const ROWS: readonly [string, Record<string, string>, RegExp | undefined, string
 
 describe("the output of `offshoot run`", () => {
   for (const [what, settings, sent, behind] of ROWS) {
-    it(`is ${what} where the settings say so`, async (t) => {
+    it(`is ${what} if the settings say so`, async (t) => {
       const upstream = await startChatUpstream({ engine: respond(() => reply.text('{"n":3}')) });
       t.after(() => upstream.close());
       const sandbox = createSandbox(t);

@@ -10,7 +10,7 @@ import { createFakeIo } from "../fake-io.ts";
 const AGENT = "---\nname: helper\ndescription: Helps.\ntools: [raed]\n---\nHelp.\n";
 
 describe("offshoot serve", () => {
-  it("is refused where the folder of its tools does not exist", async (t) => {
+  it("is refused if the folder of its tools does not exist", async (t) => {
     const io = createFakeIo(createSandbox(t));
     const words = ["serve", "--port", "0", "-m", "embedded", "--root", "/nonexist"];
     assert.equal(await main(words, io), 2);
@@ -25,7 +25,7 @@ describe("a rule that names no tool", () => {
     ["an empty flag", ["--allow", ""], "", /`--allow` has an empty rule/],
     ["an empty flag among others", ["--deny", "shell", "--deny", ""], "", /has an empty rule/],
     ["the settings", [], "ask: ['writ(docs)']\n", /user file .*Did you mean `write`\?/],
-    ["an empty rule in the settings", [], "deny: ['']\n", /is no rule/],
+    ["an empty rule in the settings", [], "deny: ['']\n", /is not a valid rule/],
   ];
   for (const [where, flags, file, says] of rows) {
     it(`is refused in ${where}`, async (t) => {

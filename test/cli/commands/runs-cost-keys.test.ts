@@ -73,19 +73,20 @@ describe("offshoot runs cost --by key, --by tenant", () => {
     ]);
   });
 
-  it("is that of one day, and JSON", async (t) => {
+  it("can be limited to one day, and written as JSON", async (t) => {
     const { sandbox, ids } = await createRecord(t);
     const options = { by: "key", day: "2030-06-02", json: true };
     const row = { key: ids[0], name: "a", tenant: "red", requests: 1, tokens: 1000, usd: 0.5 };
     assert.deepEqual(JSON.parse((await cost(sandbox, options)).stdout), {
-      ...{ by: "key", day: "2030-06-02" },
+      by: "key",
+      day: "2030-06-02",
       rows: [{ ...row, unpriced: 0, cost_usd: 0.5 }],
     });
     const none = await cost(sandbox, { by: "tenant", day: "today" });
     assert.equal(none.stderr, "No key has used anything.\n");
   });
 
-  it("refuses what it would leave out", async (t) => {
+  it("refuses words that it would ignore", async (t) => {
     const sandbox = createSandbox(t);
     const wrong: [Options, string[], RegExp][] = [
       [{ by: "key" }, ["run_1"], /`--by key` adds up all that keys have used: leave out `run_1`/],

@@ -59,7 +59,7 @@ const refusal = (pattern: RegExp) => (thrown: unknown) =>
   thrown instanceof Failure && thrown.code === "conflict" && pattern.test(thrown.message);
 
 describe("deleting a run", () => {
-  it("is refused while a living process runs it, and the run goes on", async () => {
+  it("is refused while a living process runs it, and the run continues", async () => {
     await using owned = await open("r1");
     const { store, opened, run } = owned;
     await assert.rejects(
@@ -71,20 +71,20 @@ describe("deleting a run", () => {
     assert.equal((await store.getRun("r1"))?.status, "running");
   });
 
-  it("cancels it first when it is forced", async () => {
+  it("cancels it first with --force", async () => {
     await using owned = await open("r2");
     await deleteRun(owned.opened, owned.run, { force: true });
     assert.equal(await owned.store.getRun("r2"), undefined);
   });
 
-  it("needs no force when its process was killed", async () => {
+  it("needs no --force if its process was killed", async () => {
     await using owned = await open("r3");
     await owned.kill();
     await deleteRun(owned.opened, owned.run, { force: false });
     assert.equal(await owned.store.getRun("r3"), undefined);
   });
 
-  it("is refused when it has ended and a subagent of it still runs", async () => {
+  it("is refused if it has ended and a subagent of it still runs", async () => {
     await using owned = await open("top/child", async (store) => {
       const parent = { id: "top", parent_id: null, path: "/root", name: "wait", input: null };
       await store.createRun({ ...parent, title: "", created_at_ms: 1 });

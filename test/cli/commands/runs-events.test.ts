@@ -21,8 +21,16 @@ const DEEP =
 const denied: RunEvent[] = [
   { type: "tool_start", call_id: "c", name: "write", arguments: "{}", at_ms: 1450 },
   {
-    ...{ type: "tool_decision", call_id: "c", name: "write", verdict: "deny", by: "nobody" },
-    ...{ rule: null, source: null, reason: "nobody was there", sandbox: "process", at_ms: 1451 },
+    type: "tool_decision",
+    call_id: "c",
+    name: "write",
+    verdict: "deny",
+    by: "nobody",
+    rule: null,
+    source: null,
+    reason: "nobody was there",
+    sandbox: "process",
+    at_ms: 1451,
   },
 ];
 
@@ -55,7 +63,7 @@ const TREE = {
 };
 
 describe("runs events", () => {
-  it("tells what happened to all subagents, as the log does", async () => {
+  it("says what happened to all subagents, as the log does", async () => {
     const io = createFakeIo();
     await showEvents(await record(TREE), "run_1", { io, call: { options: {}, words: [] } });
     const lines = io.written.stdout.trimEnd().split("\n");
@@ -88,7 +96,7 @@ describe("runs events", () => {
 });
 
 describe("runs why-denied", () => {
-  it("of a root names the calls of its subagents too, and whose they were", async () => {
+  it("names the calls of a root's subagents too, with their subagent", async () => {
     const [denial, ...others] = await readDenials(await record(TREE), "run_1");
     assert.ok(denial);
     assert.deepEqual([denial.path, denial.name, others.length], ["/root/a-1.0", "write", 0]);

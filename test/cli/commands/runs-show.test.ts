@@ -44,7 +44,7 @@ describe("what a run is doing", () => {
     return sandbox;
   };
 
-  it("is told by list, show and tree", async (t) => {
+  it("is shown by list, show and tree", async (t) => {
     const sandbox = await open(t);
     const { stdout } = await runs(sandbox, "list");
     assert.match(stdout, /^run_queued .* queued {7}.*\nrun_killed .* interrupted {2}/);
@@ -58,7 +58,7 @@ describe("what a run is doing", () => {
     );
   });
 
-  it("is shown with what it was asked, and exported with its model said once", async (t) => {
+  it("is shown with its prompt, and exported with its model named once", async (t) => {
     const sandbox = createSandbox(t);
     const io = createFakeIo({ ...sandbox, env: { OFFSHOOT_PROBE_LOCAL: "false" } });
     assert.equal(await main(["run", "-m", "embedded", "hello"], io), 0);
@@ -105,7 +105,7 @@ describe("what a run is doing", () => {
     assert.match(stdout, /^ {2}report part a: All good\n {2}asked {2}part b: Which one\?$/m);
   });
 
-  it("lets a run whose process died be cancelled, with what it had said and used", async (t) => {
+  it("lets a run whose process died be cancelled, with its output and usage", async (t) => {
     const sandbox = createSandbox(t);
     const upstream = await startChatUpstream({ engine: script(reply.silence("I begin")) });
     t.after(() => upstream.close());
@@ -125,7 +125,7 @@ describe("what a run is doing", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("lets a response that waits be cancelled, and deleted by force alone", async (t) => {
+  it("lets a queued response be cancelled, and deleted only with --force", async (t) => {
     const sandbox = await open(t);
     const resumed = await runs(sandbox, "resume", "run_queued");
     const says = "is a server's response: start `offshoot serve` to continue it.";

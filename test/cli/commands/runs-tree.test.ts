@@ -41,7 +41,7 @@ const words = (options: Options) => {
 };
 
 describe("runs tree", () => {
-  it("shows state, figures and last action of each, and marks what has not ended", async () => {
+  it("shows state, figures and last action of each, and marks those that have not ended", async () => {
     const { io, call } = words({});
     await showTree(await record(TREE), "run_1", { io, call, clock: createManualClock(9700) });
     assert.deepEqual(io.written.stdout.trimEnd().split("\n"), [
@@ -53,7 +53,7 @@ describe("runs tree", () => {
     ]);
   });
 
-  it("shows those that wait to be started, with their names and what they wait for", async () => {
+  it("shows those that wait for their start, with their names and what they wait for", async () => {
     const arguments_ = JSON.stringify({ tasks: [{ label: "a" }, { label: "c" }, { label: "d" }] });
     const asked = { type: "tool_start", call_id: "1", name: "parallel_subagent" } as const;
     const children = [{ child_id: "run_1/c-1.0.1", label: "c" }];
@@ -103,7 +103,7 @@ describe("runs tree", () => {
     assert.match(after.io.written.stdout, /\[b-1\.1\].* · last: read a\.txt · silent 8 s\n/);
   });
 
-  it("names each by what commands take, whatever the tree that is shown begins with", async () => {
+  it("names each as commands accept it, whatever run the shown tree begins with", async () => {
     const logs = {
       ...TREE,
       "run_1/a-1.0/in-2.1": [start("run_1/a-1.0/in-2.1", 1300, "in"), end(1400)],
@@ -130,7 +130,7 @@ describe("runs tree", () => {
 });
 
 describe("runs cost", () => {
-  it("is a table by agent when nothing is said", async () => {
+  it("is a table by agent by default", async () => {
     const { io, call } = words({});
     await showCost(await record(TREE), "run_1", { io, call, limit: 20 });
     assert.deepEqual(io.written.stdout.trimEnd().split("\n"), [
@@ -141,7 +141,7 @@ describe("runs cost", () => {
     ]);
   });
 
-  it("takes the newest runs with their trees when no run is named", async () => {
+  it("uses the newest runs with their trees if no run is named", async () => {
     const store = await record({ run_0: call(1, 1, 2, 8), ...TREE });
     for (const [limit, runs] of [
       [20, ["run_1", "run_0"]],
@@ -159,7 +159,7 @@ describe("runs cost", () => {
     assert.equal(io.written.stdout, "tool  calls  failed   time\nread      1       0  0.1 s\n");
   });
 
-  it("refuses another key", async () => {
+  it("`runs cost --by` refuses an unknown key", async () => {
     const { io, call } = words({ by: "day" });
     await assert.rejects(showCost(await record(TREE), "run_1", { io, call, limit: 1 }), {
       code: "invalid_request",
@@ -189,7 +189,7 @@ describe("runs export", () => {
     }
   });
 
-  it("refuses another format, and a run that there is not", async () => {
+  it("refuses another format, and an unknown run", async () => {
     const { io, call } = words({ format: "pdf" });
     const store = await record(TREE);
     await assert.rejects(exportRun(store, "run_1", { io, call }), { code: "invalid_request" });

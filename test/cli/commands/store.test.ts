@@ -27,7 +27,7 @@ async function fill({ home }: Sandbox, runs: number): Promise<string> {
     await opened.append(`run_${number}`, 1, 0, notices(1));
   }
   await opened.close();
-  // What is in the WAL would be read from there.
+  // Content of the WAL would be read from there.
   const connection = await openConnection(path);
   connection.prepare("pragma wal_checkpoint(truncate)").all();
   connection.close();
@@ -55,7 +55,7 @@ describe("offshoot store check", () => {
     assert.equal(lines[12], "Restore a backup, or move the file away.");
   });
 
-  it("prints JSON also of a file that is cut short", async (t) => {
+  it("prints JSON also for a truncated file", async (t) => {
     const sandbox = createSandbox(t);
     truncateSync(await fill(sandbox, 50), 8192);
     const { code, stdout, stderr } = await store(sandbox, "check", "--json");

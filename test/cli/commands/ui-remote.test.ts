@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { parseServer } from "../../../src/cli/commands/ui-remote.ts";
 
-it("offshoot ui --server takes HTTPS, and plain HTTP of this machine alone", () => {
+it("offshoot ui --server accepts HTTPS, and plain HTTP only for this machine", () => {
   const taken: Readonly<Record<string, string>> = {
     "https://llm.example.com": "https://llm.example.com",
     "https://llm.example.com/ai/v1/": "https://llm.example.com/ai",

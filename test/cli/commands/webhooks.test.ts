@@ -49,7 +49,7 @@ describe("offshoot webhooks", () => {
     assert.ok(!stdout.includes(SECRET.slice(6)));
   });
 
-  it("sends a signed event to an endpoint, and says why it was not taken", async (t) => {
+  it("sends a signed event to an endpoint, and says why it was not accepted", async (t) => {
     await using receiver = await startReceiver();
     const url = `http://${receiver.host}/hook`;
     const own = `web_private_hosts: ["${receiver.host}"]\nserver: {webhooks: {orders: {url: "${url}", secret_name: ORDERS_SECRET}}}\n`;
@@ -59,11 +59,11 @@ describe("offshoot webhooks", () => {
     assert.match(String(receiver.heard[0]?.headers["webhook-signature"]), /^v1,/);
     receiver.answer = (response) => response.writeHead(401).end();
     await assert.rejects(webhooks(t, ["test", "orders"], { settings: own, env }), {
-      message: "`orders` did not take it: it answered with status 401",
+      message: "`orders` did not accept it: it answered with status 401",
     });
   });
 
-  it("says what there is where it is asked for something else", async (t) => {
+  it("names its actions if it is asked for another one", async (t) => {
     await assert.rejects(webhooks(t, []), { message: /secret`, `list` or `test NAME`/ });
     await assert.rejects(webhooks(t, ["test", "x"], { settings }), {
       message: "Unknown webhook `x`. Available: orders.",

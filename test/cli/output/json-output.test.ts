@@ -52,7 +52,7 @@ describe("the JSON form", () => {
     assert.deepEqual([stderr, writes.length], ["", 1]);
   });
 
-  it("adds up the runs below it, and takes nothing else from them", async () => {
+  it("adds up the runs below it, and uses nothing else of them", async () => {
     const writes: string[] = [];
     const output = {
       isTerminal: false,
@@ -75,13 +75,13 @@ describe("the JSON form", () => {
     assert.deepEqual([items.length, usage], [3, addUsage(USAGE, USAGE)]);
   });
 
-  it("is the answer alone when it was to be a document", async () => {
+  it("is only the answer if that is a document", async () => {
     const structured = [runStart(), runEnd({ output_json: { city: "Paris" } })];
     const { stdout } = await project(createJsonOutput, structured, { isStructured: true });
     assert.equal(stdout, '{"city":"Paris"}\n');
   });
 
-  it("is the run with its error when there is no document", async () => {
+  it("is the run with its error if there is no document", async () => {
     const failed = [runStart(), runFailure()];
     const { stdout } = await project(createJsonOutput, failed, { isStructured: true });
     const { ending, message, error, output } = JSON.parse(stdout);
@@ -100,7 +100,7 @@ describe("the JSON form", () => {
     assert.equal(JSON.parse(free.stdout).cost_usd, 0);
   });
 
-  it("shows the document beside the run when only the run was asked for", async () => {
+  it("shows the document beside the run if only the run was asked for", async () => {
     const { stdout } = await project(createJsonOutput, [runStart(), runEnd({ output_json: [1] })]);
     assert.deepEqual(JSON.parse(stdout).output_json, [1]);
   });
@@ -153,7 +153,7 @@ describe("the JSON lines form", () => {
     );
   });
 
-  it("writes once a batch", async () => {
+  it("writes once for each batch", async () => {
     const { writes } = await project(createJsonLinesOutput, [log.slice(0, 3), log.slice(3)]);
     assert.equal(writes.length, 2);
   });

@@ -3,12 +3,12 @@ import { describe, it } from "node:test";
 import {
   clipToWidth,
   createLiveBlock,
-  type Line,
   type LiveBlock,
+  type StyledLine,
 } from "../../../src/cli/output/live-block.ts";
 import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
 
-const line = (text: string): Line => [{ text }];
+const line = (text: string): StyledLine => [{ text }];
 
 function open(columns: number): {
   readonly screen: TerminalScreen;
@@ -21,7 +21,7 @@ function open(columns: number): {
 }
 
 describe("lines that are drawn over in place", () => {
-  it("leave what stood above them, and nothing of the lines before", () => {
+  it("leave the text above them, and nothing of the lines before", () => {
     const { screen, live, draw } = open(40);
     screen.write("above\n");
     draw("one", "two", "three");
@@ -45,7 +45,7 @@ describe("lines that are drawn over in place", () => {
     assert.deepEqual(screen.lines, ["one", "three"]);
   });
 
-  it("stand below what is printed, which stays", () => {
+  it("are below printed lines, which stay", () => {
     const { screen, live, draw } = open(40);
     draw("one", "two");
     live.print([{ text: "ended", look: "good" }]);
@@ -87,7 +87,7 @@ describe("lines that are drawn over in place", () => {
     ...[[79, 20] as const, [40, 20] as const, [120, 8] as const, [41, 16] as const],
   ];
 
-  it("leave no copy of themselves whatever the terminal's size becomes, and how often", () => {
+  it("leave no copy of themselves, however the terminal's size changes", () => {
     const screen = createTerminalScreen(120, { rows: 20 });
     const live = createLiveBlock(screen.output);
     const above = Array.from({ length: 40 }, (_, at) => `ended ${at}`);
@@ -103,7 +103,7 @@ describe("lines that are drawn over in place", () => {
     assert.deepEqual(screen.lines, above);
   });
 
-  it("scroll nothing away in a terminal that has become lower and has not said so yet", () => {
+  it("scroll nothing away in a terminal that has become lower and has not reported it yet", () => {
     const screen = createTerminalScreen(40, { rows: 10 });
     const size = { columns: 40, rows: 10 };
     const live = createLiveBlock({ ...screen.output, ...size });
@@ -136,7 +136,7 @@ describe("lines that are drawn over in place", () => {
     assert.deepEqual(screen.lines, ["above", "five"]);
   });
 
-  it("stay away while they are held, and whoever watches is told", () => {
+  it("stay away while they are held, and watchers get a notice", () => {
     const { screen, live, draw } = open(40);
     const told: boolean[] = [];
     live.watchHolds((isHeld) => void told.push(isHeld));
@@ -154,7 +154,7 @@ describe("lines that are drawn over in place", () => {
     assert.deepEqual(told, [true, false]);
   });
 
-  it("are not drawn while the last frame has not been taken", async () => {
+  it("are not drawn before the last frame was taken", async () => {
     const screen = createTerminalScreen(40);
     let take = (): void => {};
     const taken = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /** Where a projection writes in a test: everything that came, stream by stream and in its order. */
 
-import type { Projection, ProjectionOptions } from "../../../src/cli/output/output.ts";
+import type { Projection, ProjectionOptions } from "../../../src/cli/output/projection.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { toLog } from "../../responses/logged-run.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Projection } from "../../../src/cli/output/output.ts";
+import type { Projection } from "../../../src/cli/output/projection.ts";
 import { skipCutTurns } from "../../../src/cli/output/skip-cut-turns.ts";
 import { skipPast } from "../../../src/cli/output/skip-past.ts";
 import { createFakeIo } from "../fake-io.ts";
 
-/** As the tree's form is: its methods belong to its class. */
+/** Like the form of the tree: its methods belong to its class. */
 class Shown implements Projection {
   isClosed = false;
   async write(): Promise<void> {}
@@ -33,7 +33,7 @@ for (const [what, wrap] of Object.entries(WRAPPERS)) {
       assert.ok(shown.isClosed);
     });
 
-    it("knows whether that one has told why there is no answer", async () => {
+    it("knows if the wrapped form has said why there is no answer", async () => {
       assert.equal((await wrap(new Shown())).hasToldWhy?.(), true);
     });
   });

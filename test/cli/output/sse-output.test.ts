@@ -43,7 +43,7 @@ describe("the SSE form", () => {
     assert.equal(stderr, "");
   });
 
-  it("frames reasoning", async () => {
+  it("the SSE form has frames for reasoning", async () => {
     const log = [...turn(1, ...reasoning(0, "Hm", "."))];
     const { stdout } = await project(createSseOutput, log);
     assert.equal(
@@ -54,7 +54,7 @@ describe("the SSE form", () => {
     );
   });
 
-  it("frames a tool's call and its result, and one block a turn", async () => {
+  it("frames a tool's call and its result, with one block for each turn", async () => {
     const { stdout } = await project(createSseOutput, withCall);
     assert.equal(
       stdout,
@@ -92,7 +92,7 @@ describe("the SSE form", () => {
     assert.equal(frames.at(-1)?.type, "block_end");
   });
 
-  it("shows the call that a turn broke off in", async () => {
+  it("shows the call in which a turn broke off", async () => {
     const [start, first] = functionCall(0, call, '{"path"', ':"a"}');
     assert.ok(start && first);
     const log = [...turn(1, answerStart, start, first).slice(0, -1), runFailure()];
@@ -159,7 +159,7 @@ describe("the SSE form", () => {
     });
   }
 
-  it("writes once a batch, and not at all for a batch that means nothing", async () => {
+  it("writes once for each batch, and nothing for a batch without output", async () => {
     const batches = [[runStart()], turn(1, answerStart, ...message(0, "a", "b")), [runEnd()]];
     const { writes } = await project(createSseOutput, batches);
     assert.deepEqual(

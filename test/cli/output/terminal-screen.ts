@@ -11,15 +11,15 @@ export interface TerminalScreen {
   readonly output: Output;
   /** Everything that was written, with its sequences. */
   readonly written: string;
-  /** What is to be seen, without the empty line that the cursor stands in. */
+  /** The visible lines, without the empty line of the cursor. */
   readonly lines: readonly string[];
-  /** The same with its looks, by the numbers that switch them on. */
+  /** The same with its styles, by the numbers that switch them on. */
   readonly looks: readonly (readonly StyledPiece[])[];
   /** Takes what a program has written, as `output.write` does. */
   write(text: string): void;
   /**
-   * Breaks the lines that are too long now and joins those that it broke, as tmux and most terminals do; a lower
-   * one drops what is below the cursor, then its top. Tells whoever listens.
+   * Breaks the lines that are too long now and joins those that it broke, as tmux and most terminals do. A lower
+   * terminal drops the rows below the cursor, then its top. Notifies listeners.
    */
   resize(columns: number, rows?: number): void;
 }

@@ -38,7 +38,7 @@ const withTool: readonly RunEvent[] = [
 ];
 
 describe("the text form on pipes", () => {
-  it("is the answer alone on standard output, with its last line ended", async () => {
+  it("is only the answer on standard output, with its last line ended", async () => {
     const { stdout, stderr } = await project(
       createTextOutput,
       answering(...message(0, "Hel", "lo")),
@@ -53,7 +53,7 @@ describe("the text form on pipes", () => {
     assert.equal((await project(createTextOutput, answering())).stdout, "");
   });
 
-  it("takes empty pieces for nothing", async () => {
+  it("the text form on pipes ignores empty pieces", async () => {
     const empty = await project(createTextOutput, answering(...message(0, "")));
     assert.equal(empty.stdout, "");
     const behind = await project(
@@ -63,7 +63,7 @@ describe("the text form on pipes", () => {
     assert.deepEqual([behind.stdout, behind.stderr], ["Hello\n", `Hm.\n${SUMMARY}`]);
   });
 
-  it("puts reasoning and a line a tool call on standard error, plain", async () => {
+  it("puts reasoning and a line for each tool call on standard error, plain", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool);
     assert.equal(stdout, "One!\n");
     assert.equal(
@@ -72,7 +72,7 @@ describe("the text form on pipes", () => {
     );
   });
 
-  it("tells of searches that the vendor made, and names each source once", async () => {
+  it("reports searches that the vendor made, and names each source once", async () => {
     const action = { type: "search" as const, query: "colour" };
     const item: Item = { type: "web_search_call", status: "completed", action };
     const annotation = {
@@ -89,7 +89,7 @@ describe("the text form on pipes", () => {
     assert.deepEqual([first, second], ["web_search(colour)", "source: One · https://one.org/"]);
   });
 
-  it("gives the answer as it was written, control characters and all", async () => {
+  it("prints the answer as it was written, control characters included", async () => {
     const { stdout } = await project(
       createTextOutput,
       answering(...message(0, "\x1b[31mred\x07\r\n")),
@@ -123,7 +123,7 @@ describe("the text form on pipes", () => {
   });
 
   for (const flags of [{}, { quiet: true }, { isStructured: true }]) {
-    it(`shows a refusal on standard error alone, with ${JSON.stringify(flags)}`, async () => {
+    it(`shows a refusal only on standard error, with ${JSON.stringify(flags)}`, async () => {
       const refusal: RunEvent = { type: "refusal_delta", index: 0, part: 0, delta: "I cannot." };
       const log = [runStart(), refusal, runEnd({ ending: "refused" })];
       const { stdout, stderr } = await project(createTextOutput, log, flags);
@@ -157,7 +157,7 @@ describe("the text form on pipes", () => {
     assert.equal((await project(createTextOutput, log)).stdout, "One two\n");
   });
 
-  it("hides tools when it is to be brief, and all but the answer when quiet", async () => {
+  it("hides tools with --brief, and all except the answer with --quiet", async () => {
     const brief = await project(createTextOutput, withTool, { brief: true });
     assert.equal(
       brief.stderr,
@@ -179,13 +179,13 @@ describe("the text form on pipes", () => {
     assert.match(lines[1] ?? "", /^read → Error: no such x+…$/);
     assert.deepEqual(lines.slice(2), [
       "busy; trying again in 2 s",
-      "went on after a cut, as owner 2",
+      "resumed after a crash (attempt 2)",
     ]);
   });
 });
 
 describe("the text form on a terminal", () => {
-  it("dims what is not the answer, and begins no aside in the middle of a line", async () => {
+  it("dims all except the answer, and begins no message in the middle of a line", async () => {
     const { all } = await project(createTextOutput, withTool, { terminals: BOTH });
     assert.equal(
       all,
@@ -231,7 +231,7 @@ describe("the text form on a terminal", () => {
     assert.equal(stdout, `Let me look.\n${dim("── turn 2 ──")}\nOne!\n`);
   });
 
-  it("sets the text of each turn apart, also with -q, so that the answer stands below the last line", async () => {
+  it("separates the text of each turn, also with -q, so that the answer is below the last line", async () => {
     const log = [
       runStart({ tools: ["read"] }),
       ...turn(1, ...message(0, "First."), ...functionCall(1, call, "{}")),
@@ -244,7 +244,8 @@ describe("the text form on a terminal", () => {
       runEnd({ turns: 4, tool_calls: 3 }),
     ];
     const { stdout } = await project(createTextOutput, log, { terminals: BOTH, quiet: true });
-    const [third, fourth] = [dim("── turn 3 ──"), dim("── turn 4 ──")];
+    const third = dim("── turn 3 ──");
+    const fourth = dim("── turn 4 ──");
     assert.equal(stdout, `First.\n${third}\nSecond.\n${fourth}\nLast.\n`);
   });
 
@@ -279,7 +280,7 @@ describe("the text form on a terminal", () => {
     ]);
   });
 
-  it("shows apart what came before the answer when only the asides are on a terminal", async () => {
+  it("marks text before the answer when only standard error is on a terminal", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stderr"] });
     assert.equal(stdout, "One!\n");
     assert.ok(
@@ -304,7 +305,7 @@ describe("the text form on a terminal", () => {
     assert.ok(!theirs.includes("owned"));
   });
 
-  it("is as safe when an escape is cut between two pieces", async () => {
+  it("is just as safe if an escape is split between two pieces", async () => {
     const log = answering(...message(0, "a\x1b", "[31mb\x1b]0;t", "itle\x07"));
     const { stdout } = await project(createTextOutput, log, { terminals: BOTH });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left

@@ -23,21 +23,25 @@ function open(names: readonly string[] = ["a-1.0", "b-1.1", "c-1.2"]) {
   return { keys, said, targets, hint };
 }
 
-const [UP, DOWN, ESC] = ["\x1b[A", "\x1b[B", "\x1b"];
+const UP = "\x1b[A";
+const DOWN = "\x1b[B";
+const ESC = "\x1b";
 
 describe("the keys of a live tree", () => {
-  it("pick one below or above the one before, and no further than the last", () => {
+  it("select one below or above the one before, and stop at the ends", () => {
     const { keys } = open();
     const picked: (string | undefined)[] = [];
     for (const key of [DOWN, "j", DOWN, DOWN, UP, "k", "k", ESC, UP]) {
       keys.press(key);
       picked.push(keys.pickedId?.slice(4));
     }
-    const [a, b, c] = ["a-1.0", "b-1.1", "c-1.2"];
+    const a = "a-1.0";
+    const b = "b-1.1";
+    const c = "c-1.2";
     assert.deepEqual(picked, [a, b, c, c, b, a, a, undefined, c]);
   });
 
-  it("stop the one that is picked when that is confirmed, and nothing else does", () => {
+  it("stop the selected one when that is confirmed, and only then", () => {
     const { keys, said, hint } = open();
     keys.press("xy\r");
     assert.deepEqual(said, [], "nothing is picked");
@@ -52,7 +56,7 @@ describe("the keys of a live tree", () => {
     assert.equal(hint(), "Stopping a-1.0 · x stop · m message · Esc back");
   });
 
-  it("let text that is typed meanwhile stop nobody and reach nobody", () => {
+  it("let text that is typed ahead stop and reach no subagent", () => {
     for (const typed of ["make xyz\r", "make proxy\r", "check the galaxy\r", "jq .max x.json\r"]) {
       const { keys, said } = open();
       for (const key of typed) keys.press(key);
@@ -60,7 +64,7 @@ describe("the keys of a live tree", () => {
     }
   });
 
-  it("leave a message as it was typed and mended, and none that is empty or was left", () => {
+  it("leave a message as it was typed and corrected, and none that is empty or was left", () => {
     const { keys, said, hint } = open();
     keys.press("jm");
     assert.equal(hint(), "to a-1.0: _ (Enter sends, Esc leaves)");
@@ -80,7 +84,7 @@ describe("the keys of a live tree", () => {
     assert.ok(shown.length <= 40, shown);
   });
 
-  it("meet no other subagent when the one that was picked ends", () => {
+  it("affect no other subagent when the selected one ends", () => {
     const { keys, said, hint, targets } = open();
     keys.press("jx");
     targets.shift();
@@ -90,14 +94,14 @@ describe("the keys of a live tree", () => {
     assert.deepEqual(said, []);
   });
 
-  it("say why somebody could not be stopped", async () => {
+  it("say why a subagent could not be stopped", async () => {
     const { keys, hint } = open(["c-1.2"]);
     keys.press("jxy\r");
     await new Promise(setImmediate);
     assert.match(hint() ?? "", /^It is another's\. · x stop/);
   });
 
-  it("are not offered where there is nobody to pick", () => {
+  it("are not offered if there is nothing to select", () => {
     const { keys, hint } = open([]);
     keys.press("jx");
     assert.equal(hint(), undefined);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { KeyListener } from "../../../src/cli/io.ts";
 import { call, childStart, start } from "../../delegation/ledger-record.ts";
-import { asking, openTerminal } from "./tree-bench.ts";
+import { asking, openTerminal } from "./tree-fixture.ts";
 
 describe("the keys of a tree on a terminal", () => {
-  it("leave the one that is picked its label where the terminal is narrow", async () => {
+  it("leave the selected one its label if the terminal is narrow", async () => {
     const typed: { listener?: KeyListener } = {};
     const { screen, write, clock, tree } = openTerminal({
       columns: 40,
@@ -24,7 +24,7 @@ describe("the keys of a tree on a terminal", () => {
     tree.close();
   });
 
-  it("stop a subagent, wait while there is a question, and are given back", async () => {
+  it("stop a subagent, wait during a question, and are given back", async () => {
     const said: string[] = [];
     const typed: { listener?: KeyListener } = {};
     const { screen, write, clock, tree, live } = openTerminal({
@@ -59,7 +59,7 @@ describe("the keys of a tree on a terminal", () => {
     assert.deepEqual(said.slice(1), ["pause", "resume", "close"]);
   });
 
-  it("are not there where nobody acts on them", async () => {
+  it("do not exist if they could do nothing", async () => {
     const { screen, write, tree } = openTerminal({
       openKeys: () => assert.fail("no key is read"),
     });

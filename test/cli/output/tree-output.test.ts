@@ -11,7 +11,7 @@ import {
   start,
   tool,
 } from "../../delegation/ledger-record.ts";
-import { asking, openPipe, openTerminal, orders, text } from "./tree-bench.ts";
+import { asking, openPipe, openTerminal, orders, text } from "./tree-fixture.ts";
 
 const [toolStart] = tool("read", 1600, 1700) as [RunEvent, RunEvent];
 
@@ -57,13 +57,13 @@ describe("subagents on a pipe", () => {
     ]);
   });
 
-  it("that never ended are told of before the root's ending", async () => {
+  it("that never ended are reported before the root's ending", async () => {
     const { said, write } = openPipe();
     await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1), end(9));
     assert.match(said.stderr, /^subagent a \[a\]: started\nsubagent a \[a\]: no ending\n0 turns/);
   });
 
-  it("are hidden where the user asked for quiet or brief", async () => {
+  it("are hidden with --quiet and --brief", async () => {
     for (const flags of [{ quiet: true }, { brief: true }]) {
       const { said, write } = openPipe(flags);
       await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1));
@@ -98,7 +98,7 @@ describe("a run on a terminal", () => {
 });
 
 describe("subagents on a terminal", () => {
-  it("have a line each while they wait and run, drawn over in place, and one that stays", async () => {
+  it("have a line each while they wait and run, redrawn in place, and one that stays", async () => {
     const { screen, write, clock, tree } = openTerminal();
     await write("run_1", start("run_1", 1000), text("Let me ask."));
     await write("run_1", ...orders("a", "b"), childStart("run_1/a", "a", 1000));
@@ -142,7 +142,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("say how long they are silent, where they wait for a model or a tool themselves", async () => {
+  it("say how long they are silent, if they wait for a model or a tool themselves", async () => {
     const { screen, write, clock, tree } = openTerminal();
     await write("run_1", start("run_1", 1000), toolStart, childStart("run_1/a", "a", 1000));
     await write("run_1/a", start("run_1/a", 1000, "a"), toolStart);
@@ -176,7 +176,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("hang below their own parent, also one that has ended", async () => {
+  it("are shown below their own parent, also if it has ended", async () => {
     const { screen, write, clock, tree } = openTerminal();
     await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1));
     await write("run_1", childStart("run_1/b", "b", 1));
@@ -213,7 +213,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("cut the label and not the figures where the terminal is narrow", async () => {
+  it("shorten the label and not the figures where the terminal is narrow", async () => {
     const { screen, write, clock, tree } = openTerminal({ columns: 40 });
     const label = "review of the parser";
     await write("run_1", start("run_1", 1000), childStart("run_1/a-1.0", label, 1000));
@@ -253,7 +253,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("make way for what the root says meanwhile", async () => {
+  it("make way for the root's output", async () => {
     const { screen, write, clock, tree } = openTerminal();
     await write("run_1", start("run_1", 1000), childStart("run_1/a", "a", 1000));
     await write("run_1", toolStart);
@@ -271,7 +271,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("are drawn ten times a second at most, and a thousand of them cost no more", async () => {
+  it("are drawn ten times a second at most, and a thousand of them cost the same", async () => {
     const { screen, write, clock, tree } = openTerminal();
     const ids = Array.from({ length: 1000 }, (_, at) => `run_1/${at}`);
     await write("run_1", start("run_1", 1000), ...ids.map((id) => childStart(id, id, 1000)));
@@ -286,7 +286,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("are drawn at once when the terminal has another size, and leave no copy", async () => {
+  it("are drawn at once when the terminal changes its size, and leave no copy", async () => {
     const { screen, write, clock, tree } = openTerminal({ columns: 120, rows: 30 });
     const label = "review of the parser and of all its tests";
     const ids = ["a-1.0", "b-1.1", "c-1.2"].map((name) => `run_1/${name}`);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { childEnd, childStart, end, start } from "../../delegation/ledger-record.ts";
-import { openPipe, openTerminal, orders, text } from "./tree-bench.ts";
+import { openPipe, openTerminal, orders, text } from "./tree-fixture.ts";
 
-const WHY = "its first call may take $0.0048, and $0.0036 of the budget is free for it.";
+const WHY = "its first call may take $0.0048, and $0.0036 of the budget is left for it.";
 
 /** The end of a call of `subagent` that started none. */
 function refuses(label: string): RunEvent {
@@ -16,7 +16,7 @@ function refuses(label: string): RunEvent {
 }
 
 describe("subagents that are not started", () => {
-  it("are named on a pipe, with why, and counted at the end", async () => {
+  it("are named on a pipe, with the reason, and counted at the end", async () => {
     const { said, write } = openPipe();
     await write("run_1", start("run_1", 1000), ...orders("a", "part 09"));
     await write("run_1", childStart("run_1/a", "a", 1000), refuses("part 09"));
@@ -29,7 +29,7 @@ describe("subagents that are not started", () => {
     assert.match(said.stderr.trimEnd(), /\nwith 1 subagent, 1 not started: .*$/);
   });
 
-  it("are told apart in the result of one call for several", async () => {
+  it("are distinguished in the result of one call for several", async () => {
     const { said, write } = openPipe();
     const results = [
       { label: "a", error: null },
@@ -42,18 +42,21 @@ describe("subagents that are not started", () => {
     const item = { type: "function_call_output", call_id: "call_1" } as const;
     const begun = ["a", "b", "c"].map((label) => childStart(`run_1/${label}`, label, 1000));
     await write("run_1", start("run_1", 1000), {
-      ...{ type: "tool_start", ...called },
+      type: "tool_start",
+      ...called,
       arguments: JSON.stringify({ tasks }),
     });
     await write("run_1", ...begun, {
-      ...{ type: "tool_end", ...called, failed: false },
+      type: "tool_end",
+      ...called,
+      failed: false,
       item: { ...item, output: JSON.stringify({ results }) },
     });
     const told = said.stderr.split("\n").filter((line) => line.includes("not started"));
     assert.deepEqual(told, ["subagent d: not started: `c` failed (fail_fast)"]);
   });
 
-  it("have a line on a terminal, also below another subagent and where it is narrow", async () => {
+  it("have a line on a terminal, also below another subagent and on a narrow one", async () => {
     for (const columns of [120, 40]) {
       const { screen, write, clock, tree } = openTerminal({ columns });
       await write("run_1", start("run_1", 1000), childStart("run_1/a", "a", 1000));

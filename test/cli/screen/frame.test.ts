@@ -49,7 +49,7 @@ class Stage {
   async play({ isHeard, finished, open, columns, rows }: Step, before: number): Promise<string[]> {
     const { reflows } = this.size;
     this.xterm.resize(columns, rows);
-    // As `live-area.ts` does: what was drawn at a size that was not heard of is not counted on.
+    // As in `live-area.ts`: rows drawn at a size that was not reported are not relied on.
     if (isHeard) this.size = { columns, rows, reflows: reflows && !this.#isUnheard };
     this.#isUnheard = this.size.columns !== columns || this.size.rows !== rows;
     const lines = Array.from({ length: finished }, (_, at) => `finished-${before + at}`);
@@ -79,7 +79,7 @@ describe("a frame", () => {
     assert.deepEqual(stage.xterm.cursor, { row: 1, column: 6 });
   });
 
-  it("writes of a text that grows what it grows by", async () => {
+  it("writes only the growth of a growing text", async () => {
     const stage = new Stage(80, 10);
     await stage.show(picture("The answer is", "status", "> "));
     const bytes = await stage.show(picture("The answer is forty-two", "status", "> "));
@@ -88,7 +88,7 @@ describe("a frame", () => {
     assert.deepEqual(stage.xterm.screen().slice(0, 3), ["The answer is forty-two", "status", ">"]);
   });
 
-  it("writes nothing for a live row that is finished as it is", async () => {
+  it("writes nothing for a live row that is finished unchanged", async () => {
     const stage = new Stage(80, 10);
     await stage.show(picture("a finished row", "an open row", "> "));
     const bytes = await stage.show(picture("an open row", "> "), [line("a finished row")]);
@@ -102,7 +102,7 @@ describe("a frame", () => {
     assert.equal(await stage.show(picture("a", "> ")), "");
   });
 
-  it("counts the rows of a finished line that is wider than the screen, whoever made it so wide", async () => {
+  it("counts the rows of a finished line that is wider than the screen", async () => {
     const stage = new Stage(20, 9);
     await stage.show(picture("open", "> "));
     await stage.show(picture("open", "> "), [line("kept")]);
@@ -133,7 +133,9 @@ describe("a frame", () => {
 });
 
 interface Step {
-  /** Whether the program hears of the size before it draws: tmux tells of it a quarter of a second late. */
+  /**
+   * True if the program learns the size before it draws: tmux reports it a quarter of a second late.
+   */
   readonly isHeard?: boolean;
   readonly finished: number;
   readonly open: readonly string[];
@@ -141,7 +143,7 @@ interface Step {
   readonly rows: number;
 }
 
-/** Of any width up to the widest screen. */
+/** Up to the width of the widest screen. */
 const openRow = fc.nat(89).map((width) => "open words ".repeat(9).slice(0, width));
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
@@ -180,7 +182,7 @@ describe("any list of frames at any widths", () => {
         assert.deepEqual(end.slice(0, live.length), shown);
         assert.deepEqual(end.slice(live.length).filter(Boolean), []);
       }),
-      // One seed: seed -808682301 shows that rows that a narrower terminal breaks are left above the live ones.
+      // A fixed seed: seed -808682301 shows that rows broken by a narrower terminal are left above the live ones.
       { numRuns: 150, seed: 17 },
     );
   });
@@ -197,20 +199,20 @@ const unheardSteps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 20 },
 );
 
-describe("any list of frames on a terminal that tells of its size too late", () => {
+describe("any list of frames on a terminal that reports its size too late", () => {
   for (const reflows of [true, false]) {
     const kind = reflows ? "breaks its rows again" : "cuts its rows off";
-    it(`loses no finished line and keeps their order where the terminal ${kind}`, async () => {
+    it(`loses no finished line and keeps their order if the terminal ${kind}`, async () => {
       await fc.assert(
         fc.asyncProperty(unheardSteps, async (all) => {
           const stage = new Stage(80, 24, { reflows });
           const printed: string[] = [];
           for (const step of all) printed.push(...(await stage.play(step, printed.length)));
-          // After what a row left behind, where it was broken by a width that was not heard of.
+          // Only what follows the rest of a row that was broken by an unreported width.
           const kept = stage.xterm.lines().flatMap((text) => text.match(/finished-\d+/g) ?? []);
           assert.deepEqual(kept, printed);
         }),
-        // One seed: another one has once shown a list that still loses a line; which one is not known.
+        // A fixed seed: another one, which is not known, has once shown a list that still loses a line.
         { numRuns: 100, seed: 17, endOnFailure: true },
       );
     });

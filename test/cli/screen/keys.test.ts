@@ -51,7 +51,7 @@ const CASES: readonly (readonly [bytes: string, keys: readonly string[]])[] = [
   // modifyOtherKeys.
   ["\x1b[27;2;13~", ["shift-enter"]],
   ["\x1b[27;5;105~", ["ctrl-i"]],
-  // Answers of the terminal, focus, and what nobody knows.
+  // Answers of the terminal, focus, and unknown sequences.
   ["\x1b[?62;4c", []],
   ["\x1b]11;rgb:0/0/0\x07x", ['"x"']],
   ["\x1bP>|xterm\x1b\\x", ['"x"']],
@@ -101,7 +101,7 @@ describe("keys", () => {
     );
   });
 
-  it("ends a paste whose end was lost with Ctrl-C alone, and goes on", () => {
+  it("ends a paste whose end was lost at Ctrl-C, and continues", () => {
     const decoder = createKeyDecoder();
     assert.deepEqual(decoder.feed("\x1b[200~pasted \x03 words\x1b[20"), []);
     assert.deepEqual(decoder.feed("\x03"), [{ type: "paste", text: "pasted  words[20" }]);

@@ -46,7 +46,7 @@ describe("rows", () => {
         assert.equal(without(all), without(textOf(pieces)));
         for (const { row } of rows) assert.ok(widthOfRow(row) <= columns);
         assert.equal(rows.at(-1)?.end, textOf(pieces).length);
-        // What follows a row's end is what the rows after it show.
+        // The text after a row's end is what the rows after it show.
         for (const [at, { end }] of rows.entries()) {
           const after = rows.slice(at + 1).map(({ row }) => textOf(row));
           assert.equal(without(textOf(pieces).slice(end)), without(after.join("")));

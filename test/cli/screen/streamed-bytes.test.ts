@@ -8,7 +8,7 @@ const PARAGRAPH =
   "The parser reads one line after the other, and **keeps** what is open in `state`. It gives back what is finished, so that nothing is read twice, however long the input is.\n\n- a first point of a list\n- a second one, which is longer than the first\n\n";
 const ANSWER = PARAGRAPH.repeat(Math.ceil(100_000 / PARAGRAPH.length)).slice(0, 100_000);
 
-/** How many bytes a terminal gets for the answer, where each frame brings so many characters. */
+/** The bytes that a terminal gets for the answer, with this many characters in each frame. */
 function countBytes(perFrame: number): number {
   const stream = createMarkdownStream();
   const status = [

@@ -10,9 +10,9 @@ export interface Xterm {
   lines(): string[];
   /** The rows of the screen. */
   screen(): string[];
-  /** The same with their looks, without blanks at their ends. */
+  /** The same with their styles, without blanks at their ends. */
   looks(): StyledPiece[][];
-  /** Where the cursor stands, from 0. */
+  /** The position of the cursor, from 0. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
 

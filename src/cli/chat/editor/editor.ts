@@ -1,6 +1,6 @@
 /**
- * The text that a person writes, as a model: caret, kill ring, undo, folded pastes. It reads no keys and draws nothing.
- * Every change can be undone, and what was typed is only ever taken away by the person.
+ * The text that a person writes, as a model: caret, kill ring, undo, folded pastes. It reads no keys and draws
+ * nothing. Every change can be undone, and only the person removes typed text.
  */
 
 import { Folds } from "./folds.ts";
@@ -11,7 +11,7 @@ import {
   lineStart,
   wordAfter,
   wordBefore,
-} from "./places.ts";
+} from "./text-offsets.ts";
 
 export interface EditorText {
   readonly text: string;
@@ -43,7 +43,9 @@ const MOTIONS: Readonly<Record<Motion, (text: string, caret: number) => number>>
 const MAX_UNDO = 500;
 const MAX_KILLS = 30;
 
-/** What the last change was: typing that goes on is undone together, kills that follow each other are one. */
+/**
+ * The kind of the last change: continuous typing is undone together, and kills that follow each other are joined.
+ */
 type Change = "type" | "kill" | "yank" | "other";
 
 export class Editor {
@@ -53,7 +55,7 @@ export class Editor {
   #future: EditorText[] = [];
   #last: Change | undefined;
   #kills: string[] = [];
-  /** Where the text that was put back last begins, and which kill it is. */
+  /** Where the last yanked text begins, and which kill it is. */
   #yanked: { readonly start: number; readonly kill: number } | undefined;
 
   get text(): string {
@@ -68,7 +70,7 @@ export class Editor {
     return this.#now.text === "";
   }
 
-  /** What is sent: with all pastes written out. */
+  /** The text that is sent: with all pastes written out. */
   get whole(): string {
     return this.folds.unfold(this.text);
   }
@@ -97,12 +99,12 @@ export class Editor {
     this.#yanked = undefined;
   }
 
-  /** Takes away what is between the caret and where the motion leads. */
+  /** Deletes the text between the caret and the target of the motion. */
   delete(motion: Motion): void {
     this.#cut(MOTIONS[motion](this.text, this.caret), "other");
   }
 
-  /** The same, to be put back by `yank`. At the end of a line its break goes. */
+  /** Deletes text so that `yank` can put it back. At the end of a line it removes the line break. */
   kill(motion: Motion): void {
     const { text, caret } = this.#now;
     const target = MOTIONS[motion](text, caret);
@@ -125,7 +127,7 @@ export class Editor {
     this.#yanked = { start, kill };
   }
 
-  /** Puts the kill before it in the place of the one that was just put back. */
+  /** Replaces the text that was just yanked with the kill before it. */
   yankPop(): void {
     const yanked = this.#yanked;
     if (!yanked || this.#last !== "yank") return;
@@ -153,20 +155,22 @@ export class Editor {
     this.#last = undefined;
   }
 
-  /** Another text in its place, with the caret at its end: from the history, or from an external editor. */
+  /**
+   * Replaces the whole text and puts the caret at its end: for the history, or an external editor.
+   */
   replace(text: string): void {
     const folded = this.folds.refold(text);
     if (folded !== this.text) this.#change({ text: folded, caret: folded.length }, "other");
     else this.moveTo(folded.length);
   }
 
-  /** Puts a text between two places: a completion. */
+  /** Replaces the text between two positions: for a completion. */
   replaceRange(start: number, end: number, text: string): void {
     const next = this.text.slice(0, start) + text + this.text.slice(end);
     this.#change({ text: next, caret: start + text.length }, "other");
   }
 
-  /** Writes the fold at the caret out, or else the last one. Whether there was one. */
+  /** Writes out the fold at the caret, or else the last one. Returns true if there was one. */
   unfoldOne(): boolean {
     const at = this.#findFold();
     if (at === undefined) return false;
@@ -201,7 +205,8 @@ export class Editor {
   #cut(to: number, change: Change): void {
     const { text, caret } = this.#now;
     if (to === caret) return;
-    const [start, end] = [Math.min(to, caret), Math.max(to, caret)];
+    const start = Math.min(to, caret);
+    const end = Math.max(to, caret);
     this.#change({ text: text.slice(0, start) + text.slice(end), caret: start }, change);
   }
 

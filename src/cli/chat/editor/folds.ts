@@ -1,12 +1,12 @@
 /**
- * Long pastes, folded: in the text of the editor a paste is one character of a private plane, so the caret steps over it,
- * and deleting or undoing it is that of any character. Nothing of what was pasted is ever lost: it is sent whole, can
- * be unfolded in place, goes to the external editor and to the history written out.
+ * Folds long pastes: in the text of the editor a paste is one character of a private plane, so that the caret steps
+ * over it, and deleting or undoing it works as for any character. The pasted text is never lost: it is sent whole,
+ * can be unfolded in place, and is written out for the external editor and the history.
  */
 
 import { plural, withThousands } from "../../../base/text.ts";
 
-/** The first of them, in a plane that nobody types from. */
+/** The first such character, in a plane that no keyboard types. */
 const FIRST = 0xf0000;
 const MOST = 0xfff;
 const FOLD = /[\u{f0000}-\u{f0fff}]/gu;
@@ -17,7 +17,7 @@ const MAX_CHARS = 4000;
 export class Folds {
   readonly #texts: string[] = [];
 
-  /** The character that stands for the text, or the text itself where it is short. */
+  /** Returns the character that stands for the text, or the text itself if it is short. */
   fold(text: string): string {
     const clean = text.replace(FOLD, "\ufffd");
     if (!isLong(clean) || this.#texts.length > MOST) return clean;
@@ -27,7 +27,7 @@ export class Folds {
     return String.fromCodePoint(FIRST + at);
   }
 
-  /** Folds again what was unfolded elsewhere and came back unchanged. */
+  /** Folds text again that was unfolded elsewhere and came back unchanged. */
   refold(text: string): string {
     let folded = text.replace(FOLD, "\ufffd");
     for (const [at, one] of this.#texts.entries()) {
@@ -36,18 +36,18 @@ export class Folds {
     return folded;
   }
 
-  /** With every fold written out. */
+  /** Writes out every fold. */
   unfold(text: string): string {
     return text.replace(FOLD, (mark) => this.textOf(mark) ?? "");
   }
 
-  /** What a character stands for; undefined for any other. */
+  /** The text of a fold's character; undefined for any other character. */
   textOf(character: string): string | undefined {
     const code = character.codePointAt(0) ?? 0;
     return code >= FIRST && code <= FIRST + MOST ? this.#texts[code - FIRST] : undefined;
   }
 
-  /** `[paste 1: 10,000 lines]`; undefined for another character. */
+  /** `[paste 1: 10,000 lines]`; undefined for any other character. */
   labelOf(character: string): string | undefined {
     const text = this.textOf(character);
     if (text === undefined) return undefined;

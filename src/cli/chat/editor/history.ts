@@ -1,12 +1,14 @@
-/** What was sent before: gone through with the arrows, looked for with Ctrl-R. Pure; `history-file.ts` keeps it. */
+/**
+ * The prompts that were sent before: arrows step through them, Ctrl-R searches. Pure; `history-file.ts` stores them.
+ */
 
 const MOST = 1000;
 
 export class History {
   readonly #entries: string[];
-  /** Which one is shown; as many as there are for what is being written. */
+  /** The entry that is shown; the number of entries while the person writes a new one. */
   #at: number;
-  /** What was being written when somebody began to look back. */
+  /** The unfinished text when the person began to look back. */
   #draft = "";
 
   constructor(entries: readonly string[] = []) {
@@ -14,14 +16,14 @@ export class History {
     this.#at = this.#entries.length;
   }
 
-  /** What other chats have sent, before all that this one has. */
+  /** Adds what other chats have sent, before all entries of this one. */
   addOlder(entries: readonly string[]): void {
     const older = entries.slice(-Math.max(0, MOST - this.#entries.length));
     this.#entries.unshift(...older);
     this.#at += older.length;
   }
 
-  /** Returns whether it is new: the same again is not kept twice. */
+  /** Returns true if it is new: a repeated prompt is not kept twice. */
   add(text: string): boolean {
     const isNew = text.trim() !== "" && this.#entries.at(-1) !== text;
     if (isNew) this.#entries.push(text);
@@ -31,22 +33,22 @@ export class History {
     return isNew;
   }
 
-  /** The one before; undefined at the oldest. */
+  /** The entry before; undefined at the oldest. */
   back(current: string): string | undefined {
     if (this.#at === 0) return undefined;
     if (this.#at === this.#entries.length) this.#draft = current;
     return this.#entries[--this.#at];
   }
 
-  /** The one after; what was being written after the newest. */
+  /** The entry after; after the newest, the unfinished text. */
   forth(): string | undefined {
     if (this.#at >= this.#entries.length) return undefined;
     this.#at++;
     return this.#at === this.#entries.length ? this.#draft : this.#entries[this.#at];
   }
 
-  /** The newest that has the words, before the place where the last one was found. */
-  search(words: string, before = this.#entries.length): Found | undefined {
+  /** The newest entry with the words, before the place where the last one was found. */
+  search(words: string, before = this.#entries.length): HistoryMatch | undefined {
     const wanted = words.toLowerCase();
     for (let at = Math.min(before, this.#entries.length) - 1; at >= 0; at--) {
       const text = this.#entries[at] ?? "";
@@ -56,7 +58,7 @@ export class History {
   }
 }
 
-export interface Found {
+export interface HistoryMatch {
   readonly at: number;
   readonly text: string;
 }

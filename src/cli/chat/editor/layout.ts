@@ -1,20 +1,20 @@
 /**
- * The text of the editor as rows, with the caret in one of them. Only the lines around the caret are laid out: a text
- * of a hundred thousand lines costs what its few visible rows cost. Pure.
+ * Lays out the editor's text as rows, with the caret in one of them. Only the lines around the caret are laid out: a
+ * text of a hundred thousand lines costs what its few visible rows cost. Pure.
  */
 
 import type { Caret } from "../../screen/frame.ts";
-import { PEN, type Piece, plainRow, type Row } from "../../screen/rows.ts";
+import { PEN, plainRow, type Row, type RowPiece } from "../../screen/rows.ts";
 import { graphemesOf, widthOf, widthOfGrapheme } from "../../screen/width.ts";
 import { cleanForTerminal } from "../../terminal.ts";
 import type { EditorText } from "./editor.ts";
 import type { Folds } from "./folds.ts";
-import { lineEnd, lineStart } from "./places.ts";
+import { lineEnd, lineStart } from "./text-offsets.ts";
 
 export interface EditorRoom {
   readonly columns: number;
   readonly maxRows: number;
-  /** Before the first row, and before the others; equally wide. */
+  /** The prompts of the first row and of the others; equally wide. */
   readonly prompt: Row;
   readonly margin: Row;
 }
@@ -24,10 +24,10 @@ export interface EditorPicture {
   readonly caret: Caret;
 }
 
-/** A row of the screen, with the places of the text that it shows. */
+/** A row of the screen, with the part of the text that it shows. */
 interface TextRow {
   readonly start: number;
-  /** After its last grapheme. */
+  /** The position after its last grapheme. */
   readonly end: number;
   readonly pieces: Row;
 }
@@ -48,7 +48,7 @@ export function layOutEditor(now: EditorText, folds: Folds, room: EditorRoom): E
   };
 }
 
-/** Where the caret comes to a row above or below; undefined where there is none. */
+/** The position of the caret in the row above or below; undefined if there is none. */
 export function moveVertically(
   now: EditorText,
   folds: Folds,
@@ -56,10 +56,12 @@ export function moveVertically(
 ): number | undefined {
   const rows = rowsAround(now, folds, { columns, maxRows: 3 });
   const at = findCaretRow(rows, now.caret);
-  const [from, to] = [rows[at], rows[at + step]];
+  const from = rows[at];
+  const to = rows[at + step];
   if (!from || !to) return undefined;
   const goal = widthOfText(now.text.slice(from.start, now.caret), folds);
-  let [place, width] = [to.start, 0];
+  let place = to.start;
+  let width = 0;
   for (const grapheme of graphemesOf(now.text.slice(to.start, to.end))) {
     width += widthOfShown(grapheme, folds);
     if (width > goal) break;
@@ -73,7 +75,7 @@ export function toTextColumns({ columns, prompt }: Pick<EditorRoom, "columns" | 
   return Math.max(2, columns - taken - 1);
 }
 
-/** All rows of the caret's line, and as many of the lines around it as can be seen. */
+/** All rows of the caret's line, and as many lines around it as fit. */
 function rowsAround(
   { text, caret }: EditorText,
   folds: Folds,
@@ -109,7 +111,9 @@ function breakLine(
   { columns, folds }: Breaking,
 ): TextRow[] {
   const rows: TextRow[] = [];
-  let [from, at, width] = [start, start, 0];
+  let from = start;
+  let at = start;
+  let width = 0;
   for (const grapheme of graphemesOf(text.slice(start, end))) {
     const wide = widthOfShown(grapheme, folds);
     if (width + wide > columns && at > from) {
@@ -123,14 +127,14 @@ function breakLine(
   return [...rows, { start: from, end, pieces: toPieces(text.slice(from, end), folds) }];
 }
 
-/** At the break of a row the caret stands in the next one, where what is typed will be. */
+/** At the break of a row, the caret is shown in the next row, where typed text will appear. */
 function findCaretRow(rows: readonly TextRow[], caret: number): number {
   const found = rows.findLastIndex(({ start }) => start <= caret);
   return Math.max(0, found);
 }
 
 function toPieces(text: string, folds: Folds): Row {
-  const pieces: Piece[] = [];
+  const pieces: RowPiece[] = [];
   for (const part of text.split(/([\u{f0000}-\u{f0fff}])/u)) {
     const label = folds.labelOf(part);
     if (label !== undefined) pieces.push({ text: label, pen: PEN.busy });
@@ -149,7 +153,7 @@ function widthOfShown(grapheme: string, folds: Folds): number {
   return label === undefined ? widthOfGrapheme(grapheme) : widthOf(label);
 }
 
-/** A tab is two blanks on the screen, and a tab where it is sent. */
+/** A tab is shown as two blanks, and sent as a tab. */
 function toShown(text: string): string {
   return cleanForTerminal(text.replaceAll("\t", "  "));
 }

@@ -1,8 +1,11 @@
-/** Colours for code, line by line: words, strings, numbers and comments. A lexer for families of languages, no grammar. */
+/**
+ * Colours code, line by line: words, strings, numbers and comments. It has a lexer for families of languages, not a
+ * grammar.
+ */
 
-import { PEN, type Piece, type Row } from "../rows.ts";
+import { PEN, type Row, type RowPiece } from "../rows.ts";
 
-/** What a line begins in: a comment or a string of several lines, by what ends it. */
+/** The comment or string of several lines in which a line begins, by its end mark. */
 export type CodeState = string | undefined;
 
 export interface CodeLine {
@@ -89,7 +92,7 @@ function of(family: Family, names: string): Record<string, Family> {
   return Object.fromEntries(names.split(" ").map((name) => [name, family]));
 }
 
-/** Longer lines were not written to be read: their colours would cost more than the text. */
+/** Longer lines were not written for reading: their colours would cost more than the text. */
 const MAX_CHARS = 2000;
 
 export function highlight(line: string, language: string, state: CodeState): CodeLine {
@@ -112,7 +115,7 @@ const NUMBER = /(?:0[xob][\da-f_]+|\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?)n?/iy;
 class Lexer {
   readonly #line: string;
   readonly #family: Family;
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: RowPiece[] = [];
   #at = 0;
 
   constructor(line: string, family: Family) {
@@ -142,7 +145,7 @@ class Lexer {
     return undefined;
   }
 
-  /** `#` in the middle of a word is none. */
+  /** `#` in the middle of a word does not begin a comment. */
   #isFree(sign: string): boolean {
     return sign !== "#" || this.#at === 0 || /\s/.test(this.#line[this.#at - 1] ?? "");
   }
@@ -182,7 +185,7 @@ class Lexer {
   #put(end: number, pen: string): void {
     const text = this.#line.slice(this.#at, end);
     const last = this.#pieces.at(-1);
-    // Neighbours of one look are one piece.
+    // Neighbours with the same pen are one piece.
     if (last?.pen === pen) this.#pieces[this.#pieces.length - 1] = { text: last.text + text, pen };
     else this.#pieces.push({ text, pen });
     this.#at = end;

@@ -1,34 +1,36 @@
 /**
- * The marks inside a line of Markdown: strong, emphasis, code, strike, links. For text that still comes: says up to
- * where nothing that follows can change how it looks, and what is open at any place, so that a long line can be
- * printed in pieces. Not all of CommonMark: what models write.
+ * The marks inside a line of Markdown: strong, emphasis, code, strike, links. For streaming text: it says up to where
+ * later text cannot change the style, and which marks are open at any position, so that a long line can be printed in
+ * pieces. It reads what models write, which is not all of CommonMark.
  */
 
-import { joinPens, PEN, type Piece } from "../rows.ts";
+import { joinPens, PEN, type RowPiece } from "../rows.ts";
 
-export interface InlinePiece extends Piece {
-  /** Where its text stands in the source. */
+export interface InlinePiece extends RowPiece {
+  /** Position of its text in the source. */
   readonly start: number;
   readonly end: number;
-  /** Where to read on in the source for what begins with it; undefined where it belongs to the piece before it. */
+  /**
+   * Position at which reading can resume in the source; undefined if it belongs to the piece before it.
+   */
   readonly resume: number | undefined;
-  /** What is open before it. */
-  readonly open: readonly Mark[];
-  /** Code and links: the source cannot be read on from inside of it. */
+  /** Marks that are open before it. */
+  readonly open: readonly InlineMark[];
+  /** True for code and links: reading cannot resume inside them. */
   readonly isWhole: boolean;
 }
 
 export interface Inline {
   readonly pieces: readonly InlinePiece[];
-  /** Up to here (in the source) more text changes nothing. */
+  /** More text cannot change the style up to this position of the source. */
   readonly safe: number;
-  /** What is open at the end. */
-  readonly open: readonly Mark[];
+  /** Marks that are open at the end. */
+  readonly open: readonly InlineMark[];
 }
 
-export type Mark = "**" | "__" | "*" | "_" | "~~";
+export type InlineMark = "**" | "__" | "*" | "_" | "~~";
 
-const MARK_PENS: Readonly<Record<Mark, string>> = {
+const MARK_PENS: Readonly<Record<InlineMark, string>> = {
   "**": PEN.bold,
   __: PEN.bold,
   "*": PEN.italic,
@@ -37,11 +39,11 @@ const MARK_PENS: Readonly<Record<Mark, string>> = {
 };
 
 interface InlineWish {
-  /** What was open where the source begins. */
-  readonly open?: readonly Mark[];
-  /** Whether the line has ended: what is open then was never a mark. */
+  /** Marks that were open where the source begins. */
+  readonly open?: readonly InlineMark[];
+  /** True if the line has ended: marks that are open then are plain text. */
   readonly isEnded: boolean;
-  /** Of the whole line: a heading, a quote. */
+  /** The pen of the whole line: a heading, a quote. */
   readonly pen?: string;
 }
 
@@ -62,12 +64,12 @@ class Parser {
   readonly #isEnded: boolean;
   readonly #pen: string;
   readonly #pieces: InlinePiece[] = [];
-  #open: Mark[];
+  #open: InlineMark[];
   #at = 0;
-  /** Where plain text began that is not a piece yet. */
+  /** The beginning of plain text that is not a piece yet. */
   #plain = 0;
   #safe: number;
-  /** Marks of which no end follows: looked for once. */
+  /** Marks without an end in the rest of the line: searched once. */
   readonly #endless = new Set<string>();
 
   constructor(source: string, { open = [], isEnded, pen = "" }: InlineWish) {
@@ -159,7 +161,8 @@ class Parser {
     const end = this.#at + whole.length;
     const isSame = label === "" || label === address;
     const shown = { start: this.#at, end, open: [...this.#open], isWhole: true };
-    const [text, resume] = [isSame ? address : label, this.#at];
+    const text = isSame ? address : label;
+    const resume = this.#at;
     this.#pieces.push({ ...shown, text, resume, pen: this.#join(PEN.link) });
     if (!isSame && address !== "") {
       const more = { text: ` (${address})`, resume: undefined };
@@ -187,10 +190,10 @@ class Parser {
     const isTwo = source[this.#at + 1] === sign;
     const size = isTwo ? 2 : 1;
     const after = source[this.#at + size];
-    // More of them may come.
+    // More mark characters may follow.
     if (after === undefined && !this.#isEnded && this.#open.length === 0)
       return this.#leaveOpen(size);
-    const mark = (isTwo ? sign + sign : sign) as Mark | "~";
+    const mark = (isTwo ? sign + sign : sign) as InlineMark | "~";
     if (mark === "~") {
       this.#at++;
       return;
@@ -201,14 +204,14 @@ class Parser {
     this.#at += size;
   }
 
-  #close(mark: Mark): void {
+  #close(mark: InlineMark): void {
     this.#putPlain(this.#at);
     this.#open = this.#open.filter((one) => one !== mark);
     this.#at += mark.length;
     this.#plain = this.#at;
   }
 
-  #tryOpen(mark: Mark): void {
+  #tryOpen(mark: InlineMark): void {
     const hasEnd = this.#hasEnd(mark, this.#at + mark.length);
     if (!hasEnd && this.#isEnded) {
       this.#at += mark.length;
@@ -216,14 +219,16 @@ class Parser {
     }
     if (!hasEnd) this.#isUnsure(this.#at);
     this.#putPlain(this.#at);
-    // Once: its first end closes all of them, and an answer of nothing but stars must not cost more and more.
+    // Opened once: the first end closes them all, and an answer of only stars must not cost more and more.
     if (!this.#open.includes(mark)) this.#open = [...this.#open, mark];
     this.#at += mark.length;
     this.#plain = this.#at;
   }
 
-  /** Whether its end is there for sure: the last characters of a line that goes on may become another mark. */
-  #hasEnd(mark: Mark, from: number): boolean {
+  /**
+   * True if its end is certain: the last characters of an unfinished line may become another mark.
+   */
+  #hasEnd(mark: InlineMark, from: number): boolean {
     if (this.#endless.has(mark)) return false;
     for (let at = this.#source.indexOf(mark, from + 1); at >= 0; ) {
       const after = this.#source[at + mark.length];
@@ -236,7 +241,7 @@ class Parser {
     return false;
   }
 
-  /** The last characters may be a mark: not shown before it is known. */
+  /** The last characters may be a mark: not shown before that is known. */
   #leaveOpen(size: number): void {
     if (this.#isEnded) {
       this.#at += size;
@@ -263,7 +268,7 @@ class Parser {
     this.#pieces.push({ text, start, end, open, resume, isWhole: false, pen: this.#join(pen) });
   }
 
-  /** `resume` is where its ticks begin; its end is after them. */
+  /** `resume` is the beginning of its ticks; its end is after them. */
   #putCode(resume: number, start: number, stop: number): void {
     const end = Math.min(this.#source.length, stop + (start - resume));
     const text = this.#source.slice(start, stop);
@@ -277,12 +282,16 @@ class Parser {
   }
 }
 
-function canOpen(mark: Mark, before: string | undefined, after: string | undefined): boolean {
+function canOpen(mark: InlineMark, before: string | undefined, after: string | undefined): boolean {
   if (after === undefined || /\s/.test(after)) return false;
   return !mark.startsWith("_") || before === undefined || !/[\p{L}\p{N}]/u.test(before);
 }
 
-function canClose(mark: Mark, before: string | undefined, after: string | undefined): boolean {
+function canClose(
+  mark: InlineMark,
+  before: string | undefined,
+  after: string | undefined,
+): boolean {
   if (before !== undefined && /\s/.test(before)) return false;
   return !mark.startsWith("_") || after === undefined || !/[\p{L}\p{N}]/u.test(after);
 }

@@ -1,15 +1,17 @@
-/** What a line of Markdown is by its beginning: a heading, a point of a list, a quote, a rule, or plain words. */
+/**
+ * The kind of a line of Markdown, from its beginning: a heading, a list item, a quote, a rule, or plain words.
+ */
 
 import { PEN, plainRow, type Row } from "../rows.ts";
 import { widthOf } from "../width.ts";
 
 export interface LineShape {
-  /** What stands before its words in the first row, and in the others. */
+  /** The text before its words in the first row, and in the others. */
   readonly first: Row;
   readonly hanging: Row;
-  /** How its words look. */
+  /** The pen of its words. */
   readonly pen: string;
-  /** Its words. */
+  /** The words of the line. */
   readonly body: string;
 }
 

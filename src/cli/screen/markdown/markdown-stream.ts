@@ -1,8 +1,8 @@
 /**
- * Markdown as it comes, as rows for a terminal. A line is finished when its source line has ended; of a long one the
- * upper rows are finished as soon as nothing that follows can change them. What is not finished is given as open rows,
- * for the live part of the screen, never more than there is room for: then its upper rows are printed as they are. So
- * each row is finished once, and the work is bounded by the text that is new and by the room for the open part.
+ * Streams Markdown as rows for a terminal. A line is finished when its source line has ended; the upper rows of a
+ * long line are finished as soon as later text cannot change them. Unfinished text is returned as open rows, for the
+ * live part of the screen, never more than fit: its upper rows are then printed as they are. So each row is finished
+ * once, and the work is bounded by the new text and by the room for the open part.
  *
  * A line break in the source is one on the screen. No control character of the text survives.
  */
@@ -12,16 +12,16 @@ import type { FinishedLine } from "../frame.ts";
 import {
   clipRow,
   PEN,
-  type Piece,
   plainRow,
   type Row,
-  type Wrapped,
+  type RowPiece,
+  type WrappedRow,
   widthOfRow,
   wrapPieces,
 } from "../rows.ts";
 import { graphemesOf, widthOfGrapheme } from "../width.ts";
 import { type CodeState, highlight } from "./highlight.ts";
-import { type Inline, type InlinePiece, type Mark, parseInline } from "./inline.ts";
+import { type Inline, type InlineMark, type InlinePiece, parseInline } from "./inline.ts";
 import { isFenceEnd, type LineShape, readFence, toLineShape } from "./line-shape.ts";
 import {
   fitTable,
@@ -35,7 +35,7 @@ import {
 
 export interface MarkdownRoom {
   readonly columns: number;
-  /** Most rows that may stay open. */
+  /** The most rows that may stay open. */
   readonly maxOpen: number;
   readonly isStyled: boolean;
 }
@@ -47,9 +47,9 @@ export interface MarkdownRows {
 
 export interface MarkdownStream {
   push(text: string): void;
-  /** What was finished since it was last asked, and what is open now. */
+  /** The rows that were finished since the last call, and those that are open now. */
   take(room: MarkdownRoom): MarkdownRows;
-  /** Nothing more comes: the next `take` leaves nothing open. */
+  /** The text is complete: the next `take` leaves nothing open. */
   end(): void;
 }
 
@@ -67,7 +67,7 @@ interface BegunLine {
   readonly isCode: boolean;
   readonly hanging: Row;
   readonly pen: string;
-  readonly open: readonly Mark[];
+  readonly open: readonly InlineMark[];
 }
 
 class Stream implements MarkdownStream {
@@ -76,12 +76,14 @@ class Stream implements MarkdownStream {
   #fence: Fence | undefined;
   #code: CodeState;
   #table: string[] = [];
-  /** The rows of `#table` at this width: they are made when it has another line, not for each frame. */
+  /**
+   * The rows of `#table` at this width: made when the table gets another line, not for each frame.
+   */
   #openTable: { readonly columns: number; readonly rows: readonly Row[] } | undefined;
   /** Set once rows of a table are printed. */
   #layout: TableLayout | undefined;
   #begun: BegunLine | undefined;
-  /** Blank lines are one, and none at the beginning. */
+  /** Several blank lines become one, and none stays at the beginning. */
   #wasBlank = true;
 
   push(text: string): void {
@@ -193,7 +195,7 @@ class Stream implements MarkdownStream {
     return isCode ? this.#takeOpenCode(room, finished) : this.#takeOpenText(room, finished);
   }
 
-  /** A line of code is broken nowhere: only one that has no end is printed in pieces. */
+  /** A line of code is not broken; only one without an end is printed in pieces. */
   #takeOpenCode(room: MarkdownRoom, finished: FinishedLine[]): readonly Row[] {
     const row = this.#begun
       ? plainRow(this.#pending)
@@ -209,7 +211,7 @@ class Stream implements MarkdownStream {
 
   #takeOpenText(room: MarkdownRoom, finished: FinishedLine[]): readonly Row[] {
     const begun = this.#begun;
-    // Not known yet whether it is a table, or the beginning of code: shown as it is, on one row.
+    // The line may be a table or the beginning of code: until that is known it is shown as it is, on one row.
     if (!begun && UNDECIDED.test(this.#pending)) {
       return [clipRow(plainRow(this.#pending, PEN.dim), room.columns)];
     }
@@ -230,7 +232,9 @@ class Stream implements MarkdownStream {
   }
 }
 
-/** Its columns are as wide as these lines need; a longer table is printed as it comes, in columns of that width. */
+/**
+ * The columns are as wide as these lines need; a longer table is then printed line by line in columns of that width.
+ */
 const HELD_TABLE = 20;
 
 const UNDECIDED = /^\s*(?:\||`{3}|`{1,2}$|~{1,3}$)/;
@@ -259,24 +263,26 @@ function toTableRows(
 
 function wrapShape(
   { first, hanging }: Pick<LineShape, "first" | "hanging">,
-  pieces: readonly Piece[],
+  pieces: readonly RowPiece[],
   { columns }: MarkdownRoom,
-): Wrapped[] {
+): WrappedRow[] {
   const rows = wrapPieces(pieces, { columns, hanging, taken: widthOfRow(first) });
   return rows.map((one, at) => (at === 0 ? { ...one, row: [...first, ...one.row] } : one));
 }
 
 interface Cut {
-  /** How many rows are finished. */
+  /** The number of finished rows. */
   readonly count: number;
-  /** The source that follows them, and what is open in it. */
+  /** The source after them, and the marks that are open in it. */
   readonly rest: string;
-  readonly open: readonly Mark[];
+  readonly open: readonly InlineMark[];
 }
 
-/** The last row that more text cannot change; where too many would stay open, any. */
+/**
+ * The last row that more text cannot change. If too many rows would stay open, it may be any row.
+ */
 function findCut(
-  rows: readonly Wrapped[],
+  rows: readonly WrappedRow[],
   { source, inline }: { readonly source: string; readonly inline: Inline },
   maxOpen: number,
 ): Cut | undefined {
@@ -292,12 +298,12 @@ function findCut(
 
 interface SourcePlace {
   readonly source: number;
-  /** The rest of a piece that can only be read whole, where the place is in the middle of one. */
+  /** If the position is inside a piece that can only be read whole: the rest of that piece. */
   readonly inside: string | undefined;
-  readonly open: readonly Mark[];
+  readonly open: readonly InlineMark[];
 }
 
-/** Where in the source the shown text has come to after so many characters. */
+/** The position in the source after this many shown characters. */
 function findPlace({ pieces, open }: Inline, shown: number): SourcePlace {
   let at = 0;
   for (const [index, piece] of pieces.entries()) {
@@ -319,7 +325,7 @@ function findInside(pieces: readonly InlinePiece[], skipped: number): SourcePlac
     .map((one) => one.text)
     .join("")
     .slice(skipped);
-  // Words as they are: nothing of them is a mark.
+  // The words are escaped, so that none of them is read as a mark.
   return { source: end, inside: text.replace(/[!-/:-@[-`{-~]/g, "\\$&"), open };
 }
 
@@ -328,11 +334,12 @@ interface Chopped {
   readonly end: number;
 }
 
-/** Broken at the edge of the screen, blanks and all. */
+/** Broken at the edge of the screen, not at blanks. */
 function chop(row: Row, columns: number): Chopped[] {
   const rows: Chopped[] = [];
-  let pieces: Piece[] = [];
-  let [width, at] = [0, 0];
+  let pieces: RowPiece[] = [];
+  let width = 0;
+  let at = 0;
   for (const { text, pen } of row) {
     let kept = "";
     for (const grapheme of graphemesOf(text)) {

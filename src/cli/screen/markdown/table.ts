@@ -1,15 +1,15 @@
 /**
- * Tables of Markdown as rows of a terminal: columns as wide as their cells, or broken into rows where there is no room.
- * A table with more columns than a screen has room for is shown as text. No row is ever wider than the screen.
+ * Shows tables of Markdown as rows of a terminal: columns as wide as their cells, or with broken cells if there is no
+ * room. A table with more columns than fit is shown as text. No row is ever wider than the screen.
  */
 
-import { joinPens, PEN, type Piece, type Row, widthOfRow, wrapPieces } from "../rows.ts";
+import { joinPens, PEN, type Row, type RowPiece, widthOfRow, wrapPieces } from "../rows.ts";
 import { parseInline } from "./inline.ts";
 
 export interface TableLayout {
   readonly widths: readonly number[];
   readonly right: readonly boolean[];
-  /** Columns of the screen that it was made for. */
+  /** Number of screen columns that it was made for. */
   readonly room: number;
 }
 
@@ -25,7 +25,7 @@ export function isTableRule(line: string): boolean {
   return RULE.test(line) && line.includes("-") && line.includes("|");
 }
 
-/** Bars that a backslash escapes, or that stand in code, part nothing. */
+/** Bars after a backslash, or inside code, do not separate cells. */
 export function splitCells(line: string): string[] {
   const inner = line.trim().replace(/^\|/, "").replace(/\|$/, "");
   const cells: string[] = [];
@@ -60,13 +60,13 @@ export function layOutTable(lines: readonly string[], columns: number): TableLay
   return fitTable({ widths: natural, right, room: columns }, columns);
 }
 
-/** The same columns on a screen of this width; none where there is no room for all of them. */
+/** The columns fitted to a screen of this width; none if there is no room for all of them. */
 export function fitTable({ widths, right }: TableLayout, room: number): TableLayout {
   const free = room - GAP * (widths.length - 1);
   return { widths: free < LEAST * widths.length ? [] : shrink(widths, free), right, room };
 }
 
-/** The widest gives first. */
+/** The widest column shrinks first. */
 function shrink(natural: readonly number[], room: number): number[] {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
@@ -91,7 +91,7 @@ export function toTableRow(line: string, layout: TableLayout, pen = ""): Row[] {
   );
   const height = Math.max(1, ...broken.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) => {
-    const row: Piece[] = [];
+    const row: RowPiece[] = [];
     for (const [at, width] of widths.entries()) {
       const cell = broken[at]?.[line] ?? [];
       const blank = { text: " ".repeat(Math.max(0, width - widthOfRow(cell))), pen: "" };

@@ -47,13 +47,13 @@ describe("Markdown on a terminal", () => {
     ]);
   });
 
-  it("shows strong, emphasis, code, strike and links by their looks", () => {
+  it("shows strong, emphasis, code, strike and links by their styles", () => {
     assert.deepEqual(painted("a **b** *c* `d` ~~e~~ [f](http://g)"), [
       "a \x1b[1mb\x1b[m \x1b[3mc\x1b[m \x1b[36md\x1b[m \x1b[9me\x1b[m \x1b[4;34mf\x1b[m\x1b[2m (http://g)\x1b[m",
     ]);
   });
 
-  it("leaves signs that mark nothing as they are", () => {
+  it("leaves signs without a meaning unchanged", () => {
     const plain = "2 * 3 * 4, snake_case_name, a ~ b, 5 ** 2, `open, **never closed, \\*escaped\\*";
     assert.equal(
       texts(plain, { ...ROOM, columns: 200 })[0],
@@ -127,7 +127,7 @@ describe("Markdown on a terminal", () => {
     for (const text of texts(source)) assert.doesNotMatch(text, /[\x00-\x1f\x7f-\x9f\u202e]/);
   });
 
-  it("prints the rows of a long line before it ends, in the looks that are open", () => {
+  it("prints the rows of a long line before it ends, with its open styles", () => {
     const stream = createMarkdownStream();
     stream.push(`**${"bold ".repeat(20)}end** and ${"plain ".repeat(20)}`);
     const { finished, open } = stream.take(ROOM);
@@ -166,13 +166,13 @@ describe("Markdown on a terminal", () => {
     );
   });
 
-  it("waits for the second star where one looks like an end of the emphasis", () => {
+  it("waits for the second star if one looks like an end of the emphasis", () => {
     const room = { columns: 12, maxOpen: 50, isStyled: false };
     const text = "*long words to fill rows**";
     assert.deepEqual(render(text.split(""), room).map(textOf), render([text], room).map(textOf));
   });
 
-  it("loses no word where the open part has little room", () => {
+  it("loses no word if the open part has little room", () => {
     const word = fc.stringMatching(/^[a-z]{1,12}$/);
     const text = fc.array(fc.oneof(word, fc.constantFrom("\n", "\n- ", "`x y`", "[l](http://m)")), {
       maxLength: 80,

@@ -2,7 +2,7 @@
 
 import type { Output } from "../../../src/cli/io.ts";
 import { createLiveBlock, type LiveBlock } from "../../../src/cli/output/live-block.ts";
-import type { ProjectionOptions } from "../../../src/cli/output/output.ts";
+import type { ProjectionOptions } from "../../../src/cli/output/projection.ts";
 import { createTextOutput } from "../../../src/cli/output/text-output.ts";
 import { createTreeOutput, type TreeProjection } from "../../../src/cli/output/tree-output.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";

@@ -1,13 +1,15 @@
-/** Places in a text: the grapheme, the word and the line before and after one. Offsets are of UTF-16. Pure. */
+/**
+ * Positions in a text: the grapheme, the word and the line before and after a position. Offsets are of UTF-16. Pure.
+ */
 
 import { graphemesOf } from "../../screen/width.ts";
 
-/** More than any grapheme is long: a text of megabytes is not cut into graphemes for one step. */
+/** Longer than any grapheme: so a text of megabytes is not split into graphemes for one step. */
 const NEAR = 256;
 
 export function graphemeBefore(text: string, at: number): number {
   if (at <= 0) return 0;
-  // From a line's beginning on, where it is near: graphemes are cut from the left.
+  // From the beginning of the line, if it is near: graphemes are split from the left.
   const line = lineStart(text, at);
   if (line === at) return at - 1;
   const from = at - line > NEAR ? alignStart(text, at - NEAR) : line;

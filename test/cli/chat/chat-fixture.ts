@@ -30,11 +30,11 @@ export interface ChatBench {
   readonly historyFile: string;
   /** The id of the session that the next words belong to. */
   readonly session: string | undefined;
-  /** What the model was asked, in order: the last words of the person. */
+  /** The last words of the person in each request to the model, in order. */
   readonly asked: readonly string[];
   /** Keys and texts as a terminal sends them. */
   type(keys: string): void;
-  /** What the terminal tells after Ctrl-Z and `fg`. */
+  /** What the terminal reports after Ctrl-Z and `fg`. */
   goOn(): void;
   /** Lets time pass, and what is due happen. */
   pass(ms: number): Promise<void>;
@@ -47,14 +47,14 @@ export interface ChatBench {
 }
 
 export interface BenchOptions {
-  /** What the model says to the last words of the person. A promise lets it wait. */
+  /** The model's answer to the last words of the person. A promise lets it wait. */
   readonly answer: (words: string, request: ModelRequest) => Reply | Promise<Reply>;
   readonly columns?: number;
   readonly rows?: number;
   /** Changes the engine before the chat has it. */
   readonly change?: (engine: ChatEngine) => Partial<ChatEngine>;
   readonly setup?: Partial<ChatSetup>;
-  /** Those that the model may call; `write` when left out. */
+  /** Tools that the model may call; `write` when left out. */
   readonly tools?: readonly string[];
 }
 
@@ -66,7 +66,10 @@ export async function openChatBench(t: TestContext, options: BenchOptions): Prom
   const clock = createManualClock(1_000_000);
   const xterm = createXterm(columns, rows);
   const output: Output = {
-    ...{ isTerminal: true, columns, rows, isStyled: true },
+    isTerminal: true,
+    columns,
+    rows,
+    isStyled: true,
     write: (text) => void xterm.write(text),
   };
   let listener: KeyListener | undefined;
@@ -91,7 +94,9 @@ export async function openChatBench(t: TestContext, options: BenchOptions): Prom
     },
   };
   const chat = new Chat({
-    ...{ io, clock, isVerbose: false },
+    io,
+    clock,
+    isVerbose: false,
     openEngine: async (ask) => {
       const engine = await createEngine({ provider, ask, cwd: home, historyFile, tools });
       opened = { ...engine, ...change(engine) };
@@ -128,7 +133,13 @@ export async function openChatBench(t: TestContext, options: BenchOptions): Prom
     rmSync(home, { recursive: true, force: true });
   });
   return {
-    ...{ chat, xterm, cwd: home, historyFile, asked, lines, pass },
+    chat,
+    xterm,
+    cwd: home,
+    historyFile,
+    asked,
+    lines,
+    pass,
     get session() {
       return opened?.conversation.id;
     },
@@ -168,8 +179,14 @@ async function createEngine({
   const conversation = new SessionConversation(runtime, cwd);
   return {
     model: { ref: "test/model", reason: "test/model" } as ChatEngine["model"],
-    ...{ contextTokens: undefined, maxUsd: undefined, isThinking: false },
-    ...{ tools, agents: [], warnings: [], conversation, historyFile },
+    contextTokens: undefined,
+    maxUsd: undefined,
+    isThinking: false,
+    tools,
+    agents: [],
+    warnings: [],
+    conversation,
+    historyFile,
     record: runtime.engine.record,
     async start(words) {
       const message: Message = { type: "message", role: "user", content: words };

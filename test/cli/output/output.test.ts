@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { onlyRoot } from "../../../src/cli/output/only-root.ts";
+import { onlyRoot } from "../../../src/cli/output/output.ts";
 import type { LoggedEvent } from "../../../src/protocol/run-events.ts";
 import { runEnd, runStart, toLog } from "../../responses/logged-run.ts";
 
-it("a form of one run sees the run of the first event alone", async () => {
+it("a form for one run sees only the run of the first event", async () => {
   const seen: LoggedEvent[] = [];
   const form = onlyRoot({ write: async (events) => void seen.push(...events) });
   const own = toLog([runStart(), runEnd()]);
